@@ -14,9 +14,8 @@ from typing import get_args
 import numpy as np
 from typer.models import ArgumentInfo
 
-from foreknow.app.cli.command_line import COMMANDS
+from foreknow.app.cli.command_line import COMMANDS, FOLDER
 from foreknow.app.cli.command_shape import as_command
-from foreknow.app.cli.lazy_commands import FOLDER
 
 FILE = Path(__file__).with_name("public_api.txt")
 

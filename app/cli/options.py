@@ -1,15 +1,28 @@
 """Options that several commands share: their flags, help texts and choices."""
 
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from foreknow.app.cli.adversary_knowledge import Learning
+from foreknow.app.cli.files.columns import Columns
+from foreknow.app.cli.files.input_files import time_column
+from foreknow.app.cli.printing.terminal import tracked
+from foreknow.models import Cleaning
 from foreknow.models.knowledge.sequences import GapRule
 from foreknow.models.memory import Revision as RevisionRule
+from foreknow.models.tables.cleaning.missing_cells import Missing as MissingRule
+from foreknow.models.tables.cleaning.repeated_records import Duplicates as DuplicatesRule
+from foreknow.models.tables.cleaning.spellings import EqualValues as EqualValuesRule
+
+if TYPE_CHECKING:
+    from foreknow.app.disk import Engine
+
 
 Revision = StrEnum("Revision", ["filter", "product", "chain"])
 Gaps = StrEnum("Gaps", ["ignore", "power"])
@@ -268,3 +281,262 @@ def refuse_unread_options(context: typer.Context, kind: str, chosen: str, option
         flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
         readers = ", ".join(other for other, names in options.items() if name in names)
         raise ValueError(f"{chosen} does not read {flag}; leave it out, or choose --{kind} {readers}.")
+
+
+EqualValues = StrEnum("EqualValues", ["refuse", "merge", "keep"])
+MissingCells = StrEnum("MissingCells", ["refuse", "drop", "category"])
+Duplicates = StrEnum("Duplicates", ["refuse", "drop"])
+
+NAMED_SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
+"""Separators by name: a shell passes no tab."""
+
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        metavar="CHARACTER",
+        rich_help_panel=INPUT_PANEL,
+        help="Character between the cells of your CSV files: ';', tab, ... By default found from the file.",
+    ),
+]
+EqualValuesChoice = Annotated[
+    EqualValues,
+    typer.Option(
+        "--equal-values",
+        metavar="RULE",
+        rich_help_panel=INPUT_PANEL,
+        help="Values that differ in spaces and letter case only, as 'Flu' and 'flu': refuse the file, merge them into the most "
+        "frequent spelling, or keep them as different values.",
+    ),
+]
+MissingChoice = Annotated[
+    MissingCells,
+    typer.Option(
+        "--missing",
+        metavar="RULE",
+        rich_help_panel=INPUT_PANEL,
+        help="Missing cells: refuse the file, drop their records, or make them a category of their own.",
+    ),
+]
+DuplicatesChoice = Annotated[
+    Duplicates,
+    typer.Option(
+        "--duplicates",
+        metavar="RULE",
+        rich_help_panel=INPUT_PANEL,
+        help="Exact copies of records: refuse the file, or drop all but the first.",
+    ),
+]
+TimeFormat = Annotated[
+    list[str],
+    typer.Option(
+        "--time-format",
+        metavar="FORMAT",
+        rich_help_panel=INPUT_PANEL,
+        help="Notation of the times, if it is not recognized or has two readings: %d/%m/%Y, %m/%d/%y, ... Repeatable: "
+        "one for each notation of the file.",
+    ),
+]
+Numbers = Annotated[
+    list[str],
+    typer.Option(
+        "--number",
+        metavar="COLUMN",
+        rich_help_panel=INPUT_PANEL,
+        help="Quasi-identifier of numbers with a unit, as 43 y; the unit is removed. Repeatable.",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar="CHARACTER",
+        rich_help_panel=INPUT_PANEL,
+        help="Decimal sign: a comma or a point. By default a comma too, where it cannot separate thousands.",
+    ),
+]
+
+
+def cleaning(
+    equal_values: EqualValues,
+    missing: MissingCells,
+    duplicates: Duplicates,
+    time_format: Sequence[str],
+    decimal: str | None,
+) -> Cleaning:
+    """Settings of cleaning from the options of a command."""
+    return Cleaning(
+        cast(EqualValuesRule, equal_values.value),
+        cast(MissingRule, missing.value),
+        cast(DuplicatesRule, duplicates.value),
+        time_format=time_format or None,
+        decimal=decimal,
+    )
+
+
+def separator_character(text: str | None) -> str | None:
+    """The character of a separator that may be given by its name."""
+    return None if text is None else NAMED_SEPARATORS.get(text.lower(), text)
+
+
+DISK_PANEL = "Tables larger than memory"
+"""Heading of the help text under which the options stand."""
+
+MEMORY, WORKERS = 4.0, 1
+"""Memory in GiB and number of processes of an engine, if they are left out."""
+
+FromDisk = Annotated[
+    bool,
+    typer.Option(
+        "--from-disk",
+        rich_help_panel=DISK_PANEL,
+        help="Read and write Parquet files release by release, without a table in memory. RECORDS is a Parquet or CSV file.",
+    ),
+]
+Memory = Annotated[
+    float | None,
+    typer.Option(
+        "--memory",
+        min=0.5,
+        metavar="GB",
+        rich_help_panel=DISK_PANEL,
+        help="Memory for sorts and joins, without the blocks of the processes; 4 by default. Results do not depend on it.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        metavar="N",
+        rich_help_panel=DISK_PANEL,
+        help="Number of processes; 1 by default. Results do not depend on it.",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        rich_help_panel=DISK_PANEL,
+        help="Dask scheduler, as tcp://10.0.0.1:8786, whose workers treat the blocks and share the folders.",
+    ),
+]
+Scratch = Annotated[
+    Path | None,
+    typer.Option(
+        "--scratch",
+        metavar="FOLDER",
+        rich_help_panel=DISK_PANEL,
+        help="Existing folder for what is sorted on disk, which the workers of --scheduler share; by default that of the system.",
+    ),
+]
+
+Block = Annotated[
+    int | None,
+    typer.Option(
+        "--block",
+        min=1,
+        metavar="N",
+        rich_help_panel=DISK_PANEL,
+        help="Least number of records that are grouped together; 131072 by default. Groups depend on it.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class DiskOptions:
+    """The engine of a command that reads tables larger than memory; None if an option was left out."""
+
+    memory: Memory = None
+    workers: Workers = None
+    scheduler: Scheduler = None
+    scratch: Scratch = None
+
+    def engine(self, description: str) -> "Engine":
+        """The engine, whose blocks are shown by a progress bar with a description and the time left."""
+        from foreknow.app.disk import Engine  # DuckDB is loaded where it is used
+
+        # A process whose memory has grown ends between two blocks, and another takes its place.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+        return Engine(
+            MEMORY if self.memory is None else self.memory,
+            WORKERS if self.workers is None else self.workers,
+            self.scratch,
+            self.scheduler,
+            progress=lambda results, number: tracked(results, description, number),
+        )
+
+    def refuse_given(self, reason: str, block: int | None = None) -> None:
+        """Raise ValueError if an option of the engine, or --block, was given, with the reason why it is not read."""
+        given = {"memory": self.memory, "workers": self.workers, "scheduler": self.scheduler, "scratch": self.scratch}
+        for name, value in (given | {"block": block}).items():
+            if value is not None:
+                raise ValueError(
+                    f"--{name} is read with --from-disk alone; {reason}. Leave it out, or add --from-disk."
+                )
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """The table of records, the roles of its columns, and the rules by which it is cleaned."""
+
+    records: Records
+    qi: QuasiIdentifiers
+    sensitive: Sensitive
+    id_: Respondent = "id"
+    time: Time = None
+    hierarchy: Hierarchies = field(default_factory=list)
+    categorical: Categorical = field(default_factory=list)
+    encoding: Encoding = "utf-8"
+    missing_value: Missing = field(default_factory=list)
+    separator: Separator = None
+    equal_values: EqualValuesChoice = EqualValues["refuse"]
+    missing: MissingChoice = MissingCells["refuse"]
+    duplicates: DuplicatesChoice = Duplicates["refuse"]
+    time_format: TimeFormat = field(default_factory=list)
+    number: Numbers = field(default_factory=list)
+    decimal: Decimal = None
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the tables, with the notation of their files; the column of the time is looked up in the file."""
+        mark = separator_character(self.separator)
+        return self.columns_at(time_column(self.time, self.records, self.encoding, mark))
+
+    def columns_at(self, time: str) -> Columns:
+        """The columns of the tables, with a column of the time."""
+        return Columns(
+            self.id_,
+            time,
+            self.sensitive,
+            tuple(self.qi),
+            tuple(self.hierarchy),
+            tuple(self.categorical),
+            self.encoding,
+            tuple(self.missing_value),
+            separator_character(self.separator),
+            tuple(self.number),
+            cleaning(self.equal_values, self.missing, self.duplicates, self.time_format, self.decimal),
+        )
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that the options name: the records, and the hierarchies."""
+        return [self.records, *(Path(text.partition("=")[2]) for text in self.hierarchy)]
+
+
+@dataclass(frozen=True)
+class KnowledgeOptions:
+    """Settings by which an adversary learns and revises beliefs."""
+
+    classes: Classes = 3
+    order: Order = 1
+    pseudo_count: PseudoCount = 0.1
+    revision: RevisionChoice = Revision["filter"]
+    gaps: GapsChoice = Gaps["ignore"]
+
+    @property
+    def learning(self) -> Learning:
+        """The settings as the adversary takes them."""
+        return learning(self.classes, self.order, self.pseudo_count, self.revision, self.gaps)

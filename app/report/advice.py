@@ -4,7 +4,7 @@ from collections.abc import Hashable, Sequence
 from enum import IntEnum
 from typing import Any
 
-from foreknow.app.cli.defense_text import defense_text
+from foreknow.app.cli.defense_choices import defense_text
 from foreknow.app.report.adversaries import INFORMED, LEARNED
 from foreknow.app.report.contents import ReportContents
 from foreknow.app.report.exposure import percent

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from foreknow.app.cli.defense_text import defense_text
+from foreknow.app.cli.defense_choices import defense_text
 from foreknow.app.report.adversaries import SHORT_TITLES
 from foreknow.app.report.charts import EXPLORED, EXPLORED_LINES, charts
 from foreknow.app.report.contents import ReportContents

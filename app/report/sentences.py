@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.app.cli.defense_text import defense_text
+from foreknow.app.cli.defense_choices import defense_text
 from foreknow.app.report.adversaries import INFORMED, LEARNED, Inference
 from foreknow.app.report.advice import Level, advice, risk_level
 from foreknow.app.report.contents import ReportContents

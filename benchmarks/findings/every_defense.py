@@ -8,7 +8,7 @@ import pandas as pd
 from exams_settings import SAFE, seeded
 from joint_adversary import FORWARD, HINDSIGHT, Row, all_attacks, assessed, joint_attacks, signature_attacks
 
-from foreknow.app.cli import demo
+from foreknow.app.cli.commands import demo_command as demo
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
 from foreknow.defenses import (
     BKAA,

@@ -9,7 +9,7 @@ from every_defense import follow_up, sampled_attacks
 from exams_settings import gains, seeded
 from joint_adversary import all_attacks, assessments, joint_attacks, line
 
-from foreknow.app.cli import demo
+from foreknow.app.cli.commands import demo_command as demo
 from foreknow.attacks import Attack, SequentialAttack
 from foreknow.defenses import (
     Defense,

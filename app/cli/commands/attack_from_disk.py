@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from foreknow.app.cli.attack_choices import estimator_choice, solver_choice
+from foreknow.app.cli.attack_choices import RECORDS, check_attack_options, estimator_choice, solver_choice
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.attack_adversaries import CORPUS, KNOWERS
-from foreknow.app.cli.commands.attack_folder import AT_RISK, BELIEFS, written_sums
-from foreknow.app.cli.commands.attack_making import RECORDS, check_attack_options
-from foreknow.app.cli.commands.attack_report import attack_title
-from foreknow.app.cli.commands.attack_run import AttackRun
+from foreknow.app.cli.commands.attack_command import AttackRun
+from foreknow.app.cli.commands.attack_findings import CORPUS, KNOWERS, attack_title
+from foreknow.app.cli.commands.check_folder import AT_RISK, BELIEFS, written_sums
 from foreknow.app.cli.commands.exposure_verdict import (
     Exposure,
     exposure_content,
@@ -21,8 +19,8 @@ from foreknow.app.cli.commands.exposure_verdict import (
     verdict_line,
 )
 from foreknow.app.cli.commands.next_step import paths_of, typed_lines
+from foreknow.app.cli.commands.publish_command import check_lines
 from foreknow.app.cli.commands.publish_from_disk import learned_from
-from foreknow.app.cli.commands.publish_report import check_lines
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings

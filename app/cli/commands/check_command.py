@@ -1,51 +1,62 @@
 """The command `foreknow check`: requirements recomputed from a published table alone."""
 
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import pandas as pd
 import typer
 
-from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.after_check import after_attack, after_files, after_folder, after_other_files
-from foreknow.app.cli.commands.attack_folder import attack_at
-from foreknow.app.cli.commands.check_attack import check_attack
-from foreknow.app.cli.commands.check_folder import Publication, publication_at
-from foreknow.app.cli.commands.checked_tables import Checked, check_files, check_publication
+from foreknow.app.cli.command_shape import Outcome, parameters_by_key
+from foreknow.app.cli.commands.check_folder import (
+    AttackFolder,
+    Publication,
+    attack_at,
+    certified_requirement,
+    check_certified,
+    differing_files,
+    files_line,
+    large_findings,
+    publication_at,
+    show_differences,
+    threshold_text,
+)
+from foreknow.app.cli.commands.next_step import attack_of_key, paths_of, table_options, typed_lines, unused_path
 from foreknow.app.cli.defense_choices import DefenseOptions
-from foreknow.app.cli.disk_options import DiskOptions
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output, write_table
 from foreknow.app.cli.files.column_checks import check_encoding_used
-from foreknow.app.cli.files.input_files import InputFiles
+from foreknow.app.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE, InputFiles
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
-from foreknow.app.cli.input_options import (
-    Duplicates,
-    EqualValues,
-    EqualValuesChoice,
-    MissingCells,
-    MissingChoice,
-    Separator,
-    TimeFormat,
-    cleaning,
-    separator_character,
-)
 from foreknow.app.cli.options import (
     Beta,
+    DiskOptions,
+    Duplicates,
     Encoding,
+    EqualValues,
+    EqualValuesChoice,
     GroupColumn,
     Missing,
+    MissingCells,
+    MissingChoice,
     Overwrite,
+    Separator,
     T,
+    TimeFormat,
+    cleaning,
     least_records,
     least_values,
     output_folder,
+    separator_character,
 )
 from foreknow.app.cli.pictures import LEVELS as LEVELS_PICTURE
 from foreknow.app.cli.pictures import Pictures, check_pictures, draw_levels
 from foreknow.app.cli.printing.printed_table import PrintedTable
-from foreknow.app.cli.printing.terminal import say, say_verdict, show
-from foreknow.app.cli.published.tables import PublishedFiles
-from foreknow.defenses import KAnonymity
+from foreknow.app.cli.printing.terminal import continued, error_console, say, say_verdict, show
+from foreknow.app.cli.published.tables import GROUP, PublishedFiles
+from foreknow.defenses import AllOf, KAnonymity, Requirement
+from foreknow.evaluation.checks.manifest import PRIVATE, read_json
+from foreknow.evaluation.checks.verify import verify_table
 from foreknow.models.settings import counted
 
 LEVELS = "levels.csv"
@@ -69,6 +80,27 @@ READ_FOR_FILES = (
 
 DEFAULT_K = 3
 """The threshold of k-anonymity if no threshold is given."""
+
+
+class Checked(NamedTuple):
+    """Requirements recomputed from published tables.
+
+    Attributes
+    ----------
+    found : DataFrame
+        One row for each release and requirement.
+    by_group : DataFrame
+        Levels of all groups; without rows for tables on disk.
+    title : str
+        Name of the tables.
+    inputs : list of Path
+        Files whose checksums the settings record.
+    """
+
+    found: pd.DataFrame
+    by_group: pd.DataFrame
+    title: str
+    inputs: list[Path]
 
 
 def check_command(
@@ -218,3 +250,181 @@ def _verdict(found: pd.DataFrame) -> str:
     names = ", ".join(dict.fromkeys(failing["requirement"]))
     number = int(failing["failing"].sum())
     return f"FAILED: {counted(number, 'group')} {'does' if number == 1 else 'do'} not satisfy {names}."
+
+
+def check_files(files: PublishedFiles, requirement: Requirement) -> Checked:
+    """Requirements recomputed from published tables in memory."""
+    table, time = files.read()
+    title = ", ".join(path.name for path in files.paths)
+    return Checked(*_findings(table, time, files.sensitive, requirement), title, list(files.paths))
+
+
+def check_publication(
+    publication: Publication, requirement: Requirement | None, disk: DiskOptions, pictures: bool
+) -> Checked | Outcome:
+    """Requirements recomputed from a publication; the outcome alone where files differ or there is nothing to recompute."""
+    if requirement is None:
+        check_certified(publication)
+    if files := differing_files(publication):
+        say(files_line(files))
+        return Outcome({"failed": True, "verdict": files_line(files), "files": [one._asdict() for one in files]}, True)
+    requirement = certified_requirement(publication) if requirement is None else requirement
+    if requirement is None:
+        say("The certificate names no requirement that published tables show.")
+        return Outcome({"failed": False, "files": []})
+    if publication.on_disk:
+        return _check_on_disk(publication, requirement, disk, pictures)
+    disk.refuse_given("check reads these tables in memory")
+    tables, sensitive, quasi_identifiers, time = publication.columns
+    notation = InputFiles("utf-8", None, ())
+    rules = cleaning(EqualValues["refuse"], MissingCells["refuse"], Duplicates["refuse"], [], None)
+    files_of = PublishedFiles(tuple(tables), sensitive, tuple(quasi_identifiers), None, time, notation, rules)
+    return check_files(files_of, requirement)
+
+
+def _check_on_disk(publication: Publication, requirement: Requirement, disk: DiskOptions, pictures: bool) -> Checked:
+    """Requirements recomputed from the parts of a publication from disk."""
+    from foreknow.app.disk import LargeReleases, verify_large  # DuckDB is loaded where it is used
+
+    if pictures:
+        raise ValueError(
+            f"--pictures is read for tables in memory; {publication.folder} was published from disk. Leave it out."
+        )
+    if publication.public == publication.folder:
+        raise ValueError(
+            f"{publication.folder} is the public folder alone of a publication in parts; its files are as certified. To recompute "
+            "requirements, check the parts of each release: foreknow check release-0000/*.parquet --sensitive COLUMN."
+        )
+    published = LargeReleases(publication.folder)
+    found = large_findings(
+        verify_large(published, requirement, engine=disk.engine("checking, blocks of a release")), requirement
+    )
+    return Checked(found, pd.DataFrame(), str(publication.folder), [publication.listing.path])
+
+
+def _findings(
+    table: pd.DataFrame, time: str | None, sensitive: str, requirement: Requirement
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """One row for each release and requirement, and the levels of all groups."""
+    values = tuple(sorted(table[sensitive].unique().tolist(), key=str))
+    rows, by_group = [], []
+    for when, release in [("all", table)] if time is None else list(table.groupby(time, sort=True)):
+        groups = release[[GROUP, sensitive]].set_axis(["group", "value"], axis=1)
+        levels = verify_table(groups, "value", values, requirement)
+        by_group.append(levels.assign(release=when))
+        rows += [
+            _requirement_row(when, name, part, requirement) for name, part in levels.groupby("requirement", sort=False)
+        ]
+    return pd.DataFrame(rows), pd.concat(by_group, ignore_index=True)
+
+
+def _requirement_row(time: Any, name: Any, groups: pd.DataFrame, requirement: Requirement) -> dict[str, object]:
+    """One requirement over all groups of a release, from rows of `verify_table`."""
+    parts = requirement.parts if isinstance(requirement, AllOf) else (requirement,)
+    sense = next(part.sense for part in parts if repr(part) == name)
+    failing = groups[~groups["holds"]]
+    return {
+        "release": time,
+        "requirement": name,
+        "groups": len(groups),
+        "worst": groups["level"].min() if sense == "at least" else groups["level"].max(),
+        "threshold": threshold_text(sense, groups["bound"].iloc[0]),
+        "failing": len(failing),
+        "first failing": "" if failing.empty else failing["group"].iloc[0],
+    }
+
+
+READ_FOR_TABLES = ("k", "l", "t", "beta", "out", "pictures", "memory", "workers", "scheduler", "scratch")
+"""Options that a folder of an attack does not need: nothing is recomputed, and no table is written."""
+
+
+def check_attack(context: typer.Context, attack: AttackFolder) -> Outcome:
+    """Compare the files of an attack with their checksums.
+
+    Raises
+    ------
+    ValueError
+        If an option was typed that is read for published tables alone.
+    """
+    _refuse_read_for_tables(context, attack)
+    with error_console.status("comparing checksums"):
+        found = attack.differences()
+    if found:
+        show_differences(attack.folder, found)
+        verdict = files_line(found, "foreknow attack --from-disk" if attack.is_whole else "attack_large")
+    else:
+        verdict = f"Passed: {len(attack.listing.sums)} files are as {attack.listings} them."
+    say(verdict)
+    files = [one._asdict() for one in found]
+    return Outcome({"failed": bool(found), "verdict": verdict, "files": files}, bool(found))
+
+
+def _refuse_read_for_tables(context: typer.Context, attack: AttackFolder) -> None:
+    # Those of a --config file may be for other folders.
+    for key, parameter in parameters_by_key(context.command).items():
+        source = context.get_parameter_source(str(parameter.name))
+        if parameter.name in READ_FOR_TABLES and getattr(source, "name", "") == "COMMANDLINE":
+            raise ValueError(
+                f"{'-' if len(key) == 1 else '--'}{key} is read for published tables; {attack.folder} holds the beliefs of an "
+                "attack, whose files alone are compared. Leave it out."
+            )
+
+
+MOVED = "Next: move the extra files out of the folder, and check it again."
+"""Line on a folder in which all differing files are extra."""
+
+
+def after_files(published: Sequence[Path], given: Mapping[str, Any]) -> list[str]:
+    """Lines that name the attack on published tables, from the parameters of the check."""
+    return [
+        "Next, what an adversary infers from the tables alone (with the originals: foreknow attack RECORDS --groups KEY):",
+        *typed_lines(f"attack {paths_of(published)} --published {table_options(given)}"),
+    ]
+
+
+def after_folder(publication: Publication) -> list[str]:
+    """Lines that name the attack on a publication: with its key, or of its public folder alone, without the originals."""
+    key = publication.key
+    if key is not None:
+        return ["Next, what an adversary infers from it:", *continued(attack_of_key(key))]
+    columns = publication.columns
+    time = None if columns.time in (DEFAULT_TIME, ONE_RELEASE) else columns.time
+    return after_files(columns.tables, {"qi": columns.quasi_identifiers, "sensitive": columns.sensitive, "time": time})
+
+
+def after_other_files(publication: Publication, files: Sequence[Mapping[str, str]]) -> list[str]:
+    """Lines that tell what to do about files that differ.
+
+    Extra files are to be removed. For others, a new publication with the settings of this one; none where its settings differ.
+    """
+    if _all_extra(files):
+        return [MOVED]
+    kept = publication.folder / PRIVATE / SETTINGS
+    if not kept.exists() or f"{PRIVATE}/{SETTINGS}" in {each["file"] for each in files}:
+        return []
+    command = f"publish --config {shlex.quote(str(kept))} --out {unused_path('release')}"
+    return ["Next, the same publication again:", *typed_lines(command)]
+
+
+def after_attack(attack: AttackFolder, files: Sequence[Mapping[str, str]]) -> list[str]:
+    """Lines on the folder of an attack from disk: what to do about files that differ, or what to check next."""
+    if files:
+        return [MOVED] if _all_extra(files) else _attack_again(attack)
+    if attack.settings is None:
+        return ["Next: measure_large of foreknow.app.disk has the risk of these beliefs."]
+    if not attack.is_whole:
+        return ["Next, the exposed respondents too:", *typed_lines(f"check {shlex.quote(str(attack.folder.parent))}")]
+    groups = str(read_json(attack.settings).get("options", {}).get("groups", ""))
+    return ["Next, the publication that was attacked:", *typed_lines(f"check {shlex.quote(groups)}")] if groups else []
+
+
+def _attack_again(attack: AttackFolder) -> list[str]:
+    """Lines that name the same attack into another folder, with the settings of the run if there are some."""
+    if attack.settings is None:
+        return ["Next: run the attack again, into another folder."]
+    command = f"attack --config {shlex.quote(str(attack.settings))} --out {unused_path('risk')}"
+    return ["Next, the same attack again:", *typed_lines(command)]
+
+
+def _all_extra(files: Sequence[Mapping[str, str]]) -> bool:
+    return all(each["state"] == "extra" for each in files)

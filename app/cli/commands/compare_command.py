@@ -1,38 +1,203 @@
 """The command `foreknow compare`: the same records under several defenses or settings, with their risk and price."""
 
+import itertools
 import secrets
-from collections.abc import Sequence
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
 import typer
 
-from foreknow.app.cli.attack_choices import solver_choice
+from foreknow.app.cli import entry_points
+from foreknow.app.cli.adversary_knowledge import Learning, assumed_adversary
+from foreknow.app.cli.attack_choices import Corpus, SolverName, solver_choice
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.attack_options import Corpus, SolverName
-from foreknow.app.cli.commands.compare_making import INFEASIBLE, SHOWN, Trials, best_row, measured
-from foreknow.app.cli.commands.compare_options import (
-    Compared,
-    Defenses,
-    Out,
-    Sweep,
-    compared,
-    stricter_settings,
-    weaker_settings,
-)
 from foreknow.app.cli.commands.next_step import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
-from foreknow.app.cli.commands.publish_options import ThresholdOptions
-from foreknow.app.cli.commands.report_options import Seed
-from foreknow.app.cli.defense_choices import KNOWLEDGE_OPTIONS
+from foreknow.app.cli.commands.publish_command import ThresholdOptions
+from foreknow.app.cli.commands.report_command import Seed, informed_of, learned_of
+from foreknow.app.cli.defense_choices import (
+    BUILT_IN,
+    FLAGS,
+    KNOWLEDGE_OPTIONS,
+    DefenseChoice,
+    DefenseOptions,
+    defense_choice,
+    flagged,
+    seeded_generator,
+)
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output, write_table
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
-from foreknow.app.cli.option_groups import KnowledgeOptions, TableOptions
-from foreknow.app.cli.options import FailOver, Overwrite, Sure, check_sure, given_options
+from foreknow.app.cli.options import (
+    FailOver,
+    KnowledgeOptions,
+    Overwrite,
+    Sure,
+    TableOptions,
+    check_sure,
+    given_options,
+    output_folder,
+)
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
-from foreknow.app.cli.printing.terminal import notice, say, say_verdict, show
-from foreknow.models import History
+from foreknow.app.cli.printing.terminal import TimeLeft, notice, say, say_verdict, show
+from foreknow.app.report.adversaries import LEARNED
+from foreknow.app.report.steps import ATTACKS, KNOWLEDGE, PUBLICATION, Step
+from foreknow.app.report.stricter import FACTORS, SIZES, Measured, risk_and_price
+from foreknow.attacks import JointAttack
+from foreknow.defenses import Defense, Infeasible, publish
+from foreknow.models import Adversary, Auto, History, JointSolver
+from foreknow.models.joint.solver import with_progress
+from foreknow.models.progress import Progress
+
+COMPARED = ("js-reduce", "mondrian", "anatomy")
+"""Defenses that are compared if none is named: one that assumes an adversary, one that generalizes, one that does not."""
+
+SWEPT = ("k", "l", "t", "beta", "j", "m")
+"""Options that --sweep can vary."""
+
+
+def _check_defenses(names: list[str]) -> list[str]:
+    return [entry_points.checked_name("defense", name, BUILT_IN) for name in names]
+
+
+Defenses = Annotated[
+    list[str],
+    typer.Option(
+        "--defense",
+        metavar="NAME",
+        callback=_check_defenses,
+        help=f"Defense to compare. Repeatable; by default {', '.join(COMPARED)}. "
+        f"There are {', '.join(entry_points.choice_names('defense', BUILT_IN))}.",
+    ),
+]
+Sweep = Annotated[
+    str | None,
+    typer.Option(
+        "--sweep",
+        metavar="NAME=X,X",
+        help="Values of one threshold to try with each defense: k=3,5,10. js-reduce alone, if no --defense is named.",
+    ),
+]
+Out = Annotated[Path | None, output_folder("Folder for comparison.csv, the table that is printed, and settings.json.")]
+
+
+class Compared(NamedTuple):
+    """A defense that is compared.
+
+    Attributes
+    ----------
+    title : str
+        Its name, with the value of the swept option.
+    name : str
+    options : DefenseOptions
+    choice : DefenseChoice
+    """
+
+    title: str
+    name: str
+    options: DefenseOptions
+    choice: DefenseChoice
+
+    @property
+    def defense(self) -> Defense:
+        """The defense; each call makes a new one, whose random generator is at its start."""
+        return self.choice.make(self.options)
+
+    @property
+    def arguments(self) -> str:
+        """The defense as `foreknow publish` takes it, with each option that was given and that it reads."""
+        given = [name for name in FLAGS if name in self.options.given and name in self.choice.options]
+        return " ".join([f"--defense {self.name}", *(flagged(name, getattr(self.options, name)) for name in given)])
+
+
+def compared(names: Sequence[str], sweep: str | None, options: DefenseOptions) -> list[Compared]:
+    """The defenses to compare, each with the options that it reads.
+
+    Raises
+    ------
+    ValueError
+        If an option was given that none of the defenses reads, or a sweep is not written as ``k=3,5,10``.
+    """
+    chosen = list(dict.fromkeys(names)) or list(COMPARED if sweep is None else COMPARED[:1])
+    swept, values = (None, [None]) if sweep is None else _swept(sweep, chosen)
+    read = {name for each in chosen for name in defense_choice(each).options}
+    for name in sorted((options.given & set(FLAGS)) - read - {"seed"}):
+        raise ValueError(f"{', '.join(chosen)}: none reads {FLAGS[name]}; leave it out.")
+    return [_one(name, swept, value, options) for name in chosen for value in values]
+
+
+def _one(name: str, swept: str | None, value: float | None, options: DefenseOptions) -> Compared:
+    """One defense with one value of the swept option."""
+    choice = defense_choice(name)
+    changed: dict[str, Any] = {} if swept is None else {swept: value, "given": options.given | {swept}}
+    used = replace(options, **changed)
+    choice.make(used)  # A threshold out of its range is refused before anything is published.
+    title = name if swept is None else f"{name} {swept}={value:g}"
+    return Compared(title, name, used, choice)
+
+
+def stricter_settings(tried: Sequence[Compared]) -> str:
+    """Options of a comparison with larger groups, or with more distinct values, than those tried; other thresholds stay.
+
+    The size is multiplied by 2, 4 and 8, a number of values raised by 1, 2 and 3, as in the report.
+    """
+    size, readers = _sized(tried)
+    if not readers:
+        return ""
+    most = max(_value(each, size) for each in readers)
+    values = [most * FACTORS[step] if size == "k" else most + step + 1 for step in range(len(FACTORS))]
+    options = readers[0].options
+    kept = [
+        name for name in FLAGS if name in options.given - {size} and any(name in one.choice.options for one in readers)
+    ]
+    return _sweep(readers, size, values, [flagged(name, getattr(options, name)) for name in kept])
+
+
+def weaker_settings(tried: Sequence[Compared]) -> str:
+    """Options of a comparison with the smallest groups, or the fewest distinct values, and no other threshold."""
+    size, readers = _sized(tried)
+    return _sweep(readers, size, [2, 3]) if readers and min(_value(each, size) for each in readers) > 2 else ""
+
+
+def _sized(tried: Sequence[Compared]) -> tuple[str, list[Compared]]:
+    """The size that one of the defenses reads, and those that read it; none if no defense reads a size."""
+    for name in SIZES:
+        readers = [each for each in tried if name in each.choice.options]
+        if readers:
+            return name, readers
+    return "", []
+
+
+def _value(each: Compared, size: str) -> int:
+    """The size of a setting; numbers of distinct values are 2 by default."""
+    return int(getattr(each.options, size) or 2)
+
+
+def _sweep(readers: Sequence[Compared], size: str, values: Sequence[int], more: Sequence[str] = ()) -> str:
+    """Options of a comparison of some defenses with some sizes."""
+    names = [f"--defense {name}" for name in dict.fromkeys(each.name for each in readers)]
+    return " ".join([*names, *more, f"--sweep {size}={','.join(map(str, values))}"])
+
+
+def _swept(sweep: str, names: Sequence[str]) -> tuple[str, list[float]]:
+    """Name and values of a sweep."""
+    name, _, listed = sweep.partition("=")
+    name = name.strip().lstrip("-")
+    try:
+        values = [int(text) if name in ("k", "l", "m") else float(text) for text in listed.split(",")]
+    except ValueError:
+        values = []
+    if name not in SWEPT or not values or min(values) <= 0:
+        raise ValueError(f"--sweep {sweep!r} is not one of {', '.join(SWEPT)} with its values; write --sweep k=3,5,10.")
+    for each in names:
+        if name not in defense_choice(each).options:
+            raise ValueError(f"{each} does not read {FLAGS[name]}, which --sweep varies; leave one of them out.")
+    return name, [float(value) if isinstance(value, float) else value for value in values]
+
 
 COMPARISON = "comparison.csv"
 """File of the table in --out."""
@@ -142,3 +307,110 @@ def _write(out: Path, found: pd.DataFrame, settings: dict[str, Any], inputs: lis
         write_table(found, folder / COMPARISON, private=True)
         write_settings(folder / SETTINGS, settings)
     say(f"The table, for you alone: {out / COMPARISON}. How it was made: {SETTINGS} beside it.")
+
+
+INFEASIBLE: Literal["suppress"] = "suppress"
+"""Treatment of a release that cannot be published, in a trial."""
+
+SHOWN = {
+    "setting": "defense",
+    "exposed": "exposed",
+    "share": "share",
+    "suppressed": "suppressed",
+    "gcp": "gcp",
+    "group_size": "size",
+    "seconds": "seconds",
+}
+"""Columns that are printed, and their headings."""
+
+
+PHASES = {
+    "publishing": PUBLICATION,
+    "learning from the releases": KNOWLEDGE[LEARNED],
+    "attack by the informed adversary": ATTACKS["all releases in hindsight"],
+    "attack by the one who learned": ATTACKS["all releases in hindsight"],
+}
+"""Phases of a setting, and their costs."""
+
+
+class Trials(NamedTuple):
+    """Data and settings that all trial publications of a comparison share.
+
+    Attributes
+    ----------
+    history : History
+    corpus : History or None
+        Records from which the adversaries learned; None: the history.
+    learning : Learning
+    solver : JointSolver
+    sure : float
+        Belief from which an adversary is sure.
+    seed : int
+    """
+
+    history: History
+    corpus: History | None
+    learning: Learning
+    solver: JointSolver
+    sure: float
+    seed: int
+
+
+def measured(trials: Trials, tried: Sequence[Compared]) -> pd.DataFrame:
+    """Risk and price, one row per setting, in their order."""
+    steps = [Step(f"{each.title}: {phase}", cost) for each in tried for phase, cost in PHASES.items()]
+    with TimeLeft("learning what is known") as shown:
+        source = trials.history if trials.corpus is None else trials.corpus
+        informed = informed_of(source, trials.learning, Auto())
+        defender = assumed_adversary(trials.history, trials.corpus, trials.learning)
+        taken, rows = iter(shown.steps(steps)), []
+        for each in tried:
+            phases = itertools.islice(taken, len(PHASES))
+            rows.append(_row(each, trials, informed, defender, phases, shown.parts))
+            deque(phases, maxlen=0)  # the phases that are left where nothing is published
+    columns = [*SHOWN, "exposed_informed", "exposed_learned", "respondents", "problem"]
+    return pd.DataFrame(rows).reindex(columns=columns).astype({"exposed": "Int64"})
+
+
+def _row(
+    each: Compared,
+    trials: Trials,
+    informed: Adversary,
+    defender: Adversary,
+    phases: Iterator[Step],
+    progress: Progress,
+) -> dict[str, Any]:
+    """Risk and price of one setting; the problem, where nothing can be published. One phase is taken before each part."""
+    row: dict[str, Any] = {"setting": each.title, "exposed": float("nan"), "problem": ""}
+    next(phases)
+    start = time.perf_counter()
+    try:
+        releases = publish(
+            trials.history,
+            each.defense,
+            defender if each.choice.assumes_adversary else None,
+            infeasible=INFEASIBLE,
+            rng=seeded_generator(trials.seed, 1),
+            progress=progress,
+        )
+    except Infeasible as error:
+        return row | {"problem": str(error)}
+    row["seconds"] = time.perf_counter() - start
+    if not any(release.groups for release in releases):
+        return row | {"problem": "all records would be suppressed."}
+    next(phases)
+    adversaries = {"informed": informed, "learned": learned_of(releases, trials.learning, Auto(), progress)}
+    attacks = {name: JointAttack(one, with_progress(trials.solver, progress)) for name, one in adversaries.items()}
+    beliefs = {name: attack(releases) for (name, attack), _ in zip(attacks.items(), phases, strict=True)}
+    row |= risk_and_price(Measured(releases, beliefs), trials.history, trials.sure)
+    exposed = max(row["exposed_informed"], row["exposed_learned"])
+    return row | {"exposed": exposed, "share": exposed / max(row["respondents"], 1)}
+
+
+def best_row(found: pd.DataFrame, fail_over: float | None) -> int | None:
+    """Row of the setting to publish: the least suppression and generalization under --fail-over, or else the least risk."""
+    known = found[found["exposed"].notna()]
+    if fail_over is not None:
+        known = known[known["share"] <= fail_over]
+    order = ["suppressed", "gcp", "share"] if fail_over is not None else ["share", "suppressed", "gcp"]
+    return None if known.empty else int(known.sort_values(order, kind="stable").index[0])

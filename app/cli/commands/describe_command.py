@@ -1,5 +1,6 @@
 """The command `foreknow describe`: a first look at a file, with proposed roles and the next command."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -7,21 +8,28 @@ import pandas as pd
 import typer
 
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.attack_of_key import attack_of_key
-from foreknow.app.cli.description.column_facts import CODES, UNITS, ColumnFacts
-from foreknow.app.cli.description.description import Description, described
-from foreknow.app.cli.description.dry_run import CHOSEN_FORMAT
-from foreknow.app.cli.description.hierarchy_file import hierarchy_in
-from foreknow.app.cli.description.proposed_commands import hierarchy_command, next_commands
-from foreknow.app.cli.description.proposed_roles import IDENTIFIER, QUASI_IDENTIFIER, UNUSED
-from foreknow.app.cli.description.publication_key import publication_key
+from foreknow.app.cli.commands.description import (
+    CHOSEN_FORMAT,
+    CODES,
+    GROUP_ROLE,
+    IDENTIFIER,
+    QUASI_IDENTIFIER,
+    RESPONDENT,
+    SENSITIVE,
+    TIME,
+    UNITS,
+    UNUSED,
+    ColumnFacts,
+    Description,
+    described,
+)
+from foreknow.app.cli.commands.next_step import attack_of_key, option_text, unused_path
 from foreknow.app.cli.files.input_files import InputFiles
-from foreknow.app.cli.input_options import Separator, separator_character
-from foreknow.app.cli.options import Encoding, Missing
+from foreknow.app.cli.options import Encoding, Missing, Separator, separator_character
 from foreknow.app.cli.printing.error_messages import message_in_options
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import continued, error_console, paragraph, say, show
-from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.checks.manifest import MANIFEST, read_json
 from foreknow.models import Hierarchy
 
 MAX_EXAMPLE = 20
@@ -199,3 +207,124 @@ def _as_json(description: Description) -> dict[str, object]:
         "unsettled": 0 if run is None else len(run.left),
         **dict(zip(("next", "then"), next_commands(description), strict=False)),
     }
+
+
+SEPARATOR_NAMES = {"\t": "tab"}
+"""Separators that a shell does not pass, and their names."""
+
+
+def next_commands(description: Description) -> tuple[str, ...]:
+    """The commands to type: publish records; check a published table, and attack it."""
+    if description.published is None:
+        return (_publish_command(description),)
+    return tuple(_published_command(description, name) for name in ("check", "attack"))
+
+
+def _published_command(description: Description, name: str) -> str:
+    """The command that checks a published table, or attacks it, with its proposed roles."""
+    roles = description.roles
+    parts = ["foreknow", name, shlex.quote(str(description.path)), *(["--published"] if name == "attack" else [])]
+    for column in roles.of(QUASI_IDENTIFIER) or ["COLUMN"]:
+        parts += ["--qi", shlex.quote(column)]
+    parts += ["--sensitive", shlex.quote(roles.one(SENSITIVE) or "COLUMN")]
+    for role, flag in ((GROUP_ROLE, "--group"), (TIME, "--time")):
+        parts += [text for named in roles.of(role) for text in (flag, shlex.quote(named))]
+    return " ".join([*parts, *_notation_options(description)])
+
+
+def _notation_options(description: Description) -> list[str]:
+    """Options that name the encoding, the separator where it was given, and the marks of missing cells."""
+    parts = ["--encoding", description.encoding] if description.encoding not in (None, "utf-8") else []
+    if description.given_separator is not None:
+        parts.append(
+            option_text("separator", SEPARATOR_NAMES.get(description.given_separator, description.given_separator))
+        )
+    for text in description.missing:
+        parts += ["--missing-value", shlex.quote(text)]
+    return [part for part in parts if part is not None]
+
+
+def _publish_command(description: Description) -> str:
+    """The command that publishes a file with its proposed roles and the options that settle its faults."""
+    roles = description.roles
+    parts = ["foreknow publish", shlex.quote(str(description.path))]
+    parts += ["--id", shlex.quote(roles.one(RESPONDENT) or "COLUMN")]
+    parts += ["--time", shlex.quote(time)] if (time := roles.one(TIME)) else []
+    for name in roles.of(QUASI_IDENTIFIER) or ["COLUMN"]:
+        parts += ["--qi", shlex.quote(name)]
+    parts += ["--sensitive", shlex.quote(roles.one(SENSITIVE) or "COLUMN")]
+    parts += _cleaning_options(description) if description.whole else ["--from-disk", "--workers 2"]
+    return " ".join([*parts, f"--out {unused_path('release')}"])
+
+
+def _cleaning_options(description: Description) -> list[str]:
+    """Options that name the notation and settle the faults of a file. With --from-disk there are none."""
+    facts = {fact.name: fact for fact in description.facts}
+    parts = _notation_options(description)
+    for name in description.roles.of(QUASI_IDENTIFIER):
+        parts += ["--number", shlex.quote(name)] if facts[name].kind == UNITS else []
+    return [*parts, *(description.run.options if description.run else ())]
+
+
+def hierarchy_command(path: Path) -> str:
+    """The command that publishes records with a hierarchy."""
+    roles = "--id COLUMN --qi COLUMN --sensitive COLUMN"
+    return (
+        f"foreknow publish RECORDS {roles} --hierarchy COLUMN={shlex.quote(str(path))} --out {unused_path('release')}"
+    )
+
+
+MIN_VALUES = 2
+"""Number of values from which a file is recognized as a hierarchy."""
+
+
+def hierarchy_in(path: Path, files: InputFiles) -> Hierarchy | None:
+    """The hierarchy of a file, as `Hierarchy.read` reads it; None if it is none.
+
+    A table of records has a header, which would be a second root. Cost: the first two lines for most tables.
+    """
+    if not _may_have_one_root(path, files.encoding):
+        return None
+    try:
+        found = Hierarchy.read(path, files.separator, files.encoding)
+    except ValueError:
+        return None
+    return found if len(found.leaves) >= MIN_VALUES else None
+
+
+def _may_have_one_root(path: Path, encoding: str) -> bool:
+    """Return whether the first two lines of a file of text end with the same characters."""
+    try:
+        with path.open(encoding=encoding) as file:
+            first, second = (file.readline().strip() for _ in range(2))
+    except (OSError, UnicodeError, LookupError):
+        return False
+    return bool(first) and first[-1:] == second[-1:]
+
+
+MAX_DEPTH = 3
+"""Number of folders above a file in which a manifest is sought: a key in parts is in ``private/records/release-0000``."""
+
+TABLES = (".csv", ".parquet")
+"""Endings of the names of tables."""
+
+
+def publication_key(path: Path) -> Path | None:
+    """The key to which a file belongs, as ``--groups`` names it: the file, or the folder of a publication from disk.
+
+    None if no manifest above the file lists it, or it is not in the private folder.
+    """
+    if path.suffix.lower() not in TABLES:
+        return None
+    for folder in list(path.parents)[:MAX_DEPTH]:
+        if (folder / MANIFEST).is_file():
+            return (path if path.parent == folder else folder.parent) if _lists(folder, path) else None
+    return None
+
+
+def _lists(folder: Path, path: Path) -> bool:
+    """Return whether the manifest in a folder lists a file within the folder."""
+    try:
+        return path.relative_to(folder).as_posix() in read_json(folder / MANIFEST)["sha256"]
+    except (ValueError, KeyError, TypeError):
+        return False

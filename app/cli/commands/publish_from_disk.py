@@ -13,17 +13,19 @@ import typer
 from foreknow.app.cli.adversary_knowledge import Learning, class_intervals
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.commands.next_step import next_lines, option_text, unused_path
-from foreknow.app.cli.commands.publish_options import ThresholdOptions
-from foreknow.app.cli.commands.publish_report import MOST, check_any_group, check_lines, verified_lines
-from foreknow.app.cli.defense_choices import KNOWLEDGE_OPTIONS, DefenseChoice, fresh_seed
-from foreknow.app.cli.defense_text import defense_text
-from foreknow.app.cli.disk_options import DiskOptions
+from foreknow.app.cli.commands.publish_command import (
+    MOST,
+    ThresholdOptions,
+    check_any_group,
+    check_lines,
+    verified_lines,
+)
+from foreknow.app.cli.defense_choices import KNOWLEDGE_OPTIONS, DefenseChoice, defense_text, fresh_seed
 from foreknow.app.cli.files.atomic_output import check_output
 from foreknow.app.cli.files.checksums import RELEASE
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
-from foreknow.app.cli.option_groups import TableOptions
-from foreknow.app.cli.options import given_options
+from foreknow.app.cli.options import DiskOptions, TableOptions, given_options
 from foreknow.app.cli.printing.compilation_notice import notice_publication
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import error_console, notice, say, show

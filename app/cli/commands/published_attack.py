@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.app.cli.attack_choices import WITHOUT_ADVERSARY
-from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.attack_adversaries import CORPUS, in_words
-from foreknow.app.cli.commands.attack_making import (
+from foreknow.app.cli.attack_choices import (
     LEARNED,
     RECORDS,
+    WITHOUT_ADVERSARY,
     AttackedAlone,
     beliefs_of,
     check_attack_options,
     chosen_attack,
 )
-from foreknow.app.cli.commands.attack_output import files_content, output_names, say_files, write_attack
-from foreknow.app.cli.commands.attack_report import attack_title
-from foreknow.app.cli.commands.attack_run import AttackRun
+from foreknow.app.cli.command_shape import Outcome
+from foreknow.app.cli.commands.attack_command import AttackRun, files_content, output_names, say_files, write_attack
+from foreknow.app.cli.commands.attack_findings import CORPUS, attack_title, in_words
 from foreknow.app.cli.commands.exposure_verdict import fail_over_lines
 from foreknow.app.cli.commands.next_step import BOUNDS, option_text, paths_of, table_options, typed_lines
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table

@@ -1,49 +1,269 @@
 """The command `foreknow report`: one page on the risk of a publication, for its publisher."""
 
+import json
 import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
+import pandas as pd
 import typer
 
-from foreknow.app.cli.adversary_knowledge import Learning, assumed_adversary
-from foreknow.app.cli.attack_choices import ATTACK_OPTIONS, attack_options, estimator_choice, solver_choice
+from foreknow.app.cli.adversary_knowledge import (
+    Learning,
+    assumed_adversary,
+    learn_from_releases,
+    learn_knowledge,
+)
+from foreknow.app.cli.attack_choices import (
+    ATTACK_OPTIONS,
+    RECORDS,
+    Attacked,
+    AttackOptions,
+    AttackSettings,
+    Corpus,
+    KnowledgeSource,
+    attack_options,
+    chosen_attack,
+    estimator_choice,
+    solver_choice,
+)
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.attack_making import RECORDS, Attacked, AttackSettings, chosen_attack
-from foreknow.app.cli.commands.attack_options import AttackOptions, Corpus
 from foreknow.app.cli.commands.exposure_verdict import fail_over_lines
 from foreknow.app.cli.commands.next_step import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
-from foreknow.app.cli.commands.report_making import (
-    Publication,
-    informed_of,
-    is_bucketized,
-    learned_of,
-    read_or_publish,
+from foreknow.app.cli.defense_choices import (
+    KNOWLEDGE_OPTIONS,
+    DefenseOptions,
+    defense_choice,
+    defense_options,
+    defense_text,
+    seeded_generator,
 )
-from foreknow.app.cli.commands.report_options import Details, Groups, Names, Page, Seed, Stricter
-from foreknow.app.cli.commands.report_output import report_content, save_report, settings_path
-from foreknow.app.cli.defense_choices import KNOWLEDGE_OPTIONS, defense_choice
-from foreknow.app.cli.defense_text import defense_options
-from foreknow.app.cli.files.atomic_output import check_output
-from foreknow.app.cli.files.checksums import check_key
-from foreknow.app.cli.files.publication_settings import cleaned_as_published
-from foreknow.app.cli.files.run_settings import run_settings
+from foreknow.app.cli.files.atomic_output import atomic_output, check_output
+from foreknow.app.cli.files.checksums import RELEASE, check_key
+from foreknow.app.cli.files.columns import Columns
+from foreknow.app.cli.files.publication_settings import cleaned_as_published, published_options
+from foreknow.app.cli.files.release_files import read_releases
+from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.app.cli.files.statement_files import read_statements
-from foreknow.app.cli.option_groups import KnowledgeOptions, TableOptions
-from foreknow.app.cli.options import FailOver, Overwrite, Sure, check_sure, refuse_unread_options
+from foreknow.app.cli.options import (
+    INPUT_PANEL,
+    KNOWLEDGE_PANEL,
+    OUTPUT_PANEL,
+    FailOver,
+    KnowledgeOptions,
+    Overwrite,
+    Sure,
+    TableOptions,
+    check_sure,
+    refuse_unread_options,
+)
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
-from foreknow.app.cli.printing.terminal import notice, say, say_verdict
-from foreknow.app.cli.printing.time_left import TimeLeft
+from foreknow.app.cli.printing.terminal import TimeLeft, notice, say, say_verdict, tracked
 from foreknow.app.report.adversaries import INFORMED, LEARNED
 from foreknow.app.report.advice import best_settings
 from foreknow.app.report.page import check_packages
-from foreknow.app.report.report import Report, check_page_path, report
-from foreknow.app.report.stricter import stricter_settings
+from foreknow.app.report.report import MAX_STRICTER, Report, check_page_path, report
+from foreknow.app.report.stricter import read_defense, stricter_settings
 from foreknow.attacks import Attack
-from foreknow.defenses import Defense
+from foreknow.defenses import Defense, DistinctDiversity, Injector, KAnonymity, Mondrian, publish
 from foreknow.evaluation.checks.manifest import MANIFEST
-from foreknow.models import History
+from foreknow.models import Adversary, Estimator, History, Release, Schema
 from foreknow.models.joint.solver import with_progress
+from foreknow.models.progress import Progress
+
+REPORT_PANEL = "Report"
+"""Heading of the help text for the options of the report."""
+
+Groups = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=INPUT_PANEL,
+        help="Group of each record; by default the column 'group' of the records. Without either, the records are published "
+        "with the default defense first, for this report alone.",
+    ),
+]
+Page = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        rich_help_panel=OUTPUT_PANEL,
+        help="File of the report, as report.html; readable by you only.",
+    ),
+]
+Names = Annotated[
+    bool,
+    typer.Option(
+        "--names",
+        rich_help_panel=REPORT_PANEL,
+        help="Show the identifiers of respondents; by default they have numbers in the order of exposure.",
+    ),
+]
+Stricter = Annotated[
+    int,
+    typer.Option(
+        "--stricter",
+        min=0,
+        max=MAX_STRICTER,
+        metavar="N",
+        rich_help_panel=REPORT_PANEL,
+        help="Number of stricter settings to try; each is published and attacked anew. 0 saves the time.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        min=0,
+        metavar="N",
+        rich_help_panel=REPORT_PANEL,
+        help="Seed of intervals, samples and trial publications; by default a new one, which the report names.",
+    ),
+]
+Details = Annotated[
+    KnowledgeSource | None,
+    typer.Option(
+        metavar="SOURCE",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Adversary of the tables of respondents and groups: learned (from the releases alone) or records (who knows the "
+        "original records, or the --corpus). By default the one who exposes more respondents.",
+    ),
+]
+
+
+DEFAULT_DEFENSE = "js-reduce"
+"""Defense of a publication for the report alone; that of `foreknow publish` if --defense is left out."""
+
+
+class Publication(NamedTuple):
+    """A publication, the defense that made it or one that is assumed in its place, and notes for the report."""
+
+    history: History
+    releases: tuple[Release, ...]
+    defense: Defense | None
+    assumed: Defense | None
+    notes: tuple[str, ...]
+
+
+def read_or_publish(
+    table: pd.DataFrame,
+    groups: Path | None,
+    columns: Columns,
+    schema: Schema,
+    corpus: History | None,
+    learning: Learning,
+    seed: int,
+) -> Publication:
+    """The publication that a file of groups or the column ``group`` describes, or one with the default defense."""
+    if groups is None and "group" not in table.columns:
+        return _trial(History.read(table, schema, columns.time), corpus, learning, seed)
+    history, releases = read_releases(table, groups, columns, schema)
+    defense = None if groups is None else recorded_defense(groups)
+    if groups is not None and defense is not None:
+        return Publication(history, _as_published(releases, groups, defense), defense, None, ())
+    k = max(min((int(release.counts.sum(axis=1).min()) for release in releases if release.groups), default=2), 2)
+    assumed = Mondrian(KAnonymity(k) & DistinctDiversity(2))
+    note = (
+        "The defense that made the groups is not recorded beside them. The stricter settings are those of another one, "
+        f"{defense_text(assumed)}, from the size of the smallest group on."
+    )
+    return Publication(history, releases, None, assumed, (note,))
+
+
+def _as_published(releases: tuple[Release, ...], groups: Path, defense: Defense) -> tuple[Release, ...]:
+    """Releases with exact quasi-identifiers where they were published so, by the settings beside the key and the defense."""
+    options = published_options(groups.parent / SETTINGS) or {}
+    exact = bool(options.get("bucketized") or (is_bucketized(defense) and not options.get("generalized")))
+    return tuple(Release(each.view, replace(each.grouping, bucketized=exact)) for each in releases)
+
+
+def is_bucketized(defense: Defense) -> bool:
+    """True if a defense publishes exact quasi-identifiers unless asked otherwise."""
+    return bool(getattr(defense, "bucketized", isinstance(defense, Injector)))
+
+
+def recorded_defense(groups: Path) -> Defense | None:
+    """The defense that `foreknow publish` wrote beside its output, if the file of groups is there."""
+    for path in (groups.parent.parent / "public" / RELEASE, groups.parent / RELEASE):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))["settings"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        return read_defense(record)
+    return None
+
+
+def informed_of(corpus: History, learning: Learning, estimator: Estimator) -> Adversary:
+    """The adversary who knows the prior and the transitions of a corpus."""
+    knowledge = learn_knowledge(corpus, learning)
+    return learning.adversary(knowledge.prior, knowledge.transitions, estimator)
+
+
+def learned_of(
+    releases: Sequence[Release], learning: Learning, estimator: Estimator, progress: Progress = iter
+) -> Adversary:
+    """The adversary who learned prior and transitions from releases alone."""
+    learned = learn_from_releases(releases, learning, progress)
+    return learning.adversary(learned.prior, learned.transitions, estimator)
+
+
+def _trial(history: History, corpus: History | None, learning: Learning, seed: int) -> Publication:
+    """A publication with the default defense, which is not written."""
+    defense = defense_choice(DEFAULT_DEFENSE).make(DefenseOptions(seed=seed))
+    said = (
+        f"No groups are given: the report is about a trial publication by {defense_text(defense)}, which is not kept."
+    )
+    notice(f"{said} foreknow publish makes one to keep.")
+    releases = publish(
+        history,
+        defense,
+        assumed_adversary(history, corpus, learning),
+        infeasible="suppress",
+        rng=seeded_generator(seed, 1),
+        progress=lambda views: tracked(views, "publishing"),
+    )
+    return Publication(history, releases, defense, None, (said,))
+
+
+def settings_path(page: Path) -> Path:
+    """Path of the settings of a page: report.settings.json for report.html."""
+    return page.with_suffix(f".{SETTINGS}")
+
+
+def save_report(
+    found: Report, out: Path, settings: dict[str, Any], keep: Iterable[Path] = (), overwrite: bool = False
+) -> None:
+    """Write the page, and the settings of the run beside it."""
+    found.save(out, overwrite=overwrite)
+    with atomic_output(out.parent, keep, overwrite) as folder:
+        write_settings(folder / settings_path(out).name, settings)
+
+
+def report_content(found: Report, out: Path, seed: int) -> dict[str, Any]:
+    """A report as JSON has it: the verdict, the headline of each adversary, and the stricter settings."""
+    told, contents = found.verdict, found.contents
+    return {
+        "verdict": f"{told.word}. {told.sentence}",
+        "advice": told.advice,
+        "sure": contents.settings.sure,
+        "adversaries": {
+            name: {
+                "respondents": each.respondents,
+                "exposed": each.exposed,
+                "known_before": each.known,
+                "measures": each.table,
+            }
+            for name, each in contents.headlines.items()
+        },
+        "stricter": contents.stricter,
+        "seed": seed,
+        "page": str(out),
+        "settings": str(settings_path(out)),
+    }
 
 
 def report_command(

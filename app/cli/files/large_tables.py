@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from foreknow.app.cli.files.input_files import DEFAULT_TIME
-from foreknow.app.cli.option_groups import TableOptions
-from foreknow.app.cli.options import given_options
+from foreknow.app.cli.options import TableOptions, given_options
 from foreknow.app.cli.printing.terminal import notice
 from foreknow.models import Categorical, Hierarchy, Schema
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from foreknow.app.cli.configuration import parameters_by_key
+from foreknow.app.cli.command_shape import parameters_by_key
 from foreknow.app.cli.files.run_settings import SETTINGS, plain_option
 from foreknow.app.cli.printing.terminal import notice
 

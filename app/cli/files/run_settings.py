@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from foreknow.app.cli.configuration import parameters_by_key
+from foreknow.app.cli.command_shape import parameters_by_key
 from foreknow.evaluation.checks.program import checksum, versions
 
 SETTINGS = "settings.json"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from foreknow.app.cli.defense_choices import BUILT_IN, DefenseOptions
-from foreknow.app.cli.defense_text import defense_options, defense_text
+from foreknow.app.cli.defense_choices import BUILT_IN, DefenseOptions, defense_options, defense_text
 from foreknow.defenses import KAnonymity, Mondrian, TCloseness
 from foreknow.evaluation.checks.program import settings
 

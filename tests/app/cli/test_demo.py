@@ -10,8 +10,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from foreknow.app.cli import demo
-from foreknow.app.cli.commands import demo_command
+from foreknow.app.cli.commands import demo_command as demo
 from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, TCloseness
 from foreknow.evaluation import pbc, verify
 from foreknow.models import Adversary, UniformPrior
@@ -141,7 +140,7 @@ class TestStory:
 
     def test_the_report_fits_a_terminal_and_has_the_numbers(self, found):
         console = Console(width=80, file=io.StringIO())
-        for part in demo_command.demo_tables(found):
+        for part in demo.demo_tables(found):
             console.print(part)
         text = console.file.getvalue()
         assert max(map(len, text.splitlines())) <= 80
@@ -155,7 +154,7 @@ class TestStory:
         assert f"{len(found.comparison.history.respondents)} patients" in text
 
     def test_the_report_says_what_counts_evidence_twice(self, found):
-        notes = "".join(part.plain for part in demo_command.demo_tables(found) if isinstance(part, Text))
+        notes = "".join(part.plain for part in demo.demo_tables(found) if isinstance(part, Text))
         for name in found.comparison.releases:
             (note,) = found.comparison.beliefs[name, demo.SEQUENTIAL_ATTACK].notes
             assert "counts this evidence twice" in note

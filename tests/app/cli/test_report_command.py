@@ -7,7 +7,7 @@ import stat
 import pytest
 from commands import ROLES, records, run, write
 
-from foreknow.app.cli.commands.report_making import recorded_defense
+from foreknow.app.cli.commands.report_command import recorded_defense
 from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
 
 pytestmark = pytest.mark.usefixtures("wide")

@@ -3,8 +3,8 @@
 import pytest
 from commands import ROLES, records, run, write
 
-from foreknow.app.cli.commands import at_risk, compare_making, publish_command
-from foreknow.app.cli.printing.time_left import TimeLeft
+from foreknow.app.cli.commands import attack_findings, compare_command, publish_command
+from foreknow.app.cli.printing.terminal import TimeLeft
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def recording(texts):
 
 def test_within_a_setting_of_compare(tmp_path, monkeypatch, recording, texts):
     """Releases, rounds of learning and parts of the joint law by two adversaries, of each of two settings."""
-    monkeypatch.setattr(compare_making, "TimeLeft", recording)
+    monkeypatch.setattr(compare_command, "TimeLeft", recording)
     run("compare", write(records(), tmp_path / "r.csv"), *ROLES, "--defense", "mondrian", "--sweep", "k=3,5")
     phases = [
         "publishing",
@@ -43,14 +43,14 @@ def test_within_a_setting_of_compare(tmp_path, monkeypatch, recording, texts):
 
 
 def test_a_setting_that_publishes_nothing_takes_all_its_phases(tmp_path, monkeypatch, recording, texts):
-    monkeypatch.setattr(compare_making, "TimeLeft", recording)
+    monkeypatch.setattr(compare_command, "TimeLeft", recording)
     run("compare", write(records(), tmp_path / "r.csv"), *ROLES, "--defense", "mondrian", "--sweep", "k=25,3")
     assert any(text.startswith("mondrian k=3: publishing (5 of 8") for text in texts)
 
 
 def test_the_reasons_of_at_risk(tmp_path, monkeypatch, recording, texts):
     """Three prefixes, and the exposed respondents, for each of two adversaries."""
-    monkeypatch.setattr(at_risk, "TimeLeft", recording)
+    monkeypatch.setattr(attack_findings, "TimeLeft", recording)
     source, out = write(records(), tmp_path / "r.csv"), tmp_path / "o"
     run("publish", source, *ROLES, "--defense", "mondrian", "--out", out)
     run("attack", source, *ROLES, "--groups", out / "private" / "groups.csv", "--sure", 0.7, "--out", tmp_path / "risk")

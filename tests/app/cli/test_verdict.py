@@ -13,9 +13,9 @@ import pytest
 from commands import ROLES, proposed, read, records, run, write
 from printed_tables import tables
 
-from foreknow.app.cli.configuration import TABLE
+from foreknow.app.cli.command_shape import TABLE
 from foreknow.app.cli.defense_choices import BUILT_IN
-from foreknow.app.cli.option_groups import TableOptions
+from foreknow.app.cli.options import TableOptions
 
 pytestmark = pytest.mark.usefixtures("wide")
 

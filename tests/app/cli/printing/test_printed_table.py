@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from foreknow.app.cli import demo
 from foreknow.app.cli.attack_choices import ATTACK_OPTIONS
-from foreknow.app.cli.commands import attack_report, check_command, demo_command, publish_report
+from foreknow.app.cli.commands import attack_findings, check_command, publish_command
+from foreknow.app.cli.commands import demo_command as demo
 from foreknow.app.cli.defense_choices import BUILT_IN
 from foreknow.app.cli.printing import terminal
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
@@ -93,7 +93,7 @@ def shown(monkeypatch):
     parts = []
     monkeypatch.setenv("COLUMNS", str(WIDTH))
     monkeypatch.setattr(terminal, "console", Console(width=WIDTH))
-    for module in (publish_report, attack_report, check_command, demo_command):
+    for module in (publish_command, attack_findings, check_command, demo):
         monkeypatch.setattr(module, "show", parts.append)
     return parts
 
@@ -146,7 +146,7 @@ class TestCommands:
         judge(shown)
 
     def test_demo(self, shown):
-        parts = list(demo_command.demo_tables(demo.run()))
+        parts = list(demo.demo_tables(demo.run()))
         judge(parts)
         assert not shown
 

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from foreknow.app.cli.printing import time_left
+from foreknow.app.cli.printing import terminal
 from foreknow.app.report.steps import Step, report_steps
 
 
@@ -13,14 +13,14 @@ from foreknow.app.report.steps import Step, report_steps
 def clock(monkeypatch):
     """A clock that the test moves, and a console without a terminal."""
     now = [0.0]
-    monkeypatch.setattr(time_left.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(time_left, "error_console", Console(file=io.StringIO()))
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(terminal, "error_console", Console(file=io.StringIO()))
     return now
 
 
 def test_steps_are_counted_with_the_time_left(clock):
     """Two seconds for a cost of 1: four are left for costs of 1 and 1, and two after one more step."""
-    shown, texts = time_left.TimeLeft("at first"), [str(time_left.TimeLeft("at first").__rich__())]
+    shown, texts = terminal.TimeLeft("at first"), [str(terminal.TimeLeft("at first").__rich__())]
     for _ in shown.steps([Step("a", 1), Step("b", 1), Step("c", 1)]):
         texts.append(str(shown.__rich__()))
         clock[0] += 2
@@ -29,7 +29,7 @@ def test_steps_are_counted_with_the_time_left(clock):
 
 def test_the_time_left_is_in_proportion_to_the_costs_and_counts_down(clock):
     """A cost of 1 takes 3 s; a step of cost 4 is expected to take 12 s, and one of cost 2 another 6 s."""
-    shown = time_left.TimeLeft("at first")
+    shown = terminal.TimeLeft("at first")
     steps = shown.steps([Step("a", 1), Step("b", 4), Step("c", 2)])
     next(steps)
     clock[0] = 3
@@ -41,7 +41,7 @@ def test_the_time_left_is_in_proportion_to_the_costs_and_counts_down(clock):
 
 def test_the_time_left_within_an_action_is_in_proportion_to_its_parts(clock):
     """Two of six parts took 10 s: 20 s are left."""
-    shown = time_left.TimeLeft("solving")
+    shown = terminal.TimeLeft("solving")
     parts = shown.parts(range(6))
     next(parts)
     assert str(shown.__rich__()) == "solving (part 1 of 6)"
@@ -54,7 +54,7 @@ def test_the_time_left_within_an_action_is_in_proportion_to_its_parts(clock):
 
 def test_parts_of_the_first_step_tell_the_time_of_the_later_ones(clock):
     """One of two parts took 10 s, so the step takes 20 s, and a later one of 3 times its cost takes 60 s."""
-    shown = time_left.TimeLeft("at first")
+    shown = terminal.TimeLeft("at first")
     next(shown.steps([Step("a", 2), Step("b", 6)]))
     parts = shown.parts(range(2))
     next(parts)
@@ -65,7 +65,7 @@ def test_parts_of_the_first_step_tell_the_time_of_the_later_ones(clock):
 
 def test_parts_do_not_shorten_a_step_with_other_work(clock):
     """A cost of 1 took 10 s; a step of cost 6 takes 60 s, though its four parts take 4 s of them."""
-    shown = time_left.TimeLeft("at first")
+    shown = terminal.TimeLeft("at first")
     steps = shown.steps([Step("a", 1), Step("b", 6)])
     next(steps)
     clock[0] = 10
@@ -78,7 +78,7 @@ def test_parts_do_not_shorten_a_step_with_other_work(clock):
 
 
 def test_nothing_is_told_of_the_time_after_a_small_part(clock):
-    shown = time_left.TimeLeft("at first")
+    shown = terminal.TimeLeft("at first")
     steps = shown.steps([Step("a", 1), Step("b", 99)])
     next(steps)
     clock[0] = 1
@@ -87,7 +87,7 @@ def test_nothing_is_told_of_the_time_after_a_small_part(clock):
 
 
 def test_a_title_is_only_text(clock):
-    assert str(time_left.TimeLeft("[red]x\x1b").__rich__()) == "[red]x\\x1b"
+    assert str(terminal.TimeLeft("[red]x\x1b").__rich__()) == "[red]x\\x1b"
 
 
 def test_steps_of_a_report_are_in_their_order():
@@ -99,7 +99,7 @@ def test_steps_of_a_report_are_in_their_order():
 
 
 def test_parts_of_other_work_in_a_step_take_the_place_of_the_last_ones(clock):
-    shown = time_left.TimeLeft("at first")
+    shown = terminal.TimeLeft("at first")
     next(shown.steps([Step("a", 1)]))
     list(shown.parts(range(2)))
     next(shown.parts(range(3)))

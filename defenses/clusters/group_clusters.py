@@ -40,7 +40,7 @@ class Cluster:
     order: IntArray
 
 
-type ClusterGrouping = tuple[IntArray, list[Note]]
+type ClusterGrouping = tuple[IntArray, list[str]]
 """Group of each record within its cluster, 0 to g - 1 or -1, and notes."""
 
 
@@ -86,7 +86,7 @@ def group_clusters(
     labels = np.full(len(view), -1, dtype=np.int64)
     size = np.bincount(cluster)
     order: list[IntArray] = []
-    notes: list[Note] = []
+    notes: list[str] = []
     for rows in np.split(np.argsort(cluster, kind="stable"), np.cumsum(size)[:-1]):
         if len(rows) < k:
             order.append(rows)

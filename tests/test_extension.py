@@ -1,4 +1,4 @@
-"""Third-party package of CONTRIBUTING.md: built, installed in a temporary folder, tested, and used by the command line."""
+"""Third-party package of docs/reference/packages.md: built, installed in a temporary folder, tested, and used by commands."""
 
 import importlib.metadata
 import json
@@ -12,7 +12,7 @@ import pytest
 from commands import ROLES, read, records, run, write
 from places import ROOT
 
-PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("**A complete package**")[1]
+PAGE = (ROOT / "docs" / "reference" / "packages.md").read_text(encoding="utf-8").split("**A complete package**")[1]
 FILES = dict(re.findall(r"`([\w.]+)`:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL))
 """The files of the page by name."""
 

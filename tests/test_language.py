@@ -27,6 +27,7 @@ PAGES += sorted(path for folder in FOLDERS_OF_PAGES for path in (ROOT / folder).
 
 LIMITS = {
     "README.md": 1_000,
+    "CONTRIBUTING.md": 2_000,
     "CHANGELOG.md": 600,
     "docs/how-to/scale.md": 1_500,
     "docs/reliability.md": 1_300,

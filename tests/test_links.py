@@ -67,6 +67,19 @@ def test_pages_of_the_documentation_are_reached() -> None:
     assert not [page.name for page in pages if page.resolve() not in reached]
 
 
+CODE_FOLDERS = ("app", "attacks", "benchmarks", "defenses", "evaluation", "models", "package", "tests")
+PATH = re.compile(rf"`((?:{'|'.join(CODE_FOLDERS)})/[\w./-]*|\w+\.py)`")
+"""Folders and files between backticks; names such as `test_<name>.py` stand for many."""
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "README.md", "docs/reliability.md"])
+def test_paths_in_code_exist(page: str) -> None:
+    names = {path.name for folder in CODE_FOLDERS for path in (ROOT / folder).rglob("*.py")}
+    paths = PATH.findall(markdown(ROOT / page))
+    assert paths
+    assert not [path for path in paths if not (path in names or (ROOT / path).exists())]
+
+
 def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "other.md").write_text("# One heading, `code`\n\n```\n# no heading\n```\n")
     page = tmp_path / "page.md"

@@ -10,13 +10,13 @@ from commands import run
 from latex2mathml import converter as latex2mathml
 from places import ROOT
 
-from foreknow import attacks, defenses, evaluation, models, testing
-from foreknow.app import disk as large
+from foreknow import app, attacks, defenses, evaluation, models, testing
+from foreknow.app import disk
 
 sys.path.insert(0, str(ROOT / "docs"))
 from site_extensions import api_pages, command_options, member_sections, public_names
 
-PACKAGES = (models, attacks, defenses, evaluation, large, testing)
+PACKAGES = (models, attacks, defenses, evaluation, app, disk, testing)
 
 FAMILIES = {
     "attacks": {rule.__name__ for rule in attacks.ATTACKS.values()},

@@ -48,8 +48,7 @@ class ForegroundAttack:
     estimator : Estimator
         Posterior rule of a group. For a sensitive set, `Auto` and `Exact` are computed in closed form.
     fit : Fitting
-        Method that estimates the distributions: `ExpectationMaximization`, `Newton`, or `GibbsSampling`, which draws from their
-        posterior.
+        Method that estimates the distributions: `ExpectationMaximization`, or `GibbsSampling`, which draws from their posterior.
     support : int or SampleSize
         Smallest number of records of a signature. Where no signature of any attribute set has it, there is no foreground knowledge,
         and the beliefs are the groups' shares; the ``notes`` of the beliefs say so.

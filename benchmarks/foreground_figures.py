@@ -10,7 +10,7 @@ from subjects import Figure, check_adult
 
 from foreknow.attacks import ForegroundAttack
 from foreknow.defenses import Anatomy, ForegroundSafe
-from foreknow.models import ExpectationMaximization, Fitting, GibbsSampling, Newton, UniformPrior
+from foreknow.models import ExpectationMaximization, Fitting, GibbsSampling, UniformPrior
 from foreknow.models.foreground.expectation import cells_under
 
 PAPER_SUPPORT = PRINTED.records
@@ -46,7 +46,6 @@ def gibbs() -> Fitting:
 
 FITS: dict[str, Callable[[], Fitting]] = {
     "ExpectationMaximization": ExpectationMaximization,
-    "Newton": Newton,
     "GibbsSampling": gibbs,
 }
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     )
     from foreknow.models.foreground.gibbs_sampling import GibbsSampling as GibbsSampling
     from foreknow.models.foreground.global_distribution import GlobalDistribution as GlobalDistribution
-    from foreknow.models.foreground.newton import Newton as Newton
     from foreknow.models.joint import (
         JOINT_SOLVERS as JOINT_SOLVERS,
         Enumeration as Enumeration,
@@ -207,7 +206,6 @@ PLACES = {
     "MaxEntropy": "foreknow.models.joint",
     "Memory": "foreknow.models.memory",
     "Mixed": "foreknow.models.estimators",
-    "Newton": "foreknow.models.foreground.newton",
     "Numeric": "foreknow.models.tables.attributes",
     "Observation": "foreknow.models.tables.observation",
     "Omega": "foreknow.models.estimators",

@@ -91,7 +91,7 @@ GIVEN = [
     *(models.ProgramPosterior(build, ("belief",)), models.PosteriorDraws({"a": np.zeros(3)}, 0), models.PerGroup(shares)),
     *(models.CalibrationRanks({"a": np.array([0.5])}, np.array([0])), JOINT, JOINT.problem, SAMPLER(JOINT.problem)),
     *(models.MaxEntropy()(JOINT.problem), models.LearnedKnowledge.fit([r.observation for r in RELEASES])),
-    *(models.Memory(), EVIDENCE, models.Newton()(EVIDENCE, models.Exact()), KNOWLEDGE, LINKING, ITEM_RELEASE),
+    *(models.Memory(), EVIDENCE, models.ExpectationMaximization()(EVIDENCE, models.Exact()), KNOWLEDGE, LINKING, ITEM_RELEASE),
     *(ITEM_RELEASE.observation, ITEM_RELEASE.published, models.Simulation(HISTORY, UniformPrior(), CHAIN)),
     *(models.links(ITEM_RELEASE.published, KNOWLEDGE), FOREGROUND, FOREGROUND.knowledge[0][0], models.Status.CONTRADICTED),
     *(models.FitStatus(1), attacks.ConditionalProbability("flu", {"sex": "m"}, 0.5), attacks.SequentialAttack(AVERAGED)),

@@ -96,6 +96,6 @@ class GroupAttack:
             if distribution.fit.draws is not None:
                 raise ValueError(
                     f"the fit, {self.fit!r}, is random, so that two attacks differ; give one that is not, as "
-                    "ExpectationMaximization() or Newton()."
+                    "ExpectationMaximization()."
                 )
             yield distribution

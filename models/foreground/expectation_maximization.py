@@ -60,7 +60,7 @@ class ExpectationMaximization:
 
     The maximum need not be unique: for two groups of the same four signatures, of which one shows x once and the other three times,
     ``(a, 1/2, 1/2, 1 - a)`` is a maximum for every a. The rounds approach a maximum at 0 with vanishing slope ever more slowly
-    (`FitStatus.UNCONVERGED`); `Newton` reaches it in few steps.
+    (`FitStatus.UNCONVERGED`).
 
     Cost: a round takes an expectation step (`foreknow.models.foreground.expectation`) and O(s m).
     """

@@ -13,7 +13,7 @@ from strategies import mixed_tables, tables, view_of
 from foreknow.attacks import ForegroundAttack
 from foreknow.defenses import Anatomy, ForegroundSafe, Infeasible, PosteriorBound, summarize_groups, summarize_records
 from foreknow.evaluation import adult
-from foreknow.models import Auto, Categorical, ExpectationMaximization, GibbsSampling, Newton, Release, Schema, View
+from foreknow.models import Auto, Categorical, ExpectationMaximization, GibbsSampling, Release, Schema, View
 
 BELOW_SECONDARY = {"Preschool", "1st-4th", "5th-6th", "7th-8th"}
 QUASI_IDENTIFIERS = ["age", "workclass", "marital-status", "occupation", "race"]
@@ -58,7 +58,7 @@ DEFENSES = st.builds(
     st.sampled_from([{"a"}, {"b", "c"}]),
     st.just("all"),
     st.sampled_from([1, 2, 4]),
-    st.sampled_from([ExpectationMaximization(starts=1), ExpectationMaximization(), Newton()]),
+    st.sampled_from([ExpectationMaximization(starts=1), ExpectationMaximization()]),
     st.just(30),
     st.booleans(),
 )
@@ -210,7 +210,11 @@ class TestGroups:
             ValueError,
             "ForegroundSafe: rounds is 0; it is a number of attacks",
         ),
-        (lambda: ForegroundSafe(2, {"a"}, fit=Newton), TypeError, "ForegroundSafe: fit is .*Newton.*; it is a Fitting"),
+        (
+            lambda: ForegroundSafe(2, {"a"}, fit=GibbsSampling),
+            TypeError,
+            "ForegroundSafe: fit is .*GibbsSampling.*; it is a Fitting",
+        ),
         (lambda: ForegroundSafe(2, {"a"}, rng="1"), TypeError, "ForegroundSafe: rng is '1'; it is a generator"),
     ],
 )

@@ -7,6 +7,7 @@ import oracle
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from strategies import evidences
 
 from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, FitStatus, Omega, Sinkhorn, TooLarge
@@ -185,6 +186,35 @@ class TestSolutions:
         )
         counts = expected_counts(evidence, np.maximum(fit.probabilities, 1e-200))
         assert np.allclose(counts, seen[:, None] * fit.probabilities, rtol=0, atol=1e-7)
+
+    def test_another_program_finds_the_same(self):
+        """SciPy's L-BFGS-B, on the likelihood over all assignments."""
+        rng = np.random.default_rng(3)
+        signature, group = rng.integers(0, 4, 160), np.repeat(np.arange(40), 4)
+        having = np.bincount(group, rng.random(160) < rng.uniform(0.02, 0.6, 4)[signature]).astype(np.int64)
+        evidence = Evidence(signature, group, np.column_stack([having, 4 - having]), np.array([0.3, 0.7]))
+        fit = ExpectationMaximization(tolerance=1e-11, starts=1)(evidence, Auto())
+        other = minimize(
+            lambda first: -log_likelihood(evidence, both(first)),
+            np.full(4, 0.3),
+            bounds=[(1e-9, 1 - 1e-9)] * 4,
+            options={"ftol": 1e-15, "gtol": 1e-8},
+        )
+        assert fit.log_likelihood == pytest.approx(-other.fun, abs=1e-7)
+        assert np.allclose(fit.probabilities[:, 0], other.x, rtol=0, atol=1e-4)
+
+    def test_a_boundary_that_rounds_approach_slowly(self):
+        """``a^5 (1 - a)^12 (1 - b) (a + b - 2 a b)`` is largest at a = 1/3, b = 0, where its slope along b is 0 as well."""
+        decided = [[1, 0]] * 5 + [[0, 1]] * 12
+        evidence = Evidence(
+            np.array([0] * 17 + [0, 1] + [1]),
+            np.append(np.arange(17), [17, 17, 18]),
+            np.array([*decided, [1, 1], [0, 1]]),
+            np.array([0.5, 0.5]),
+        )
+        assert ExpectationMaximization()(evidence, Auto()).probabilities[:, 0] == pytest.approx([1 / 3, 0], abs=5e-3)
+        plain = ExpectationMaximization(accelerated=False)(evidence, Auto())
+        assert plain.status == FitStatus.UNCONVERGED
 
     def test_a_signature_without_published_records_has_the_rest(self):
         evidence = Evidence(np.array([0, 1]), np.array([0, -1]), np.array([[1, 0]]), np.array([0.2, 0.8]))

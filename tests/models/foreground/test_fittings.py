@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from strategies import evidences
 
-from foreknow.models import Auto, Evidence, ExpectationMaximization, FitStatus, GibbsSampling, Newton
+from foreknow.models import Auto, Evidence, ExpectationMaximization, FitStatus, GibbsSampling
 
 FITTINGS = {
     "expectation-maximization": lambda: ExpectationMaximization(iterations=200),
-    "newton": lambda: Newton(iterations=30),
     "gibbs-sampling": lambda: GibbsSampling(draws=20, chains=2, kept=10, rng=np.random.default_rng(1)),
 }
 """One of each; a function makes it, because a fit may hold a random generator."""

@@ -22,7 +22,6 @@ from foreknow.models import (
     FitStatus,
     GibbsSampling,
     GlobalDistribution,
-    Newton,
     Release,
     SampleSize,
 )
@@ -62,7 +61,7 @@ ODD = [
     int,
     Exact,
     Exact(),
-    Newton,
+    GibbsSampling,
     ExpectationMaximization(),
     SampleSize(),
     lambda *_: None,
@@ -101,7 +100,6 @@ FIT = {
 CONSTRUCTORS = {
     ForegroundAttack: {},
     ExpectationMaximization: {},
-    Newton: {},
     GibbsSampling: {"rng": 1},
     SampleSize: {},
     Evidence: EVIDENCE,
@@ -146,8 +144,6 @@ CALLS = {
     "sensitive": lambda odd: ForegroundAttack(sensitive_set=odd, support=1)([Release(VIEW, np.zeros(8, int))]),
     "over": lambda odd: BELIEFS.over(odd),
     "expectation-maximization": lambda odd: ExpectationMaximization(iterations=1)(odd, Auto()),
-    "newton": lambda odd: Newton()(odd, Auto()),
-    "newton's estimator": lambda odd: Newton(iterations=1)(Evidence(**EVIDENCE), odd),
     "gibbs sampling": lambda odd: GibbsSampling(draws=8, chains=2, rng=1)(odd, Auto()),
     "sensitive set": lambda odd: SensitiveSet.within(("x", "y"), odd, "F"),
     "global probabilities": lambda odd: global_probabilities(odd, HISTORY, {"x"}),

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from foreknow.models.foreground.conditional_bernoulli.cell_covariances import cell_covariances
 from foreknow.models.foreground.conditional_bernoulli.group_expectations import (
     MIN_SADDLEPOINT_VARIANCE,
     cell_expectations,
@@ -33,12 +32,6 @@ def expectations(probability, size, c):
     expected = np.zeros(len(size))
     weight = cell_expectations(np.asarray(probability, dtype=float), np.asarray(size), c, expected)
     return weight, expected
-
-
-def covariances(probability, size, c, ahead):
-    moved = np.zeros(len(size))
-    cell_covariances(np.asarray(probability, dtype=float), np.asarray(size), c, np.asarray(ahead, dtype=float), moved)
-    return moved
 
 
 def in_cells(rows, size):
@@ -64,17 +57,6 @@ class TestEnumeration:
         else:
             assert weight == pytest.approx(math.log(weights.sum()), rel=1e-12, abs=1e-12)
             assert np.allclose(expected, in_cells(weights @ has / weights.sum(), size), rtol=0, atol=1e-12)
-
-    @given(cells(), st.data())
-    def test_covariances(self, group, data):
-        probability, size, c = group
-        has, weights = oracle.worlds(np.repeat(probability, size), c)
-        if weights.sum() > 0:
-            ahead = np.array([data.draw(st.floats(-3, 3)) for _ in size])
-            numbers, share = in_cells(has, size), weights / weights.sum()
-            about = numbers - share @ numbers
-            moved = covariances(probability, size, c, ahead)
-            assert np.allclose(moved, (about * share[:, None]).T @ about @ ahead, rtol=0, atol=1e-12)
 
     def test_490314_worlds(self):
         """MASK with l = 2 (section 3): 8 of 23 records have x."""
@@ -148,9 +130,6 @@ class TestLargeGroups:
         first = np.arange(max(0, c - 1000), min(c, 9000) + 1)
         logs = stats.binom.logpmf(first, 9000, 0.02) + stats.binom.logpmf(c - first, 1000, 0.3)
         assert weight == pytest.approx(np.logaddexp.reduce(logs), rel=1e-9)
-        spread = covariances(f, size, c, [1.0, 0.0])
-        assert spread[0] == pytest.approx(law.var(), rel=1e-5)
-        assert spread[1] == pytest.approx(-law.var(), rel=1e-5)
 
     def test_equal_probabilities_give_the_share(self):
         assert np.allclose(chance([0.3, 0.3, 0.3], [5000, 4999, 1], 1234), 0.1234, rtol=1e-11)

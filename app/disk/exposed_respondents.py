@@ -10,21 +10,22 @@ import pyarrow as pa
 from foreknow.app.disk.parts import atomic_file
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.disk.sql_files import parquet_of, to_parquet
+from foreknow.app.exposure import is_exposing
 
 
 class ExposedRespondents(NamedTuple):
-    """Numbers of respondents, as `foreknow attack` counts them in memory.
+    """Numbers of respondents, as `exposed` counts them in memory.
 
     Attributes
     ----------
     published : int
         Number of respondents with a published record.
     known : int
-        Number of them whose prior belief in the value of their highest belief is sure.
+        Number of those who are not exposed, and whose prior belief in a true value is sure.
     exposed : int
-        Number of the others whose highest belief in their true value is sure.
+        Number of them with a record that `is_exposing`.
     first : object
-        Time of the first release with a sure belief about an exposed respondent; None if no respondent is exposed.
+        Time of the first release with such a record; None if no respondent is exposed.
     """
 
     published: int
@@ -57,16 +58,19 @@ def exposed_respondents(
 
     Notes
     -----
-    Of equal highest beliefs of a respondent the first counts. Cost: one aggregation on disk.
+    The record that is listed is the exposing one of highest belief, the first of several. Cost: one aggregation on disk.
     """
-    known, exposed = f"prior >= {float(sure)!r}", f"belief >= {float(sure)!r} AND prior < {float(sure)!r}"
+    exposing = is_exposing(duckdb.ColumnExpression("belief"), duckdb.ColumnExpression("prior"), sure)
     connection.execute(
-        "CREATE OR REPLACE TEMP TABLE highest AS SELECT respondent, max(belief) AS belief, "
-        + ", ".join(f"arg_max({name}, (belief, -step)) AS {name}" for name in ("prior", "step", "value"))
-        + f", min(step) FILTER (belief >= {float(sure)!r}) AS first FROM {parquet_of(*beliefs)} GROUP BY respondent"
+        f"CREATE OR REPLACE TEMP TABLE highest AS SELECT respondent, bool_or(prior >= {float(sure)!r}) AS known, "
+        + ", ".join(
+            f"arg_max({name}, (exposing, belief, -step)) AS {name}" for name in ("belief", "prior", "step", "value")
+        )
+        + ", bool_or(exposing) AS exposed, min(step) FILTER (exposing) AS first "
+        f"FROM (SELECT *, {exposing} AS exposing FROM {parquet_of(*beliefs)}) GROUP BY respondent"
     )
     numbers = connection.execute(
-        f"SELECT count(*), count(*) FILTER ({known}), count(*) FILTER ({exposed}), min(first) FILTER ({exposed}) FROM highest"
+        "SELECT count(*), count(*) FILTER (known AND NOT exposed), count(*) FILTER (exposed), min(first) FROM highest"
     ).fetchall()[0]
     times = [release.time for release in published.releases]
     if at_risk is not None:
@@ -74,7 +78,7 @@ def exposed_respondents(
         connection.register("domain", _numbered("value", "cell", list(published.schema.values)))
         listed = (
             "SELECT respondent, time, cell AS value, belief, prior FROM highest JOIN times USING (step) JOIN domain USING (value) "
-            f"WHERE {exposed} ORDER BY belief DESC, respondent"
+            "WHERE exposed ORDER BY belief DESC, respondent"
         )
         with atomic_file(at_risk) as scratch:
             # A file that exists keeps its mode, unless DuckDB writes a temporary one in its place.

@@ -54,11 +54,11 @@ class LargeMeasures:
     published_respondents : int
         Number of respondents with a published record.
     known : int
-        Number of them whose prior belief in the true value of their highest belief is sure.
+        Number of those who are not exposed, and whose prior belief in a true value is sure.
     exposed : int
-        Number of the others whose highest belief in their true value is sure.
+        Number of them who are exposed, as `exposed` counts them in memory.
     first : object
-        Time of the first release with a sure belief about an exposed respondent; None if no respondent is exposed.
+        Time of the first release with an exposing record; None if no respondent is exposed.
     """
 
     risk: pd.DataFrame
@@ -122,9 +122,9 @@ def measure_large(
     sure : float
         Threshold from 0 to 1 of a sure belief.
     at_risk : path, optional
-        Parquet file to make of the exposed respondents: ``respondent``; ``time``, the release of their highest belief in their true
-        value, the first of several; ``value``, the true value there; ``belief``; and ``prior``, the belief before any release. In
-        decreasing order of the belief. Only its owner can read it.
+        Parquet file to make of the exposed respondents: ``respondent``; ``time``, the release of their exposing record of highest
+        belief, the first of several; ``value``, the true value there; ``belief``; and ``prior``, the belief before any release.
+        In decreasing order of the belief. Only its owner can read it.
     engine : Engine, optional
         Memory and processes. Results do not depend on them.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.app.exposure import is_exposing
 from foreknow.app.report.adversaries import Inference
 from foreknow.app.report.pseudonyms import Pseudonyms, label
 from foreknow.attacks import JointAttack
@@ -174,26 +175,27 @@ def percent(share: float) -> str:
 
 
 def exposed_groups(one: Inference, history: History, sure: float) -> pd.DataFrame:
-    """Groups with the largest numbers of members whose true value is believed with certainty, in hindsight.
+    """Groups with the largest numbers of exposed members, in hindsight.
 
     Returns
     -------
     DataFrame
         At most `GROUPS` rows. Columns ``time``; ``group``, its number in the published table; ``members``; ``exposed``, the
-        number of members with a sure belief in their true value; ``values``, the number of distinct values that it shows;
+        number of members whose record `is_exposing`; ``values``, the number of distinct values that it shows;
         ``largest``, the largest share of a value; ``confidence``, the mean belief in the true values.
     """
     tables = []
     for measured, release in zip(beliefs_and_truth("report", one.hindsight, history), one.hindsight, strict=True):
         counts = release.observation.counts
         g = len(counts)
+        exposing = is_exposing(measured.confidence, release.prior[measured.rows, measured.true], sure)
         members = np.bincount(measured.group, minlength=g)
         confidence = np.bincount(measured.group, measured.confidence, minlength=g)
         table = pd.DataFrame(
             {
                 "group": np.arange(g),
                 "members": members,
-                "exposed": np.bincount(measured.group, measured.confidence >= sure, minlength=g).astype(np.int64),
+                "exposed": np.bincount(measured.group, exposing, minlength=g).astype(np.int64),
                 "values": (counts > 0).sum(axis=1),
                 "largest": counts.max(axis=1, initial=0) / np.maximum(counts.sum(axis=1), 1),
                 "confidence": confidence / np.maximum(members, 1),

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from foreknow.app.exposure import exposed
 from foreknow.app.report.adversaries import Inference
 from foreknow.evaluation.risk.belief_accuracy import RELATIVE_TIE
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth, mean
 from foreknow.evaluation.risk.forecasts import numbered
 from foreknow.evaluation.risk.respondent_bootstrap import Bootstrap
-from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import History
 from foreknow.models.arrays import FloatArray, IntArray
 
@@ -27,9 +27,9 @@ class Headline(NamedTuple):
     respondents : int
         Number of respondents with a published record.
     exposed : int
-        Number of them with a sure belief in their true value at a release, and none before any release.
+        Number of them who are `exposed`.
     known : int
-        Number of respondents with a sure belief in their true value before any release.
+        Number of the others with a sure belief in their true value before any release.
     sure, right : int
         Number of records with a sure belief, and of those whose value of highest belief is the true one.
     table : DataFrame
@@ -37,7 +37,7 @@ class Headline(NamedTuple):
         ``confidence`` and ``success`` are means over the published records, and ``confidence_of_shares`` and
         ``success_of_shares`` the same of an adversary who believes the shares of each group.
     people : DataFrame
-        `respondent_risk`, with ``exposed``; exposed respondents first, then by the belief and the prior.
+        `Exposure.people`; exposed respondents first, then by the belief and the prior.
     shares : tuple of float
         Mean share of the true values in their groups, one for each release; NaN without a published record.
     """
@@ -62,13 +62,12 @@ def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap
     The interval of the share of exposed respondents is that of Clopper and Pearson (1934), which is not a point for no exposed
     respondent. Those of the means are percentile intervals of a bootstrap over respondents. Cost: O(n m), and O(N) per draw.
     """
-    people = respondent_risk(one.hindsight, history)
-    known = people["prior"] >= sure
-    exposed = (people["belief"] >= sure) & ~known
-    order = np.lexsort((people["prior"], -people["belief"].round(9), ~exposed))
-    people = people.assign(exposed=exposed).iloc[order].reset_index(drop=True)
+    found = exposed(one.hindsight, history, sure)
+    people, number = found.people, found.exposed
+    order = np.lexsort((people["prior"], -people["belief"].round(9), ~people["exposed"]))
+    people = people.iloc[order].reset_index(drop=True)
     sums, sure_beliefs, right = _sums(one, history, sure)
-    n, number = len(people), int(exposed.sum())
+    n = len(people)
     low, high = (0.0, 1.0)
     if n:
         interval = scipy.stats.binomtest(number, n).proportion_ci(bootstrap.level, "exact")
@@ -82,7 +81,7 @@ def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap
     lower, upper = bootstrap.interval(np.concatenate(drawn))
     rows += list(zip(MEASURES[1:], value.tolist(), lower.tolist(), upper.tolist(), strict=True))
     table = pd.DataFrame(rows, columns=pd.Index(["measure", "value", "low", "high"]))
-    return Headline(n, number, int(known.sum()), sure_beliefs, right, table, people, _shares(one, history))
+    return Headline(n, number, found.known, sure_beliefs, right, table, people, _shares(one, history))
 
 
 def _shares(one: Inference, history: History) -> tuple[float, ...]:

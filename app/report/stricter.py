@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 import foreknow.defenses
+from foreknow.app.exposure import exposed
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Defense, Infeasible, publish
 from foreknow.defenses.requirements.combinations import AllOf, AnyOf
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
-from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
 
 FACTORS = (2, 4, 8)
@@ -134,9 +134,8 @@ def risk_and_price(measured: Measured, history: History, sure: float) -> dict[st
     """Risk and price of one publication: the columns of `price_of_settings` but for ``setting``."""
     row: dict[str, Any] = {}
     for name, beliefs in measured.beliefs.items():
-        people = respondent_risk(beliefs, history)
-        row["respondents"] = len(people)
-        row[f"exposed_{name}"] = int(((people["belief"] >= sure) & ~(people["prior"] >= sure)).sum())
+        found = exposed(beliefs, history, sure)
+        row |= {"respondents": found.respondents, f"exposed_{name}": found.exposed}
     cost, width = suppressed(measured.releases), gcp(measured.releases)
     published = (cost["records"] - cost["suppressed"]).to_numpy()
     total = max(published.sum(), 1)

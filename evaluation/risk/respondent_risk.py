@@ -17,6 +17,9 @@ from foreknow.models.settings import check_flag, check_whole
 INTERVAL_MASS = 0.9
 """Mass of the interval of a belief."""
 
+type Records = dict[str, np.ndarray[Any, Any]]
+"""Columns with one entry per published record."""
+
 
 def respondent_risk(
     beliefs: Beliefs,
@@ -64,24 +67,36 @@ def respondent_risk(
     for n records in all.
     """
     check_flag("respondent_risk", "show_values", show_values)
-    check_beliefs("respondent_risk", beliefs)
     if most is not None:
         check_whole("respondent_risk", "most", most, "respondents")
-    measured = beliefs_and_truth("respondent_risk", beliefs, history, leaving_out)
-    each = [_NONE, *(_records(one, beliefs, t) for t, one in enumerate(measured))]
-    records = {name: np.concatenate([columns[name] for columns in each]) for name in _NONE}
-    number = numbered({}, records["respondent"])
-    order = np.lexsort((-records["belief"], number))
-    highest = order[np.diff(number[order], prepend=-1) != 0]
-    published = np.bincount(number)
-    highest = highest[np.argsort(-records["belief"][highest], kind="stable")]
-    highest = highest if most is None else highest[: int(most)]
-    table = pd.DataFrame({name: column[highest] for name, column in records.items()}).infer_objects()
-    table["releases"] = published[number[highest]] if len(highest) else np.zeros(0, dtype=np.int64)
+    table = worst_records(record_risk("respondent_risk", beliefs, history, leaving_out))[:most]
     return table if show_values else table.drop(columns="value")
 
 
-_NONE: dict[str, np.ndarray[Any, Any]] = (
+def record_risk(owner: str, beliefs: Beliefs, history: History, leaving_out: LeftOut = None) -> Records:
+    """Columns of `respondent_risk` of each published record, in the order of the releases; ``owner`` is for error messages."""
+    check_beliefs(owner, beliefs)
+    measured = beliefs_and_truth(owner, beliefs, history, leaving_out)
+    each = [_NONE, *(_records(one, beliefs, t) for t, one in enumerate(measured))]
+    return {name: np.concatenate([columns[name] for columns in each]) for name in _NONE}
+
+
+def worst_records(records: Records) -> pd.DataFrame:
+    """Record of highest belief of each respondent, among the exposed ones if ``records`` has a column ``exposed``.
+
+    In decreasing order of the belief; ties are in the order of first appearance. ``releases`` is the number of records.
+    """
+    number = numbered({}, records["respondent"])
+    exposed = records.get("exposed", np.zeros(len(number), dtype=np.bool_))
+    order = np.lexsort((-records["belief"], ~exposed, number))
+    highest = order[np.diff(number[order], prepend=-1) != 0]
+    highest = highest[np.argsort(-records["belief"][highest], kind="stable")]
+    table = pd.DataFrame({name: column[highest] for name, column in records.items()}).infer_objects()
+    table["releases"] = np.bincount(number)[number[highest]] if len(highest) else np.zeros(0, dtype=np.int64)
+    return table
+
+
+_NONE: Records = (
     {"respondent": np.empty(0, dtype=object)}
     | {name: np.zeros(0) for name in ("belief", "low", "high")}
     | {name: np.empty(0, dtype=object) for name in ("time", "value")}
@@ -91,7 +106,7 @@ _NONE: dict[str, np.ndarray[Any, Any]] = (
 """Columns of a release without records."""
 
 
-def _records(one: BeliefsAndTruth, beliefs: Beliefs, t: int) -> dict[str, np.ndarray[Any, Any]]:
+def _records(one: BeliefsAndTruth, beliefs: Beliefs, t: int) -> Records:
     """Columns of release number t, one entry per measured record."""
     release = beliefs.releases[t]
     people = release.observation.people

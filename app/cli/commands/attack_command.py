@@ -38,7 +38,7 @@ from foreknow.app.cli.commands.attack_findings import (
     tables_line,
     verdict_lines,
 )
-from foreknow.app.cli.commands.exposure_verdict import Exposure, is_over
+from foreknow.app.cli.commands.exposure_verdict import is_over
 from foreknow.app.cli.commands.next_step import BOUNDS, next_lines, unused_path
 from foreknow.app.cli.commands.publish_command import notice_codes, notice_suppression, suppressed_share
 from foreknow.app.cli.defense_choices import KNOWLEDGE_OPTIONS
@@ -62,9 +62,9 @@ from foreknow.app.cli.pictures import BELIEF, GAIN, PICTURES, Pictures, check_pi
 from foreknow.app.cli.printing.attack_tables import posterior_table, risk_per_release
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.terminal import error_console, notice, say, say_sentences, say_verdict, tracked
+from foreknow.app.exposure import Exposure
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
 from foreknow.evaluation.checks.manifest import MANIFEST
-from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import Beliefs, History, Release
 
 
@@ -249,7 +249,7 @@ def _write(
     _, _, beliefs, exposed = found[0]
     time = run.table.columns.time
     drawn = {run.chosen.attack: beliefs} | ({} if sequential is None else {"sequential": sequential})
-    person = _most_exposed(exposed, beliefs, read.history)
+    person = _most_exposed(exposed)
     draw = partial(draw_attack, attacks=drawn, history=read.history, person=person, time=time)
     risky = _at_risk(found, read)
     with error_console.status("writing"):
@@ -268,9 +268,9 @@ def _at_risk(found: list[Found], read: Attacked) -> pd.DataFrame:
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
-def _most_exposed(found: Exposure, beliefs: Beliefs, history: History) -> Hashable | None:
+def _most_exposed(found: Exposure) -> Hashable | None:
     """The respondent with the highest belief in the true value: an exposed one, if there is any."""
-    people = found.people if len(found.people) else respondent_risk(beliefs, history, most=1)
+    people = found.at_risk if found.exposed else found.people
     return people["respondent"].tolist()[0] if len(people) else None
 
 

@@ -21,15 +21,10 @@ from foreknow.app.cli.attack_choices import (
     chosen_attack,
     has_transitions,
 )
-from foreknow.app.cli.commands.exposure_verdict import (
-    Exposure,
-    exposure,
-    exposure_content,
-    fail_over_lines,
-    verdict_line,
-)
+from foreknow.app.cli.commands.exposure_verdict import exposure_content, fail_over_lines, verdict_line
 from foreknow.app.cli.printing.attack_tables import foreground_tables, joint_and_sequential, risk_tables
 from foreknow.app.cli.printing.terminal import TimeLeft, error_console, notice, show
+from foreknow.app.exposure import Exposure, exposed
 from foreknow.app.report.adversaries import INFORMED, Inference
 from foreknow.app.report.exposure import LEAST_CHANGE, exposed_people, percent
 from foreknow.app.report.pseudonyms import Pseudonyms, label
@@ -87,8 +82,8 @@ def found_by(source: str | None, settings: AttackSettings, read: Attacked, sure:
     attack = chosen_attack(settings._replace(source=source), read)
     beliefs = beliefs_of(settings.name, attack, read.releases)
     with error_console.status("counting exposed respondents"):
-        exposed = exposure(beliefs, read.history, sure, in_words(source, settings.name))
-    return Found(source, attack, beliefs, exposed)
+        found = exposed(beliefs, read.history, sure, to=in_words(source, settings.name))
+    return Found(source, attack, beliefs, found)
 
 
 def in_words(source: str | None, attack: str) -> str:
@@ -149,7 +144,7 @@ def at_risk(
         ``group_values``, the values that the group shows, with their numbers; ``releases``, those that led to the belief;
         ``reason``, a sentence, for the first `MAX_REASONS` rows.
     """
-    people = found.people.reset_index(drop=True)
+    people = found.at_risk
     reasons = _reasons(people, attack, beliefs, sequential, read.releases)
     with error_console.status("listing exposed respondents"):
         rows = [
@@ -190,9 +185,7 @@ def _reasons(
     one = Inference(INFORMED, attack.adversary, beliefs, forward, sequential)
     names = Pseudonyms.of(people["respondent"], True)
     with TimeLeft("finding the releases that exposed them") as shown:
-        table = exposed_people(
-            one, people.assign(exposed=True), releases, attack.solver, names, MAX_REASONS, shown.parts
-        )
+        table = exposed_people(one, people, releases, attack.solver, names, MAX_REASONS, shown.parts)
     published = {release.time: _published(release) for release in releases}
     return [(_leading(row, published), str(row.reason)) for row in table.itertuples()]
 

@@ -11,13 +11,7 @@ from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.commands.attack_command import AttackRun
 from foreknow.app.cli.commands.attack_findings import CORPUS, KNOWERS, attack_title
 from foreknow.app.cli.commands.check_folder import AT_RISK, BELIEFS, written_sums
-from foreknow.app.cli.commands.exposure_verdict import (
-    Exposure,
-    exposure_content,
-    fail_over_lines,
-    is_over,
-    verdict_line,
-)
+from foreknow.app.cli.commands.exposure_verdict import exposure_content, fail_over_lines, is_over, verdict_line
 from foreknow.app.cli.commands.next_step import paths_of, typed_lines
 from foreknow.app.cli.commands.publish_command import check_lines
 from foreknow.app.cli.commands.publish_from_disk import learned_from
@@ -29,6 +23,7 @@ from foreknow.app.cli.printing.attack_tables import risk_columns
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import notice, say, say_sentences, show
+from foreknow.app.exposure import Exposure
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, PRIVATE, Listing, extra_files, read_json
 from foreknow.evaluation.checks.program import checksum
@@ -96,10 +91,9 @@ def attack_from_disk(run: AttackRun) -> Outcome:
 
 
 def _exposure(run: AttackRun, found: "LargeMeasures") -> Exposure:
-    """The verdict; of its table of people only the number of rows is read."""
-    people = pd.DataFrame(index=range(found.exposed))
-    to = KNOWERS[RECORDS if run.corpus is None else CORPUS]
-    return Exposure(run.sure, found.published_respondents, found.known, people, found.first, to)
+    """Exposed respondents, who are listed on disk."""
+    numbers = found.published_respondents, found.exposed, found.known, found.first
+    return Exposure(run.sure, *numbers, pd.DataFrame(), KNOWERS[RECORDS if run.corpus is None else CORPUS])
 
 
 def _checked(run: AttackRun) -> "LargeReleases":

@@ -34,14 +34,15 @@ from foreknow.app.cli.printing.terminal import notice, say, say_sentences, say_v
 from foreknow.app.cli.published.beliefs import (
     LINKED_TERMS,
     MEMBER_TERMS,
-    Believed,
-    believed,
+    PERSON_COLUMNS,
+    exposed_linked,
     linked_per_release,
     member_risk,
     members_per_release,
 )
 from foreknow.app.cli.published.register import Register
 from foreknow.app.cli.published.tables import PublishedFiles, PublishedRelease
+from foreknow.app.exposure import Exposure
 from foreknow.attacks import Published
 from foreknow.models import Beliefs
 from foreknow.models.notes import as_note
@@ -127,9 +128,9 @@ def _persons(run: AttackRun, register: Register, published: Sequence[PublishedRe
     """The beliefs of an adversary with a register."""
     releases = [register.link(release) for release in tracked(published, "linking persons")]
     beliefs = _beliefs(run, register, releases)
-    found = believed(beliefs, run.sure)
+    found = exposed_linked(beliefs, run.sure, _adversary_in_words(run))
     table = linked_per_release(beliefs, releases, run.sure)
-    verdict = _verdict(found, run)
+    verdict = _verdict(found)
     say_verdict(verdict, *_fail_over_lines(run, found.share))
     show(PrintedTable(table, f"{attack_title(run.settings)}, published tables alone"))
     show(definitions(LINKED_TERMS))
@@ -140,10 +141,11 @@ def _persons(run: AttackRun, register: Register, published: Sequence[PublishedRe
         ):  # the records of unknown persons, of which `_notice_undetermined` speaks
             notice(note)
     if run.out is not None:
-        _write_persons(run, run.out, beliefs, found.people, time)
+        _write_persons(run, run.out, beliefs, found.at_risk[list(PERSON_COLUMNS)], time)
     say_sentences(verdict)
     content = {"attack": run.chosen.attack, "seed": run.seed, "releases": table}
-    return _outcome(run, verdict, found.share, {**content, **found.content})
+    content |= {"linked": found.respondents, "believed": found.exposed, "known_before": found.known}
+    return _outcome(run, verdict, found.share, content | {"expected": _expected(found)})
 
 
 def _beliefs(run: AttackRun, register: Register, releases: Sequence[Published]) -> Beliefs:
@@ -176,19 +178,28 @@ def _notice_undetermined(table: pd.DataFrame) -> None:
         )
 
 
-def _verdict(found: Believed, run: AttackRun) -> str:
-    """The verdict in one line."""
-    if not found.linked:
-        return "No person of the register is linked to a group, so nothing is inferred about one."
-    number, known = len(found.people), f" ({found.known:,} more had one before any release)" if found.known else ""
+def _adversary_in_words(run: AttackRun) -> str:
     attack = run.chosen.attack
-    to = in_words(None if attack in WITHOUT_ADVERSARY else LEARNED if run.corpus is None else CORPUS, attack)
+    return in_words(None if attack in WITHOUT_ADVERSARY else LEARNED if run.corpus is None else CORPUS, attack)
+
+
+def _expected(found: Exposure) -> float:
+    """Number of the believed values that the adversary expects to be true."""
+    return float(found.at_risk["belief"].sum())
+
+
+def _verdict(found: Exposure) -> str:
+    """The verdict in one line."""
+    if not found.respondents:
+        return "No person of the register is linked to a group, so nothing is inferred about one."
+    n, number = found.respondents, found.exposed
+    known = f" ({found.known:,} more had one before any release)" if found.known else ""
     if not number:
-        return f"None of {found.linked:,} linked persons is exposed to {to}: no belief in a value reaches {run.sure:g}{known}."
+        return f"None of {n:,} linked persons is exposed to {found.to}: no belief in a value reaches {found.sure:g}{known}."
     return (
-        f"{number:,} of {found.linked:,} linked persons {'are' if number > 1 else 'is'} exposed to {to}: a belief of at least "
-        f"{run.sure:g} in a value at some release{known}; the adversary expects {found.expected:.1f} of these values to be true. "
-        "Without the originals this is not checked."
+        f"{number:,} of {n:,} linked persons {'are' if number > 1 else 'is'} exposed to {found.to}: a belief of at least "
+        f"{found.sure:g} in a value at some release{known}; the adversary expects {_expected(found):.1f} of these values to be "
+        "true. Without the originals this is not checked."
     )
 
 

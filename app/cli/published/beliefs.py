@@ -1,14 +1,16 @@
 """Risk of published tables without original records: of linked persons, and of an unknown member of each group."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from foreknow.app.cli.published.register import LinkedRelease
 from foreknow.app.cli.published.tables import PublishedRelease
+from foreknow.app.exposure import Exposure, exposure_of_records
 from foreknow.app.report.pseudonyms import label
+from foreknow.evaluation.risk.respondent_risk import as_objects
 from foreknow.models import Beliefs
 from foreknow.models.arrays import IntArray
 
@@ -33,66 +35,27 @@ PERSON_COLUMNS = ("respondent", "time", "believed", "belief", "prior", "share", 
 """Columns of the persons at risk."""
 
 
-class Believed(NamedTuple):
-    """Persons with a sure belief in one value, whether it is true or not.
-
-    Attributes
-    ----------
-    people : DataFrame
-        One row per person, at the release of the highest belief; those with a sure belief before any release are left out.
-    linked : int
-        Number of persons who are linked at a release.
-    known : int
-        Number of them with a sure belief before any release.
-    """
-
-    people: pd.DataFrame
-    linked: int
-    known: int
-
-    @property
-    def expected(self) -> float:
-        """Number of the values that the adversary expects to be true."""
-        return float(self.people["belief"].sum())
-
-    @property
-    def share(self) -> float:
-        """Share of the linked persons with a sure belief, and none before."""
-        return len(self.people) / self.linked if self.linked else 0.0
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """The numbers as JSON has them."""
-        numbers = {"linked": self.linked, "believed": len(self.people)}
-        return numbers | {"known_before": self.known, "expected": self.expected}
-
-
-def believed(beliefs: Beliefs, sure: float) -> Believed:
-    """Persons with a sure belief at a release."""
+def exposed_linked(beliefs: Beliefs, sure: float, to: str) -> Exposure:
+    """Linked persons who are exposed by the belief in their most probable value, whether it is true or not."""
     rows: list[dict[str, Any]] = []
     for release in beliefs:
         seen, belief = release.observation, release.posterior.probabilities
         for row in np.flatnonzero(seen.group >= 0).tolist():
             code, counts = int(belief[row].argmax()), seen.counts[seen.group[row]]
-            rows.append(
-                {
-                    "respondent": seen.people.respondents[row],
-                    "time": seen.time,
-                    "believed": seen.people.schema.values[code],
-                    "belief": float(belief[row, code]),
-                    "prior": float(release.prior[row, code]),
-                    "share": counts[code] / counts.sum(),
-                    "group": int(seen.group[row]),
-                    "group_values": shown_values(counts, seen.people.schema.values),
-                    "sure_before": bool(release.prior[row].max() >= sure),
-                }
+            cells = (
+                seen.people.respondents[row],
+                seen.time,
+                seen.people.schema.values[code],
+                float(belief[row, code]),
+                float(release.prior[row, code]),
+                counts[code] / counts.sum(),
+                int(seen.group[row]),
+                shown_values(counts, seen.people.schema.values),
             )
-    table = pd.DataFrame(rows, columns=pd.Index([*PERSON_COLUMNS, "sure_before"]))
-    table = table.sort_values("belief", ascending=False, kind="stable")
-    table["sure_before"] = table.groupby("respondent")["sure_before"].transform("any")
-    people = table.drop_duplicates("respondent")
-    at_risk = people[(people["belief"] >= sure) & ~people["sure_before"].astype(bool)]
-    return Believed(at_risk[list(PERSON_COLUMNS)].reset_index(drop=True), len(people), int(people["sure_before"].sum()))
+            rows.append(dict(zip(PERSON_COLUMNS, cells, strict=True)))
+    columns = {name: as_objects([row[name] for row in rows]) for name in PERSON_COLUMNS}
+    columns |= {name: columns[name].astype(float) for name in ("belief", "prior")}
+    return exposure_of_records(columns, sure, to)
 
 
 def linked_per_release(beliefs: Beliefs, releases: Sequence[LinkedRelease], sure: float) -> pd.DataFrame:

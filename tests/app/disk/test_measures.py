@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from large_history import in_memory, visits
 
-from foreknow.app.cli.commands.exposure_verdict import exposure
+from foreknow.app import exposed
 from foreknow.app.disk import Engine, LargeTable, attack_large, measure_large, publish_large
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce, KAnonymity, Mondrian
@@ -89,22 +89,20 @@ def test_the_exposed_respondents_are_those_of_the_command_in_memory(tmp_path, at
     found = measure_large(published, folder, adversary, sure=sure, at_risk=at_risk)
     releases = in_memory(published, frame)
     history, beliefs = History([release.view for release in releases]), attack(adversary)(releases)
-    expected = exposure(beliefs, history, sure)
+    expected = exposed(beliefs, history, sure)
     assert min(found.exposed, found.known, found.published_respondents - found.exposed - found.known) > 0
-    assert found.exposed == len(expected.people)
-    assert (found.published_respondents, found.known) == (expected.respondents, expected.known)
-    assert found.first == expected.first
+    assert (found.published_respondents, found.exposed, found.known, found.first) == expected[1:5]
     listed = pd.read_parquet(at_risk)
     columns = ["respondent", "time", "value", "belief", "prior"]
     assert list(listed) == columns
     assert listed["belief"].is_monotonic_decreasing
-    by_name = [table[columns].sort_values("respondent", ignore_index=True) for table in (listed, expected.people)]
+    by_name = [table[columns].sort_values("respondent", ignore_index=True) for table in (listed, expected.at_risk)]
     pd.testing.assert_frame_equal(*by_name, atol=1e-5, check_dtype=False)
 
 
-@pytest.mark.parametrize(("sure_week", "known"), [(0, True), (1, False)])
-def test_of_equal_highest_beliefs_the_first_counts(tmp_path, sure_week, known):
-    """Each record is a group, so that all beliefs are 1: the prior at the first release tells whether they were known."""
+@pytest.mark.parametrize("sure_week", [0, 1])
+def test_a_sure_prior_at_one_release_does_not_excuse_another(tmp_path, sure_week):
+    """Each record is a group, so that all beliefs are 1: the release whose values were not known before exposes all."""
     frame = visits(people=40, releases=2)
     frame = frame[frame["id"].duplicated(keep=False)].assign(place=lambda rows: rows["id"].str[1:].astype(int))
     frame["result"] = frame["result"].where(frame["week"] != sure_week, "v0")
@@ -114,10 +112,10 @@ def test_of_equal_highest_beliefs_the_first_counts(tmp_path, sure_week, known):
     adversary = Adversary(PriorByTime({sure_week: of_v0, 1 - sure_week: UniformPrior()}))
     folder = attack_large(published, adversary, tmp_path / "beliefs")
     found = measure_large(published, folder, adversary)
-    expected = exposure(SequentialAttack(adversary)(in_memory(published, frame)), history, 0.9)
+    expected = exposed(SequentialAttack(adversary)(in_memory(published, frame)), history, 0.9)
     people = frame["id"].nunique()
-    assert (found.exposed, found.known) == ((0, people) if known else (people, 0))
-    assert (len(expected.people), expected.known, expected.first) == (found.exposed, found.known, found.first)
+    assert (found.exposed, found.known, found.first) == (people, 0, 1 - sure_week)
+    assert expected[1:5] == (people, people, 0, 1 - sure_week)
 
 
 def test_a_certain_prior_is_known_before(tmp_path):

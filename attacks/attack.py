@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models import Adversary, Averaged, Beliefs, History, Observation, PublishedTable, Release, View
+from foreknow.models.advice import Advice, Wording
 from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.settings import check_kind
 
@@ -72,10 +73,13 @@ def check_order_1(attack: object, adversary: Adversary | Averaged) -> None:
     for one in each_adversary(adversary):
         order = None if one.transitions is None else chains_at(one.transitions, 0)[0].order
         if order != 1:
-            raise ValueError(
-                f"{type(attack).__name__} needs transitions of order 1; the adversary's are "
-                f"{'missing' if order is None else order}. Truncate the chain, or use SequentialAttack."
+            name = type(attack).__name__
+            text = (
+                f"{name} needs transitions of order 1; the adversary's are {'missing' if order is None else order}. Truncate the "
+                "chain, or use SequentialAttack."
             )
+            in_options = "The signature attack needs --order 1." if name == "SignatureAttack" else text
+            raise ValueError(Advice(Wording(text, in_options)))
 
 
 def each_adversary(adversary: Adversary | Averaged) -> tuple[Adversary, ...]:

@@ -11,6 +11,7 @@ from foreknow.attacks.attack import check_adversary, check_order_1
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, over_draws
 from foreknow.models import Adversary, Averaged, Beliefs, Memory, Observation, Release, ReleaseBeliefs
+from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.knowledge.personal_transitions import chains_at, class_by_respondent, steps_between
 from foreknow.models.mechanisms.signature_law import SignatureLaw, signature_law
@@ -165,13 +166,23 @@ def stay_probabilities(belief: FloatArray, step: FloatArray) -> FloatArray:
 
 def check_unique(seen: Observation) -> None:
     """Raise ValueError if a release is not of m-invariance: a group shows a value twice, or values are distorted."""
-    rule = "SignatureAttack reads releases of m-invariance, whose groups show each value once and no value is distorted"
-    way = "Use SequentialAttack for releases of other defenses."
+    attack = Wording("SignatureAttack", "The signature attack")
+    rule = Advice(
+        attack, " reads releases of m-invariance, whose groups show each value once and no value is distorted; "
+    )
+    other = Wording("Use SequentialAttack", "Use --attack sequential")
+    way = Advice(other, " for releases of other defenses.")
     if (seen.counts > 1).any():
         group, value = np.argwhere(seen.counts > 1)[0]
         raise ValueError(
-            f"{rule}; the group {group} of the release at {seen.time!r} shows {seen.people.schema.values[value]!r} "
-            f"{seen.counts[group, value]} times. {way}"
+            Advice(
+                rule,
+                f"the group {group} of the release at {seen.time!r} shows {seen.people.schema.values[value]!r} "
+                f"{seen.counts[group, value]} times. ",
+                way,
+            )
         )
     if seen.distorted:
-        raise ValueError(f"{rule}; in the release at {seen.time!r} there are {seen.distorted} distorted ones. {way}")
+        raise ValueError(
+            Advice(rule, f"in the release at {seen.time!r} there are {seen.distorted} distorted ones. ", way)
+        )

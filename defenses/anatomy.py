@@ -12,6 +12,7 @@ from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
+from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_whole, stored_generator
@@ -132,7 +133,10 @@ class Anatomy:
             return
         values = [repr(value) for value, number in zip(view.schema.values, classes, strict=True) if number == worst]
         raise Infeasible(
-            f"{' or '.join(values)} is the value of {most} of the {n} records of the view at {view.time!r}, a share of "
-            f"{most / n:.4g}; at most 1/l = {1 / self.l:.4g} may share one. The largest l that this view allows "
-            f"is {n // most}. Lower l, or give a sensitive set that is rarer."
+            Advice(
+                f"{' or '.join(values)} is the value of {most} of the {n} records of the ",
+                VIEW,
+                f" at {view.time!r}, a share of {most / n:.4g}; at most 1/l = {1 / self.l:.4g} may share one. The largest l that "
+                f"this view allows is {n // most}. Lower l, or give a sensitive set that is rarer.",
+            )
         )

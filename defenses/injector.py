@@ -11,6 +11,7 @@ from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
+from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.notes import Note
@@ -104,8 +105,12 @@ class Injector:
         labels = bucketize(types, int(self.l))
         if not (labels >= 0).any():
             raise Infeasible(
-                f"the {len(rules)} negative rules of the view at {view.time!r} leave no {self.l} records that may all have each "
-                "other's values. Lower l, or mine fewer rules: raise min_confidence or min_expectation."
+                Advice(
+                    f"the {len(rules)} negative rules of the ",
+                    VIEW,
+                    f" at {view.time!r} leave no {self.l} records that may all have each other's values. Lower l, or mine fewer "
+                    "rules: raise min_confidence or min_expectation.",
+                )
             )
         labels = assign_residues(types, labels, int(self.l))
         suppressed = int((labels < 0).sum())
@@ -126,6 +131,10 @@ class Injector:
         if most * self.l > len(view):
             value = view.schema.values[int(counts.argmax())]
             raise Infeasible(
-                f"{value!r} is the value of {most} of the {len(view)} records of the view at {view.time!r}, over one in {self.l}: "
-                f"they cannot be in different buckets of {self.l} or more. The largest possible l is {len(view) // most}. Lower l."
+                Advice(
+                    f"{value!r} is the value of {most} of the {len(view)} records of the ",
+                    VIEW,
+                    f" at {view.time!r}, over one in {self.l}: they cannot be in different buckets of {self.l} or more. The "
+                    f"largest possible l is {len(view) // most}. Lower l.",
+                )
             )

@@ -14,6 +14,7 @@ from foreknow.defenses.requirements.feasibility import Infeasible
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Requirement
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
+from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.notes import Note
@@ -158,8 +159,12 @@ class MASK:
         imitated = order[~violating[order]][: (int(self.l) - 1) * int(violating.sum())]
         if not len(imitated):
             raise Infeasible(
-                f"MASK: in all {len(share)} groups of the view at {view.time!r} more than one in l = {self.l} records are "
-                "sensitive, so that there is none to imitate. Lower l, raise k, or give a rarer sensitive set."
+                Advice(
+                    f"MASK: in all {len(share)} groups of the ",
+                    VIEW,
+                    f" at {view.time!r} more than one in l = {self.l} records are sensitive, so that there is none to imitate. "
+                    "Lower l, raise k, or give a rarer sensitive set.",
+                )
             )
         return imitated
 

@@ -11,6 +11,7 @@ from foreknow.defenses.requirements.drawn_prior import DrawnPrior
 from foreknow.defenses.requirements.feasibility import Infeasible
 from foreknow.defenses.requirements.requirement import Requirement
 from foreknow.models import Adversary, Averaged, Grouping, Release, View
+from foreknow.models.advice import VIEW, VIEWS, Advice, Named, Setting
 from foreknow.models.arrays import FloatArray
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind
@@ -238,7 +239,16 @@ def _check_sizes(views: Sequence[View], defense: Defense) -> None:
     small = [f"{view.time!r} has {len(view)}" for view in views if len(view) < smallest]
     if small:
         raise Infeasible(
-            f"{defense!r} needs {int(smallest)} records, and {len(small)} of {len(views)} views have fewer: the view at "
-            f"{', at '.join(small)}. "
-            "Lower the requirement, leave these views out, or publish them suppressed with infeasible='suppress'."
+            Advice(
+                Named(defense),
+                f" needs {int(smallest)} records, and {len(small)} of {len(views)} ",
+                VIEWS,
+                " have fewer: the ",
+                VIEW,
+                f" at {', at '.join(small)}. Lower the requirement, leave these ",
+                VIEWS,
+                " out, or publish them suppressed with ",
+                Setting("infeasible", "suppress"),
+                ".",
+            )
         )

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from foreknow.models.adversary_settings import check_cascade, check_knowledge
+from foreknow.models.advice import Advice, message_of
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators import Auto, TooLarge
 from foreknow.models.estimators.arguments import check_is_estimator
@@ -208,7 +209,7 @@ class Adversary:
             else:
                 answer = self.cascade.posterior(problem, claims, self.estimator)
         except TooLarge as error:
-            raise TooLarge(f"the release at {observation.time!r}: {error}") from None
+            raise TooLarge(Advice(f"the release at {observation.time!r}: ", message_of(error))) from None
         return replace(answer, status=np.where(contradicted, answer.status | CONTRADICTED, answer.status))
 
     def update_memory(

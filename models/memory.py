@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.markov_chain import MarkovChain
@@ -22,8 +23,12 @@ MAX_JOINT_PER_RESPONDENT = 2**17
 MAX_JOINT_IN_ALL = 2**30
 """Largest number of joint probabilities that ``revision="filter"`` keeps for all respondents together (8 GiB)."""
 
-SMALLER_STATE = (
-    "Use a chain of a smaller order, as transitions.truncate(1), or revision='product' (JS-reduce, Algorithm 3)."
+FILTER = Setting("revision", "filter")
+
+SMALLER_STATE = Advice(
+    "Use a chain of a smaller order, as transitions.truncate(1), or ",
+    Setting("revision", "product"),
+    " (JS-reduce, Algorithm 3).",
 )
 
 
@@ -92,8 +97,12 @@ def joint_size(chain: MarkovChain | None, revision: Revision) -> int:
     size = int(chain.values**chain.order)
     if size > MAX_JOINT_PER_RESPONDENT:
         raise ValueError(
-            f"revision='filter' with a chain of order {chain.order} over {chain.values} values keeps {size} numbers of every "
-            f"respondent, more than {MAX_JOINT_PER_RESPONDENT}. {SMALLER_STATE}"
+            Advice(
+                FILTER,
+                f" with a chain of order {chain.order} over {chain.values} values keeps {size} numbers of every respondent, more "
+                f"than {MAX_JOINT_PER_RESPONDENT}. ",
+                SMALLER_STATE,
+            )
         )
     return size
 
@@ -230,11 +239,16 @@ def _copied(memory: Memory, respondents: int, depth: int, values: int, size: int
     """Copies of the arrays of a memory, with rows for new respondents and room for ``depth`` beliefs."""
     before = len(memory.rows)
     if before and memory.joint.shape[1] != size:
-        raise ValueError("the transitions change their order between two releases; revision='filter' needs one order.")
+        raise ValueError(
+            Advice("the transitions change their order between two releases; ", FILTER, " needs one order.")
+        )
     if respondents * size > MAX_JOINT_IN_ALL:
         raise ValueError(
-            f"revision='filter' keeps {size} numbers of each of {respondents} respondents, more than {MAX_JOINT_IN_ALL} "
-            f"(8 GiB). {SMALLER_STATE}"
+            Advice(
+                FILTER,
+                f" keeps {size} numbers of each of {respondents} respondents, more than {MAX_JOINT_IN_ALL} (8 GiB). ",
+                SMALLER_STATE,
+            )
         )
     beliefs = np.zeros((depth, respondents, values))
     known = np.zeros(respondents, dtype=np.int64)

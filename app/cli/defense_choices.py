@@ -2,8 +2,7 @@
 
 import inspect
 import secrets
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
@@ -20,7 +19,6 @@ from foreknow.defenses import (
     Defense,
     DistinctDiversity,
     FullDomain,
-    Infeasible,
     Injector,
     JSReduce,
     KAnonymity,
@@ -302,21 +300,6 @@ def least_values_of(defense: Defense) -> float:
     2
     """
     return max([1, *(value for name, value in _thresholds(defense) if name in ("l", "m"))])
-
-
-@contextmanager
-def defense_told_in_options(defense: Defense) -> Iterator[None]:
-    """Errors of a publication that is infeasible name the defense by its options.
-
-    Raises
-    ------
-    Infeasible
-        That of the block, with `defense_text` in place of the expression in Python.
-    """
-    try:
-        yield
-    except Infeasible as error:
-        raise Infeasible(str(error).replace(repr(defense), defense_text(defense))) from error
 
 
 def _options(defense: Defense, choice: DefenseChoice) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from foreknow.app.disk.sql_files import parquet_of
 from foreknow.defenses import FullDomain, GroupPredicate, Infeasible
 from foreknow.defenses.requirements.summary import Summary, TableCounts
 from foreknow.models import People, Schema, View
+from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import FloatArray, IntArray
 
 
@@ -56,8 +57,11 @@ def write_level_groups(
     """
     if defense.requirement.smallest > counts.sum():
         raise Infeasible(
-            f"{defense.requirement!r} needs groups of {defense.requirement.smallest} records, and the view at {time!r} has "
-            f"{counts.sum()}; lower the requirement, or publish more at once."
+            Advice(
+                f"{defense.requirement!r} needs groups of {defense.requirement.smallest} records, and the ",
+                VIEW,
+                f" at {time!r} has {counts.sum()}; lower the requirement, or publish more at once.",
+            )
         )
     codes, number = _combinations(connection, coded, schema)
     rows: Any = np.arange(len(codes))

@@ -29,6 +29,7 @@ from foreknow.defenses import Defense
 from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.experiment import check_named
 from foreknow.models import Adversary, Averaged, GroupMessages, History, JointSolver, Release
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.solver import check_is_solver
 from foreknow.models.progress import Progress, stepping
@@ -115,7 +116,8 @@ def check_page_path(path: Path, overwrite: bool, keep: Iterable[Path] = ()) -> N
     if path.exists() and any(each.exists() and path.samefile(each) for each in keep):
         raise ValueError(f"{path} is an input file, and would be written over; name another file.")
     if path.exists() and not overwrite:
-        raise ValueError(f"{path} is already there; name another file, or replace it with overwrite=True.")
+        there = f"{path} is already there; name another file, or replace it with "
+        raise ValueError(Advice(there, Setting("overwrite", True), "."))
 
 
 def report(

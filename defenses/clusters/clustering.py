@@ -9,6 +9,7 @@ import scipy
 from foreknow.defenses.clusters.pairwise_divergence import pairwise_divergence
 from foreknow.defenses.requirements.drawn_prior import DrawnPrior
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
+from foreknow.models.advice import Advice, Setting, Wording
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.divergence import jensen_shannon
 
@@ -78,8 +79,11 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: fl
     count = len(leaders.rows)
     if count > MAX_ROWS:
         raise ValueError(
-            f"the prior has {len(rows)} distinct rows, of which {count} are left to cluster at a tolerance of {tolerance:g}, and "
-            f"at most {MAX_ROWS} can be. {_way_out(j, tolerance)}"
+            Advice(
+                f"the prior has {len(rows)} distinct rows, of which {count} are left to cluster at a tolerance of {tolerance:g}, "
+                f"and at most {MAX_ROWS} can be. ",
+                _way_out(j, tolerance),
+            )
         )
     if count == 1:
         return np.zeros(len(prior), dtype=np.int64)
@@ -111,7 +115,8 @@ def _way_out(j: float, tolerance: float) -> str:
     if tolerance >= j / 4:
         return f"The tolerance is at its largest, j / 4: raise j, or {coarser}."
     larger = min(float(f"{max(5 * tolerance, MIN_SUGGESTED_TOLERANCE):.3g}"), j / 4)
-    return f"Give the defense tolerance={larger} (at most j / 4 = {j / 4:g}), or {coarser}."
+    give, rest = Wording("Give the defense ", "Say "), f" (at most j / 4 = {j / 4:g}), or {coarser}."
+    return Advice(give, Setting("tolerance", larger), rest)
 
 
 class Leaders(NamedTuple):

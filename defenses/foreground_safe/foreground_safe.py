@@ -12,6 +12,7 @@ from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
+from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.foreground.attribute_signatures import (
@@ -163,9 +164,12 @@ class ForegroundSafe:
             if np.array_equal(labels, before):  # A single group cannot grow, and further attacks give the same result.
                 break
         raise Infeasible(
-            f"after {number} attacks there are {len(result.exceeding)} groups of the view at {view.time!r} in which mining "
-            f"gives a member a belief in the sensitive set over 1/r = {1 / self.r:.4g}; the largest belief is "
-            f"{result.max_belief:.4g}. Raise rounds, lower r, or require more support."
+            Advice(
+                f"after {number} attacks there are {len(result.exceeding)} groups of the ",
+                VIEW,
+                f" at {view.time!r} in which mining gives a member a belief in the sensitive set over 1/r = {1 / self.r:.4g}; the "
+                f"largest belief is {result.max_belief:.4g}. Raise rounds, lower r, or require more support.",
+            )
         )
 
     def _points(self, view: View, in_set: BoolArray, order: IntArray) -> FloatArray:
@@ -180,9 +184,13 @@ class ForegroundSafe:
         check_size("r", self.r, view)
         if holders * self.r > n:
             raise Infeasible(
-                f"{holders} of the {n} records of the view at {view.time!r} have a value of the sensitive set, a share of "
-                f"{holders / n:.4g}; no more than 1/r = {1 / self.r:.4g} may. The largest r that this view allows is "
-                f"{n // holders}. Lower r, or name a sensitive set that is rarer."
+                Advice(
+                    f"{holders} of the {n} records of the ",
+                    VIEW,
+                    f" at {view.time!r} have a value of the sensitive set, a share of {holders / n:.4g}; no more than 1/r = "
+                    f"{1 / self.r:.4g} may. The largest r that this view allows is {n // holders}. Lower r, or name a sensitive "
+                    "set that is rarer.",
+                )
             )
 
     def _without_leftovers(self, labels: IntArray, points: FloatArray) -> IntArray:

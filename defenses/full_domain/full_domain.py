@@ -23,6 +23,7 @@ from foreknow.defenses.requirements.feasibility import Infeasible, check_smalles
 from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, check_requirement
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Grouping, People, Release, View
+from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_choice, check_kind
 
@@ -140,8 +141,12 @@ class FullDomain(RequirementDefense):
             return min(nodes, key=lambda node: (*self._loss(node, search.sizes(node)), node))
         whole = search.summaries(tuple(search.heights))
         raise Infeasible(
-            f"no levels of generalization of the view at {time!r} satisfy {self.requirement!r}: even all records as one group "
-            f"do not satisfy {shortfall(search.requirement, whole)}. Lower the requirement."
+            Advice(
+                "no levels of generalization of the ",
+                VIEW,
+                f" at {time!r} satisfy {self.requirement!r}: even all records as one group do not satisfy "
+                f"{shortfall(search.requirement, whole)}. Lower the requirement.",
+            )
         )
 
     def _loss(self, node: Node, sizes: IntArray) -> tuple[int, int]:

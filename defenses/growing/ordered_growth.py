@@ -14,6 +14,7 @@ from foreknow.defenses.requirements.feasibility import Infeasible
 from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, TableCounts, summarize_groups, summarize_records
 from foreknow.models import Grouping, View
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.notes import Note
 from foreknow.models.settings import check_choice, check_whole
@@ -91,8 +92,12 @@ class OrderedGrowth:
         labels, _, _ = join_nearest(records, labels, rank, self.loosened[-1], distort=False)
         if (labels < 0).any():
             raise Infeasible(
-                f"{int((labels < 0).sum())} records fit no group of {self.requirement.smallest} or more, even with "
-                f"{self.thresholds} loosened all the way; leave out {self.also!r}, or suppress them with leftovers='suppress'."
+                Advice(
+                    f"{int((labels < 0).sum())} records fit no group of {self.requirement.smallest} or more, even with "
+                    f"{self.thresholds} loosened all the way; leave out {self.also!r}, or suppress them with ",
+                    Setting("leftovers", "suppress"),
+                    ".",
+                )
             )
         if last:
             kind = "the last {records:,} leftover {records:record|records} joined the nearest group, whatever its {thresholds}."

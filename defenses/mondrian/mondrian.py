@@ -11,6 +11,7 @@ from foreknow.defenses.requirements.membership import slices
 from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, check_requirement
 from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy, prior_of
 from foreknow.models import Grouping, Release, View
+from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_flag
 
@@ -74,9 +75,13 @@ class Mondrian(RequirementDefense):
         whole = table.summary(np.zeros(1, dtype=np.int64), np.array([n]), requirement)
         if not requirement(whole)[0]:
             raise Infeasible(
-                f"the view at {view.time!r} as one group does not satisfy {shortfall(requirement, whole)}, and Mondrian begins "
-                "with one group. Lower the requirement. Where smaller groups may satisfy what a large one does not, as with "
-                "beliefs, use a defense that grows groups, as JSReduce."
+                Advice(
+                    "the ",
+                    VIEW,
+                    f" at {view.time!r} as one group does not satisfy {shortfall(requirement, whole)}, and Mondrian begins with "
+                    "one group. Lower the requirement. Where smaller groups may satisfy what a large one does not, as with "
+                    "beliefs, use a defense that grows groups, as JSReduce.",
+                )
             )
         labels = np.empty(n, dtype=np.int64)
         for number, (start, end) in enumerate(sorted(self._groups(table, requirement))):

@@ -4,6 +4,7 @@ from foreknow.defenses.requirements.combinations import AllOf
 from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import View
+from foreknow.models.advice import VIEW, Advice
 
 
 def shortfall(requirement: GroupPredicate, group: Summary) -> str:
@@ -20,7 +21,11 @@ def check_size(letter: str, number: int, view: View) -> None:
     """Raise Infeasible if a view has fewer records than the least group size."""
     if number > len(view):
         raise Infeasible(
-            f"{letter} is {number} and the view at {view.time!r} has {len(view)} records; lower {letter}, or publish more at once."
+            Advice(
+                f"{letter} is {number} and the ",
+                VIEW,
+                f" at {view.time!r} has {len(view)} records; lower {letter}, or publish more at once.",
+            )
         )
 
 
@@ -28,8 +33,11 @@ def check_smallest(requirement: Requirement, view: View) -> None:
     """Raise Infeasible if a view has fewer records than a group that satisfies a requirement."""
     if requirement.smallest > len(view):
         raise Infeasible(
-            f"{requirement!r} needs groups of {requirement.smallest} records, and the view at {view.time!r} has {len(view)}; "
-            "lower the requirement, or publish more at once."
+            Advice(
+                f"{requirement!r} needs groups of {requirement.smallest} records, and the ",
+                VIEW,
+                f" at {view.time!r} has {len(view)}; lower the requirement, or publish more at once.",
+            )
         )
 
 

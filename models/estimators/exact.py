@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators.arguments import check_problem, check_state_limit
 from foreknow.models.estimators.assignments.forward_backward import state_count
@@ -71,9 +72,15 @@ class Exact:
         if states.size and states.max() > self.limit:
             worst = int(states.argmax())
             raise TooLarge(
-                f"group {worst} has {problem.sizes[worst]} respondents and {states[worst]:.3g} states, more than the limit of "
-                f"{self.limit}. Use Auto() (--estimator auto), which approximates such groups alone, or Exact(limit=...) if "
-                "there is memory for it (32 bytes a state)."
+                Advice(
+                    f"group {worst} has {problem.sizes[worst]} respondents and {states[worst]:.3g} states, more than the limit of "
+                    f"{self.limit}. ",
+                    Wording(
+                        "Use Auto() (--estimator auto), which approximates such groups alone, or Exact(limit=...) if there is "
+                        "memory for it (32 bytes a state).",
+                        "Choose --estimator auto.",
+                    ),
+                )
             )
         order, starts = group_rows(problem.group, len(problem.counts))
         return Posterior(*_beliefs_and_status(problem.prior, problem.counts, order, starts))

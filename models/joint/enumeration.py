@@ -5,6 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_state_limit
 from foreknow.models.estimators.exact import TooLarge
@@ -148,10 +149,14 @@ def _solve(
 
 def _too_large(problem: JointProblem, records: IntArray, limit: int) -> str:
     paths, groups = np.unique(problem.path[records]), np.unique(problem.group[records])
-    return (
+    return Advice(
         f"the component of {len(paths)} respondents (paths {_first(paths)}) who share {len(groups)} groups ({_first(groups)}) has "
-        f"more than {limit} transitions between joint states. Use MaxEntropy() or PathSampler(rng=...), which approximate, "
-        "JointAuto(), which enumerates only small components, or Enumeration(limit=...) if there is memory (60 bytes each)."
+        f"more than {limit} transitions between joint states. ",
+        Wording(
+            "Use MaxEntropy() or PathSampler(rng=...), which approximate, JointAuto(), which enumerates only small components, or "
+            "Enumeration(limit=...) if there is memory (60 bytes each).",
+            "Choose --solver auto.",
+        ),
     )
 
 

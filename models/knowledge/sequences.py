@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import check_whole, is_whole, shown
 from foreknow.models.tables.arguments import as_list
@@ -67,10 +68,9 @@ class Sequences:
         domain = len(source.schema.values) if isinstance(source, History) else domain or int(values.max(initial=0)) + 1
         wrong = values[(values < 0) | (values >= domain)]
         if len(wrong):
-            missing = "; a missing visit (-1) needs gaps='power'" if wrong[0] == MISSING else ""
-            raise ValueError(
-                f"the sequences hold {wrong[0]}; values are positions 0 to {domain - 1} in the sensitive domain{missing}."
-            )
+            missing = Advice("; a missing visit (-1) needs ", Setting("gaps", "power")) if wrong[0] == MISSING else ""
+            positions = f"values are positions 0 to {domain - 1} in the sensitive domain"
+            raise ValueError(Advice(f"the sequences hold {wrong[0]}; {positions}", missing, "."))
         first = np.diff(person, prepend=-1) != 0
         if gaps == "power":
             first |= np.diff(visit, prepend=0) != 1
@@ -152,17 +152,24 @@ def check_chain_size(order: int, values: int) -> None:
 
 def check_longest(order: int, longest: int, gaps: GapRule = "ignore") -> None:
     """Raise ValueError if no run has ``order + 1`` values, so that no sequence of ``order`` values has a continuation."""
-    row, way_out = (
-        (" in consecutive views", ", or count across gaps with gaps='ignore'") if gaps == "power" else ("", "")
-    )
+    across = Advice(", or count across gaps with ", Setting("gaps", "ignore"))
+    row, way_out = (" in consecutive views", across) if gaps == "power" else ("", "")
     if longest < 2:
         raise ValueError(
-            f"the corpus holds no two values of one person{row}, so it has no transition; use a longer one{way_out}."
+            Advice(
+                f"the corpus holds no two values of one person{row}, so it has no transition; use a longer one",
+                way_out,
+                ".",
+            )
         )
     if order >= longest:
         raise ValueError(
-            f"the order is {order}, and no person has more than {longest} values{row}; a chain of that order needs {order + 1} of "
-            f"one person. Choose an order of at most {longest - 1}, or a longer history{way_out}."
+            Advice(
+                f"the order is {order}, and no person has more than {longest} values{row}; a chain of that order needs {order + 1} "
+                f"of one person. Choose an order of at most {longest - 1}, or a longer history",
+                way_out,
+                ".",
+            )
         )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from foreknow.models.advice import Advice, message_of
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_list
@@ -86,12 +87,12 @@ class Hierarchy:
         try:
             text = path.read_bytes().decode(encoding).removeprefix("\ufeff")
         except UnicodeError:
-            raise ValueError(f"{path} cannot be read as a hierarchy: {undecodable(path, encoding)}") from None
+            raise ValueError(Advice(f"{path} cannot be read as a hierarchy: ", undecodable(path, encoding))) from None
         try:
             lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator or _separator(text))
             return cls([[label.strip() for label in row] for row in lines if row])
         except (ValueError, csv.Error) as error:
-            raise ValueError(f"{path}: {error}") from None
+            raise ValueError(Advice(f"{path}: ", message_of(error))) from None
 
     @classmethod
     def from_graph(cls, graph: "nx.DiGraph[Any]") -> "Hierarchy":

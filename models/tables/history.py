@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.models.advice import Advice
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.settings import check_kind
@@ -239,9 +240,8 @@ def _check_text_sorts(column: "pd.Series[Any]") -> None:
     times, faults, _ = ordered_times(texts)
     for fault in faults:
         if fault.problem != NO_ORDER:
-            raise ValueError(
-                f"{column.name!r} {fault.problem}; {fault.way_out}. Cleaning has settings for such tables."
-            )
+            ways = (fault.way_out, ". Cleaning has settings for such tables.")
+            raise ValueError(Advice(f"{column.name!r} {fault.problem}; ", *ways))
     if faults:
         return
     for place, (before, after) in enumerate(itertools.pairwise(times.tolist())):

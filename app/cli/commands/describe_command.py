@@ -26,7 +26,7 @@ from foreknow.app.cli.commands.description import (
 from foreknow.app.cli.commands.next_step import attack_of_key, option_text, unused_path
 from foreknow.app.cli.files.input_files import InputFiles
 from foreknow.app.cli.options import Encoding, Missing, Separator, separator_character
-from foreknow.app.cli.printing.error_messages import message_in_options
+from foreknow.app.cli.printing.error_messages import line_in_options
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import continued, error_console, paragraph, say, show
 from foreknow.evaluation.checks.manifest import MANIFEST, read_json
@@ -165,7 +165,7 @@ def _notes(description: Description) -> list[str]:
         notes.append(f"No column was recognized as {' or '.join(missing)}; name one in the command below.")
     if run is not None and run.lines:
         notes.append(f"{len(run.lines)} {'fault' if len(run.lines) == 1 else 'faults'} would be refused:")
-        notes += [f" {number}. {message_in_options(ValueError(line))}" for number, line in enumerate(run.lines, 1)]
+        notes += [f" {number}. {line_in_options(line)}" for number, line in enumerate(run.lines, 1)]
     if run is not None and run.to_choose and description.whole:
         columns = ", ".join(run.to_choose)
         notes.append(
@@ -201,7 +201,7 @@ def _as_json(description: Description) -> dict[str, object]:
         "faults": []
         if run is None
         else [
-            {"column": fault.column, "records": fault.records, "message": message_in_options(ValueError(line))}
+            {"column": fault.column, "records": fault.records, "message": line_in_options(line)}
             for fault, line in zip(run.faults, run.lines, strict=True)
         ],
         "unsettled": 0 if run is None else len(run.left),

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from foreknow.app.cli.files.input_files import ONE_RELEASE, InputFiles
 from foreknow.app.cli.published.labels import is_generalized
 from foreknow.models import Cleaning, ColumnRoles, InputFaults
+from foreknow.models.advice import settings_in
 from foreknow.models.tables.cleaning.date_notations import NAME, NUMBER, notation_of
 from foreknow.models.tables.cleaning.distinct_cells import DistinctCells, distinct_cells
 from foreknow.models.tables.cleaning.faults import Change, Fault
@@ -299,12 +300,6 @@ def _generalized_cells(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return column[column.isin(found)]
 
 
-FORMATS = r"time_format=(\[[^]]*\])(?! \()"
-"""Pattern of the formats of times that a fault names, unless one of them has two readings."""
-
-TWO_FORMATS = re.compile(r"set time_format='([^']*)' or time_format='([^']*)'")
-"""Pattern of the advice of a fault where times have two readings, and the user knows which is meant."""
-
 CHOSEN_FORMAT = "FORMAT"
 """Placeholder of the format that the user chooses."""
 
@@ -321,7 +316,7 @@ class DryRun(NamedTuple):
     @property
     def to_choose(self) -> list[str]:
         """Columns of times with two readings: the user chooses the format, and the options hold `CHOSEN_FORMAT`."""
-        return [fault.column for fault in self.faults if TWO_FORMATS.fullmatch(fault.way_out)]
+        return [fault.column for fault in self.faults if _two_formats(fault)]
 
 
 def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRoles) -> DryRun:
@@ -336,7 +331,7 @@ def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRol
         faults = error
     else:
         return DryRun((), (), (), changes, ())
-    numbers = [fault.column for fault in faults.faults if "numbers=[" in fault.way_out]
+    numbers = [fault.column for fault in faults.faults if "numbers" in _advised(fault)]
     known = ColumnRoles(
         roles.sensitive, roles.quasi_identifiers, roles.respondent, roles.time, roles.categorical, tuple(numbers)
     )
@@ -352,19 +347,30 @@ def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRol
     return min(tried, key=lambda run: len(run.left))
 
 
+def _advised(fault: Fault) -> dict[str, Any]:
+    """The settings that a fault advises; of several values of one setting, the first."""
+    return {setting.name: setting.value for setting in reversed(settings_in(fault.way_out))}
+
+
+def _two_formats(fault: Fault) -> list[str]:
+    """The two formats of times with two readings; empty for other faults."""
+    single = [one.value for one in settings_in(fault.way_out) if one.name == "time_format"]
+    return [one for one in single if isinstance(one, str)]
+
+
 def _readings(faults: Sequence[Fault]) -> list[list[str] | None]:
     """The formats of times that faults name, once for each reading; None if they name no format."""
     for fault in faults:
-        if two := TWO_FORMATS.fullmatch(fault.way_out):
-            return [[one] for one in two.groups()]
-    listed = re.search(FORMATS, " ".join(fault.way_out for fault in faults))
-    return [re.findall(r"'([^']*)'", listed[1]) if listed else None]
+        if two := _two_formats(fault):
+            return [[one] for one in two]
+    settling = [one for fault in faults for one in settings_in(fault.way_out) if one.settles]
+    return [next((one.value for one in settling if one.name == "time_format"), None)]
 
 
 def _settled(faults: Sequence[Fault], formats: list[str] | None) -> tuple[Cleaning, tuple[str, ...]]:
     """Settings of cleaning that settle faults, and the same as options of the command line."""
-    ways = " ".join(fault.way_out for fault in faults)
-    merge, drop, copies = "equal_values='merge'" in ways, "missing='drop'" in ways, "duplicates='drop'" in ways
+    advised = {name: value for fault in faults for name, value in _advised(fault).items()}
+    merge, drop, copies = (name in advised for name in ("equal_values", "missing", "duplicates"))
     rules = Cleaning(
         "merge" if merge else "refuse",
         "drop" if drop else "refuse",

@@ -20,7 +20,6 @@ from foreknow.app.cli.defense_choices import (
     DefenseOptions,
     defense_choice,
     defense_text,
-    defense_told_in_options,
     fresh_seed,
     least_values_of,
     seeded_generator,
@@ -540,16 +539,15 @@ def publish_command(
     with error_console.status("learning what the adversary knows"):
         adversary = assumed_adversary(history, learned, known.learning) if choice.assumes_adversary else None
     notice_publication(chosen)
-    with defense_told_in_options(chosen):
-        releases = publish(
-            history,
-            chosen,
-            adversary,
-            _bucketized(bucketized, generalized),
-            infeasible=cast(Any, infeasible.value),
-            rng=seeded_generator(used, 1),
-            progress=lambda views: tracked(views, "publishing"),
-        )
+    releases = publish(
+        history,
+        chosen,
+        adversary,
+        _bucketized(bucketized, generalized),
+        infeasible=cast(Any, infeasible.value),
+        rng=seeded_generator(used, 1),
+        progress=lambda views: tracked(views, "publishing"),
+    )
     check_any_group(releases, chosen, history.schema)
     settings = run_settings(context, [*table.files, corpus], used)
     stated = certificate(

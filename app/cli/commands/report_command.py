@@ -71,6 +71,7 @@ from foreknow.attacks import Attack
 from foreknow.defenses import Defense, DistinctDiversity, Injector, KAnonymity, Mondrian, publish
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.models import Adversary, Estimator, History, Release, Schema
+from foreknow.models.advice import Advice, message_of
 from foreknow.models.joint.solver import with_progress
 from foreknow.models.progress import Progress
 
@@ -398,7 +399,7 @@ def _check_output(out: Path, overwrite: bool, inputs: list[Path]) -> None:
         check_page_path(out, overwrite, inputs)
         check_output(out.parent, [settings_path(out).name], inputs, overwrite)
     except ValueError as error:
-        raise ValueError(f"--out {str(error).replace('overwrite=True', '--overwrite')}") from None
+        raise ValueError(Advice("--out ", message_of(error))) from None
 
 
 def _also(chosen: AttackSettings, read: Attacked) -> dict[str, Attack]:

@@ -1,42 +1,18 @@
 """Error messages of the command line: advice given in Python is replaced by options of the command."""
 
 import errno
-import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Any
 
 from foreknow.models import InputFaults
+from foreknow.models.advice import Advice, Setting, Wording, message_of, settings_in
 
-ADVICE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (r" Use [^.]*(SwapChain|Auto)\(.*", " Choose --estimator auto."),
-    (
-        r" Round them, as .*",
-        " Round them in the file, or name a column of weeks, months or years, as --time month.",
-    ),
-    (r"\b(encoding|separator|time_format) is ('[^']*')", lambda match: f"--{_option(match[1])} is {match[2]}"),
-    (r"\bmissing_texts=\['([^']*)'\]", r"--missing-value \1"),
-    (r"\b(categorical|number)s?=\[(['\"])(.*?)\2\]", lambda match: f"--{match[1]} {quoted(match[3])}"),
-    (r"\btime_format=\[([^]]*)\]", lambda match: _repeated("--time-format", match[1])),
-    (r"\btime_format=('[^']*')", r"--time-format \1"),
-    (r"\b(separator|decimal)=('[^']*')", r"--\1 \2"),
-    (r"\bset another time_format", "set another --time-format"),
-    (r"\btime='([a-z]+)'", r"--time \1"),
-    (
-        r"\b(equal_values|missing|duplicates)='([a-z]+)'",
-        lambda match: f"--{_option(match[1])} {match[2]}",
-    ),
-    (r"\bGive the defense tolerance=([0-9.e-]*[0-9])", r"Say --tolerance \1"),
-    (r"\bthe view at\b", "the release at"),
-    (r"\b(of \d+|these) views\b", r"\1 releases"),
-    (r"^SignatureAttack needs transitions of order 1;.*", "The signature attack needs --order 1."),
-    (r"^SignatureAttack\b", "The signature attack"),
-    (r"\bUse SequentialAttack\b", "Use --attack sequential"),
-    (r"\b(revision|gaps|leftovers|infeasible|encoding)=['\"]([a-z0-9-]+)['\"]", r"--\1 \2"),
-)
-"""Pairs of a regular expression, which matches advice in Python, and its replacement."""
+OPTIONS = {"missing_texts": "missing-value", "numbers": "number"}
+"""Options whose names differ from those of the settings."""
 
-SUGGESTION = r"set (--(?:equal-values|missing|duplicates|number) \S+|--time-format '[^']*'(?: --time-format '[^']*')+(?=[.,;]|$))"
-"""Pattern of an option that settles a fault by itself; formats of times do unless one of them has two readings."""
+IN_QUOTES = ("separator", "decimal", "time_format")
+"""Settings whose values are written in quotes: they hold characters that a shell reads."""
 
 MAX_MESSAGE_LENGTH = 1000
 """Characters of an error message that are printed; a cell in a message may have any length."""
@@ -58,9 +34,12 @@ def error_lines(error: Exception) -> list[str]:
 
 def message_in_options(error: Exception) -> str:
     """The message of an error, with settings of Python objects written as options of the command."""
-    text = str(error).strip()
-    for python, option in ADVICE:
-        text = re.sub(python, option, text)
+    return line_in_options(message_of(error))
+
+
+def line_in_options(text: str) -> str:
+    """A text for a reader in Python, with its settings written as options of the command."""
+    text = (text.worded(_words) if isinstance(text, Advice) else text).strip()
     if len(text) > MAX_MESSAGE_LENGTH:
         text = f"{text[: MAX_MESSAGE_LENGTH // 2]} [...] {text[-MAX_MESSAGE_LENGTH // 2 :]}"
     return text
@@ -68,10 +47,10 @@ def message_in_options(error: Exception) -> str:
 
 def fault_lines(faults: InputFaults) -> list[str]:
     """The faults of a file, one line each, with settings written as options; the last line counts them."""
-    lines = [message_in_options(ValueError(line)) for line in faults.lines]
+    lines = [line_in_options(line) for line in faults.lines]
     if len(lines) == 1:
         return lines
-    options = " ".join(dict.fromkeys(_suggested(lines)))
+    options = " ".join(dict.fromkeys(_suggested(faults.lines)))
     together = f" In one step: {options}" if options else ""
     return [
         *(f"{number}. {line}" for number, line in enumerate(lines, 1)),
@@ -79,10 +58,35 @@ def fault_lines(faults: InputFaults) -> list[str]:
     ]
 
 
-def _suggested(lines: list[str]) -> list[str]:
-    """The first option that each line suggests to set."""
-    found = [re.search(SUGGESTION, line) for line in lines]
-    return [match[1].rstrip(";,.") for match in found if match]
+def _suggested(lines: Sequence[str]) -> list[str]:
+    """The first option of each line that settles a fault by itself."""
+    settling = [[setting for setting in settings_in(line) if setting.settles] for line in lines]
+    return [option(*settings[0][:2]) for settings in settling if settings]
+
+
+def _words(part: Any) -> str:
+    """A part of advice in the words of the command line."""
+    if isinstance(part, Setting):
+        return option(part.name, part.value)
+    if isinstance(part, Wording):
+        return part.command
+    from foreknow.app.cli.defense_choices import defense_text
+
+    return defense_text(part.object)
+
+
+def option(name: str, value: Any) -> str:
+    """A setting in Python as an option of the command.
+
+    >>> option("missing", "drop"), option("categorical", ["birth year"])
+    ('--missing drop', "--categorical 'birth year'")
+    """
+    flag = f"--{OPTIONS.get(name, name.replace('_', '-'))}"
+    if value is True:
+        return flag
+    values = value if isinstance(value, list) else [value]
+    write = repr if name in IN_QUOTES else quoted if isinstance(value, list) else str
+    return " ".join(f"{flag} {write(each)}" for each in values)
 
 
 def quoted(text: str) -> str:
@@ -92,12 +96,3 @@ def quoted(text: str) -> str:
     "'birth year'"
     """
     return shlex.quote(text)
-
-
-def _repeated(option: str, texts: str) -> str:
-    """An option once for each of some texts in quotes."""
-    return " ".join(f"{option} {text}" for text in re.findall(r"'[^']*'", texts))
-
-
-def _option(name: str) -> str:
-    return name.replace("_", "-")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from foreknow.models.advice import Advice
 from foreknow.models.arrays import BoolArray
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_list
@@ -41,7 +42,7 @@ class Fault(NamedTuple):
     records : int
         Number of records at fault.
     way_out : str
-        What to write or to set, in Python: ``missing='drop'``.
+        What to write or to set, in Python: ``missing='drop'``. `Advice` where it names a setting.
     every_kind : bool
         True if the examples are the first of each kind, so that there are no others.
     """
@@ -130,4 +131,4 @@ def _sentence(fault: Fault, places: dict[int, str]) -> str:
     more = ", ..." if fault.records > len(fault.examples) and not fault.every_kind else ""
     listed = f": {', '.join(where)}{more}" if where else ""
     owner = f"{fault.column!r} " if fault.column else ""
-    return f"{owner}{fault.problem}{listed}; {fault.way_out}."
+    return Advice(f"{owner}{fault.problem}{listed}; ", fault.way_out, ".")

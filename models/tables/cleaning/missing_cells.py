@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray
 from foreknow.models.settings import counted
 from foreknow.models.tables.cleaning.distinct_cells import distinct_cells
@@ -15,6 +16,8 @@ from foreknow.models.tables.cleaning.spellings import folded, stripped
 type Missing = Literal["refuse", "drop", "category"]
 
 MISSING = ("refuse", "drop", "category")
+
+DROP = Setting("missing", "drop", settles=True)
 
 CATEGORY = "missing"
 """The category of missing cells."""
@@ -42,14 +45,14 @@ def missing_faults(columns: Sequence["pd.Series[Any]"], rule: Missing, may_be_ca
     return faults
 
 
-def _way_out(name: str, rule: Missing, may_be_category: Collection[str]) -> str:
+def _way_out(name: str, rule: Missing, may_be_category: Collection[str]) -> Advice:
     if rule == "category":
-        return (
-            "it cannot be a category, being the respondent, the time or a number; fill the cells in, or set missing='drop' to "
-            "leave out the records"
-        )
-    category = ", or missing='category' for a category of their own" if name in may_be_category else ""
-    return f"fill them in, or set missing='drop' to leave out the records{category}"
+        reason = "it cannot be a category, being the respondent, the time or a number; fill the cells in, or set "
+        return Advice(reason, DROP, " to leave out the records")
+    category = Advice(", or ", Setting("missing", "category"), " for a category of their own")
+    return Advice(
+        "fill them in, or set ", DROP, " to leave out the records", category if name in may_be_category else ""
+    )
 
 
 def complete_rows(columns: Sequence["pd.Series[Any]"]) -> tuple[BoolArray, list[Change]]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.settings import counted
 from foreknow.models.tables.cleaning.distinct_cells import DistinctCells, distinct_cells
 from foreknow.models.tables.cleaning.faults import Change, Fault, first_rows, shown
@@ -71,28 +72,26 @@ def _words(found: DistinctCells, words: list[int]) -> list[Fault]:
         return []
     cells = found.records([*range(len(found.cells))])
     problem = f"holds numbers, and other text in {found.records(words):,} of {cells:,} cells"
-    way_out = (
-        "correct them, name those that mean a missing value, as missing_texts=['NA'], or set "
-        f"categorical=[{found.name!r}] if its numbers are codes"
-    )
+    missing, codes = Setting("missing_texts", ["NA"]), Setting("categorical", [found.name])
+    mean = "correct them, name those that mean a missing value, as "
+    way_out = Advice(mean, missing, ", or set ", codes, " if its numbers are codes")
     return [found.fault(problem, words, way_out)]
 
 
 def _units(found: DistinctCells, numbers: dict[int, NumberCell], asked: bool) -> list[Fault]:
     """The fault of numbers in several units, or in one unit that was not declared."""
+    names = Setting("categorical", [found.name])
     units = dict.fromkeys(cell.unit for cell in numbers.values() if cell.unit)
     by_unit = {unit: [code for code, cell in numbers.items() if cell.unit == unit] for unit in units}
     if len(units) > 1:
-        way_out = f"write all numbers in one unit, or set categorical=[{found.name!r}] if they are names"
+        way_out = Advice("write all numbers in one unit, or set ", names, " if they are names")
         problem, listed = f"has numbers in {len(units)} units", found.first_of_each(by_unit.values())
         return [Fault(found.name, problem, listed, found.records(*by_unit.values()), way_out, True)]
     if not units or asked:
         return []
     ((unit, codes),) = by_unit.items()
-    name = found.name
-    way_out = (
-        f"set numbers=[{name!r}] to read the numbers without the unit, or categorical=[{name!r}] if they are names"
-    )
+    numeric = Setting("numbers", [found.name], settles=True)
+    way_out = Advice("set ", numeric, " to read the numbers without the unit, or ", names, " if they are names")
     return [
         found.fault(
             f"has numbers with the unit {shown(unit)} in {counted(found.records(codes), 'cell')}", codes, way_out
@@ -120,7 +119,8 @@ def _commas(found: DistinctCells, numbers: dict[int, NumberCell], decimal: str |
                 True,
             )
         ]
-    way_out = "write the numbers without commas, or set decimal=',' if the comma is the decimal sign"
+    comma = Setting("decimal", ",")
+    way_out = Advice("write the numbers without commas, or set ", comma, " if the comma is the decimal sign")
     return [found.fault("has numbers with commas, which may separate thousands", commas, way_out)]
 
 

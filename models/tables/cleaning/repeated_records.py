@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray
 from foreknow.models.settings import counted
 from foreknow.models.tables.cleaning.faults import MAX_EXAMPLES, Change, Example, Fault, shown
@@ -65,14 +66,16 @@ def _one_time(repeated: pd.DataFrame, record: list[str]) -> Fault:
     problem = f"{counted(respondents, 'respondent')} {verb} several records, and all records have one time"
     pair = repeated.sort_values(record[0], kind="stable", key=lambda cells: cells.map(str)).head(2)
     examples = _examples(pair, lambda row: shown(row[record[0]]))
-    way_out = "name the column of the time, as time='month', or keep one record of each respondent"
+    time = Setting("time", "month")
+    way_out = Advice("name the column of the time, as ", time, ", or keep one record of each respondent")
     return Fault("", problem, examples, len(repeated), way_out)
 
 
 def _copied(copies: pd.DataFrame, record: list[str], number: int) -> Fault:
     problem = "is a copy of another" if number == 1 else "are copies of others"
     examples = _examples(copies.head(MAX_EXAMPLES), lambda row: _named(row, record))
-    return Fault("", f"{counted(number, 'record')} {problem}", examples, number, "set duplicates='drop' to drop them")
+    way_out = Advice("set ", Setting("duplicates", "drop", settles=True), " to drop them")
+    return Fault("", f"{counted(number, 'record')} {problem}", examples, number, way_out)
 
 
 def _different(differing: pd.DataFrame, record: list[str]) -> Fault:

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.settings import counted
 from foreknow.models.tables.cleaning.distinct_cells import distinct_cells
 from foreknow.models.tables.cleaning.faults import Change, Example, Fault, shown
@@ -126,9 +127,8 @@ def _fault(name: str, several: list[list[Spelling]]) -> Fault:
         f"writes {counted(len(several), 'value')} in several spellings, which differ in spaces or letter case only; the rarer "
         f"{rarer} in {counted(records, 'record')}"
     )
-    way_out = (
-        "set equal_values='merge' to write the most frequent one, or equal_values='keep' if they mean different things"
-    )
+    merge, keep = Setting("equal_values", "merge", settles=True), Setting("equal_values", "keep")
+    way_out = Advice("set ", merge, " to write the most frequent one, or ", keep, " if they mean different things")
     return Fault(name, problem, _listed(several), records, way_out, every_kind=len(several) <= 2)
 
 

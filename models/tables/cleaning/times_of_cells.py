@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.models.advice import Advice, Setting, Wording
 from foreknow.models.settings import counted
 from foreknow.models.tables.cleaning.date_notations import (
     DATE_NOTATIONS,
@@ -34,7 +35,7 @@ NO_ORDER = "has times that are names, which have no order in time"
 
 IN_A_SPREADSHEET = " (in a spreadsheet, the date format YYYY-MM-DD)"
 
-ROUND = "round them in the file, or name a column of weeks, months or years, as time='month'"
+ROUND = Advice("round them in the file, or name a column of weeks, months or years, as ", Setting("time", "month"))
 
 
 def ordered_times(column: "pd.Series[Any]", time_format: str | Sequence[str] | None = None) -> CleanedColumn:
@@ -93,7 +94,7 @@ def _with_formats(column: "pd.Series[Any]", found: DistinctCells, formats: Seque
     listed = " or ".join(map(repr, formats))
     wrong = np.flatnonzero(readings.isna().all(axis=1)).tolist()
     if wrong:
-        way_out = "correct them, or set another time_format"
+        way_out = Advice("correct them, or set another ", Wording("time_format", "--time-format"))
         return column, [found.fault(f"has times that are not of the form {listed}", wrong, way_out)], []
     if twice := np.flatnonzero(readings.min(axis=1) != readings.max(axis=1)).tolist():
         one, other = dict.fromkeys(iso_of_timestamps(readings.iloc[twice[0]].dropna()))
@@ -143,16 +144,16 @@ def _mixed(found: DistinctCells, of: dict[str, list[int]]) -> Fault:
     """The fault of times in several notations, with the first cell of each; dates of one precision have a format for each."""
     dates = [name for name in of if name in DATE_NOTATIONS]
     finest = max(dates, key=lambda name: len(DATE_NOTATIONS[name].written or DAY), default="2024-01")
-    way_out = f"write all times in one notation, as {_example(found, finest, of.get(finest, []))}"
-    way_out += _english(found.cells[code] for code in of.get(NAME, []))
+    ways: list[Any] = [f"write all times in one notation, as {_example(found, finest, of.get(finest, []))}"]
+    ways.append(_english(found.cells[code] for code in of.get(NAME, [])))
     if formats := _formats_of_each(found, of):
-        way_out += f", or set {_formats_in_words(formats)}"
+        ways += [", or set ", _formats_in_words(formats)]
     elif DATE_NOTATIONS[finest].written in ("", DAY):
-        way_out += IN_A_SPREADSHEET
+        ways.append(IN_A_SPREADSHEET)
     if NAME in of:
-        way_out += ", or name the text of a missing time, as missing_texts=['unknown']"
-    problem = f"has times in {len(of)} notations"
-    return Fault(found.name, problem, found.first_of_each(of.values()), found.records(*of.values()), way_out, True)
+        ways += [", or name the text of a missing time, as ", Setting("missing_texts", ["unknown"])]
+    problem, records = f"has times in {len(of)} notations", found.records(*of.values())
+    return Fault(found.name, problem, found.first_of_each(of.values()), records, Advice(*ways), True)
 
 
 def _example(found: DistinctCells, name: str, codes: list[int]) -> str:
@@ -176,10 +177,10 @@ def _formats_of_each(found: DistinctCells, of: dict[str, list[int]]) -> list[lis
     return formats if all(formats) else []
 
 
-def _formats_in_words(formats: list[list[str]]) -> str:
+def _formats_in_words(formats: list[list[str]]) -> Advice:
     """The setting with one format for each notation, and the other format where day and month cannot be told apart."""
     others = [f" ({two[1]!r} for {two[0]!r} if the month is first)" for two in formats if len(two) > 1]
-    return f"time_format={[one[0] for one in formats]}{''.join(others)}"
+    return Advice(Setting("time_format", [one[0] for one in formats], settles=not others), *others)
 
 
 def _dates(column: "pd.Series[Any]", found: DistinctCells, name: str) -> CleanedColumn:
@@ -192,9 +193,9 @@ def _dates(column: "pd.Series[Any]", found: DistinctCells, name: str) -> Cleaned
     if len(possible) > 1 and readings[0] != readings[1]:
         code = next(code for code, pair in enumerate(zip(*readings, strict=True)) if pair[0] != pair[1])
         problem = f"has dates whose day and month cannot be told apart ({readings[0][code]} or {readings[1][code]})"
-        way_out = " or ".join(f"time_format={one!r}" for one in notation.formats)
+        way_out = _either(*notation.formats)
         records = found.records([*range(len(found.cells))])
-        return column, [Fault(found.name, problem, (found.example(code),), records, f"set {way_out}")], []
+        return column, [Fault(found.name, problem, (found.example(code),), records, way_out)], []
     new = readings[possible[0]]
     return _refused_if_fine(column, found, new, _change(found, new))
 
@@ -258,8 +259,7 @@ def _faults_of_names(found: DistinctCells) -> list[Fault]:
         return []
     months = [code for code in everything if re.fullmatch(r"\d{1,2}([/.-])\d{1,2}\1\d{2}", found.cells[code])]
     if months:
-        way_out = "set time_format='%d/%m/%y' or time_format='%m/%d/%y'"
-        return [found.fault("has dates with a year of two digits", months, way_out)]
+        return [found.fault("has dates with a year of two digits", months, _either("%d/%m/%y", "%m/%d/%y"))]
     if all(re.fullmatch(MONTH_NAME, text) for text in found.cells):
         return [found.fault("has months without a year", everything, "write year and month, as 2024-01")]
     shapes = {re.sub(r"[0-9]+", "0", text) for text in found.cells}
@@ -271,6 +271,11 @@ def _faults_of_names(found: DistinctCells) -> list[Fault]:
             problem = f"has times that are text, and as text {shown(one)} comes before {shown(other)}"
             return [Fault(found.name, problem, (), found.records(everything), way_out)]
     return []
+
+
+def _either(one: str, other: str) -> Advice:
+    """Advice where times have two readings, and the user knows which is meant."""
+    return Advice("set ", Setting("time_format", one), " or ", Setting("time_format", other))
 
 
 def _english(texts: Iterable[str]) -> str:

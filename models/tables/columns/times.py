@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import IntArray
 from foreknow.models.tables.columns.plain_columns import describe_missing, plain_column, plain_value
 
@@ -137,9 +138,15 @@ def check_not_continuous(column: str, views: Sequence[tuple[Any, int]]) -> None:
     if fractional and len(views) > 1 and 2 * single > len(views):
         rounded = "frame[column].dt.floor('D')" if isinstance(fractional[0], date) else "frame[column].round()"
         raise ValueError(
-            f"the times of {column!r} are continuous, as {fractional[0]!r}, and make {len(views):,} views, {single:,} of them of "
-            f"one record; a view holds the records of one time, as a week or a year. Round them, as {rounded}, or pass the "
-            "views yourself: History(View(rows, schema, time) for time, rows in frame.groupby(column))."
+            Advice(
+                f"the times of {column!r} are continuous, as {fractional[0]!r}, and make {len(views):,} views, {single:,} of them "
+                "of one record; a view holds the records of one time, as a week or a year. ",
+                Wording(
+                    f"Round them, as {rounded}, or pass the views yourself: "
+                    "History(View(rows, schema, time) for time, rows in frame.groupby(column)).",
+                    "Round them in the file, or name a column of weeks, months or years, as --time month.",
+                ),
+            )
         )
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.settings import check_flag, check_kind
 
 
@@ -62,4 +63,6 @@ def _check_free(owner: str, target: Path, overwrite: bool) -> None:
     if target.is_dir():
         raise ValueError(f"{owner}: {target} is a folder; name a file.")
     if os.path.lexists(target) and not overwrite:
-        raise ValueError(f"{owner}: {target} is already there; name another file, or replace it with overwrite=True.")
+        replaced = Setting("overwrite", True)
+        there = f"{owner}: {target} is already there; name another file, or replace it with "
+        raise ValueError(Advice(there, replaced, "."))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER
 from foreknow.models.tables.files.text_encodings import NAME_ENCODING, text_codec
 
@@ -78,12 +79,16 @@ def _check_names(names: list[str], encoding: str) -> None:
     if not names:
         raise ValueError("it is empty; its first line must name the columns.")
     if any("\0" in name for name in names):
-        raise ValueError(f"it holds NUL characters, as UTF-16 does when read as {encoding}; {NAME_ENCODING}")
+        raise ValueError(Advice(f"it holds NUL characters, as UTF-16 does when read as {encoding}; ", NAME_ENCODING))
     if len(names) > MAX_COLUMNS:
         raise ValueError(f"it has {len(names):,} columns, and at most {MAX_COLUMNS:,} are read; leave some out.")
     if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
         raise ValueError(
-            f"its only column is {names[0][:80]!r}; name the character between its cells, as separator=';', or leave it out."
+            Advice(
+                f"its only column is {names[0][:80]!r}; name the character between its cells, as ",
+                Setting("separator", ";"),
+                ", or leave it out.",
+            )
         )
     if len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]

@@ -4,6 +4,8 @@ import csv
 import io
 from pathlib import Path
 
+from foreknow.models.advice import Advice, Wording
+
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """Separators that are recognized, and their names in the plural."""
 
@@ -16,7 +18,8 @@ def check_separator(separator: str | None) -> None:
     if separator is not None and not (
         isinstance(separator, str) and len(separator) == 1 and separator not in '"\r\n\0'
     ):
-        raise ValueError(f"separator is {separator!r}; it is one character, as ';' or '\\t'.")
+        name = Wording("separator", "--separator")
+        raise ValueError(Advice(name, f" is {separator!r}; it is one character, as ';' or '\\t'."))
 
 
 def separator_of(path: Path, encoding: str) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from foreknow.models.advice import Advice, message_of
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.files.csv_files import column_names, read_csv
@@ -117,11 +118,11 @@ def _in_place(path: Path, encoding: str, separator: str | None = None) -> Iterat
     try:
         yield
     except UnicodeError:
-        raise ValueError(f"{path} cannot be read as csv: {undecodable(path, encoding)}") from None
+        raise ValueError(Advice(f"{path} cannot be read as csv: ", undecodable(path, encoding))) from None
     except (ValueError, OSError, pa.ArrowException, csv.Error) as error:
         ragged = "Expected" in str(error) and kind == "csv"
         words = uneven_lines(path, encoding, separator) if ragged else ""
-        raise ValueError(f"{path} cannot be read as {kind}: {words or _in_words(str(error))}") from None
+        raise ValueError(Advice(f"{path} cannot be read as {kind}: ", words or _in_words(message_of(error)))) from None
 
 
 def _texts(name: str, texts: Iterable[str]) -> list[str]:
@@ -148,4 +149,4 @@ def _in_words(error: str) -> str:
         return f"line {line} has {number} cells, and the table {columns} columns; put cells that hold commas in quotes."
     if quote := re.search(r"EOF inside string starting at row (\d+)", error):
         return f"a quote is opened in line {int(quote[1]) + 1} and never closed; close it."
-    return error.strip()
+    return error if isinstance(error, Advice) else error.strip()

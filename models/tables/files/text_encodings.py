@@ -5,7 +5,11 @@ import re
 from os import PathLike
 from pathlib import Path
 
-NAME_ENCODING = "name its encoding, as encoding='latin-1' or encoding='utf-16', or save the file as UTF-8."
+from foreknow.models.advice import Advice, Setting, Wording
+
+LATIN, UTF16, WINDOWS = (Setting("encoding", name) for name in ("latin-1", "utf-16", "cp1252"))
+
+NAME_ENCODING = Advice("name its encoding, as ", LATIN, " or ", UTF16, ", or save the file as UTF-8.")
 """The way out of a wrong encoding, for messages."""
 
 
@@ -39,7 +43,12 @@ def check_encoding(encoding: str) -> None:
         "".encode(encoding)
     except (LookupError, TypeError, ValueError):
         raise ValueError(
-            f"encoding is {encoding!r}, and Python has no encoding of text by this name; name another, as encoding='latin-1'."
+            Advice(
+                Wording("encoding", "--encoding"),
+                f" is {encoding!r}, and Python has no encoding of text by this name; name another, as ",
+                LATIN,
+                ".",
+            )
         ) from None
 
 
@@ -53,7 +62,8 @@ def undecodable(path: Path, encoding: str) -> str:
         position = getattr(error, "start", 0)
     line = data.count(b"\n", 0, position) + 1
     byte = f"0x{data[position]:02x}, " if position < len(data) else ""
-    return f"byte {position} ({byte}in line {line}) is not {encoding}; {_likely(data, position) or NAME_ENCODING}"
+    where = f"byte {position} ({byte}in line {line}) is not {encoding}; "
+    return Advice(where, _likely(data, position) or NAME_ENCODING)
 
 
 def likely_encoding(path: Path) -> str:
@@ -71,7 +81,7 @@ def likely_encoding(path: Path) -> str:
 def _likely(data: bytes, position: int) -> str:
     """The word around a byte as the likely encoding reads it: UTF-16 by its mark, else that of Windows."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "its first bytes are those of UTF-16; name encoding='utf-16', or save the file as UTF-8."
+        return Advice("its first bytes are those of UTF-16; name ", UTF16, ", or save the file as UTF-8.")
     if b"\0" in data[:100]:
         return ""
     try:
@@ -82,7 +92,5 @@ def _likely(data: bytes, position: int) -> str:
     word = re.split(r"\W", before)[-1] + re.split(r"\W", after)[0]
     if not word.isalpha():
         return ""
-    return (
-        f"with encoding='cp1252', that of Excel on Windows, it reads {word!r}. Name it if that is right, or another as "
-        "encoding='latin-1', or save the file as UTF-8."
-    )
+    likely = f", that of Excel on Windows, it reads {word!r}. Name it if that is right, or another as "
+    return Advice("with ", WINDOWS, likely, LATIN, ", or save the file as UTF-8.")

@@ -12,7 +12,9 @@ from foreknow.app.cli import command_line
 from foreknow.app.cli.adversary_knowledge import Learning, learn_knowledge
 from foreknow.app.cli.files.columns import Columns
 from foreknow.app.cli.printing import terminal
+from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
 from foreknow.models import Categorical, History, Numeric, Omega
+from foreknow.models.advice import Advice, Named, Setting, Wording
 from foreknow.models.tables.cleaning.times_of_cells import ordered_times
 
 COLUMNS = Columns("id", "week", "result", ("age", "town"))
@@ -343,30 +345,25 @@ class TestAdvice:
     @pytest.mark.parametrize(
         ("python", "option"),
         [
+            (Advice("or use ", Setting("revision", "product"), "."), "or use --revision product."),
+            (Advice("or ", Setting("infeasible", "suppress"), "."), "or --infeasible suppress."),
             (
-                "too many. Truncate the chain, or use revision='product'.",
-                "too many. Truncate the chain, or use --revision product.",
-            ),
-            ("Leave it out, or infeasible='suppress'.", "Leave it out, or --infeasible suppress."),
-            (
-                "it is large. Use Auto() (--estimator auto), or Exact(limit=...).",
+                Advice("it is large. ", Wording("Use Auto().", "Choose --estimator auto.")),
                 "it is large. Choose --estimator auto.",
             ),
+            (Advice("replace it with ", Setting("overwrite", True), "."), "replace it with --overwrite."),
             (
-                "continuous, as 1.5. Round them, as frame[column].round(), or pass the views yourself: History(...).",
-                "continuous, as 1.5. Round them in the file, or name a column of weeks, months or years, as --time month.",
+                Advice("in: ", Advice("set ", Setting("categorical", ["birth year"]))),
+                "in: set --categorical 'birth year'",
+            ),
+            (Advice("as ", Setting("separator", ";"), "."), "as --separator ';'."),
+            (
+                Advice("set ", Setting("time_format", ["%d.%m.%Y", "%Y"])),
+                "set --time-format '%d.%m.%Y' --time-format '%Y'",
             ),
             (
-                "Give the defense tolerance=0.005 (at most j / 4 = 0.15), or lower it.",
-                "Say --tolerance 0.005 (at most j / 4 = 0.15), or lower it.",
-            ),
-            (
-                "SignatureAttack needs transitions of order 1; the adversary's are 2. Truncate the chain, or use SequentialAttack.",
-                "The signature attack needs --order 1.",
-            ),
-            (
-                "SignatureAttack reads releases of m-invariance. Use SequentialAttack for releases of other defenses.",
-                "The signature attack reads releases of m-invariance. Use --attack sequential for releases of other defenses.",
+                Advice(Named(Mondrian(KAnonymity(6) & DistinctDiversity(2))), " needs records"),
+                "mondrian -k 6 -l 2 needs records",
             ),
             ("the estimator is odd; drop it.", "the estimator is odd; drop it."),
         ],

@@ -1,6 +1,6 @@
 """Grouping of each cluster on its own, shared by UHRA and k-anonymity-primacy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -40,7 +40,7 @@ class Cluster:
     order: IntArray
 
 
-type ClusterGrouping = tuple[IntArray, list[str]]
+type ClusterGrouping = tuple[IntArray, Sequence[str]]
 """Group of each record within its cluster, 0 to g - 1 or -1, and notes."""
 
 

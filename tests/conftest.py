@@ -4,6 +4,7 @@ import importlib
 import os
 import re
 import sys
+from collections import defaultdict
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))
+TESTS = Path(__file__).parent
+sys.path.insert(0, str(TESTS))
 
 # Numba compiles in the first examples, so no example may be held to a deadline.
 settings.register_profile(
@@ -27,7 +29,9 @@ settings.load_profile("fixed")
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--quick", action="store_true", help="leave out slow tests, and draw ten examples of each property (make test)"
+        "--quick",
+        action="store_true",
+        help="no slow tests, at most four cases of a test and ten examples of a property",
     )
 
 
@@ -85,19 +89,39 @@ LONGEST = ("models/joint", "packaging", "models/programs", "models/estimators", 
 """Groups that start first, so that no worker is left with a long one at the end."""
 
 
+CASES = 4
+"""Largest number of cases of a test that `--quick` runs, but for tests of the whole package, which stand beside this file."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Each folder is a group of `--dist loadgroup`: two workers that run its tests in turns compile the same kernels twice."""
-    quick = config.getoption("quick")
+    if config.getoption("quick"):
+        config.hook.pytest_deselected(items=_thin_out(items))
     for item in items:
-        test = getattr(item.obj, "__func__", item.obj)
-        if quick and (own := getattr(test, "_hypothesis_internal_use_settings", None)):
-            most = min(own.max_examples, settings().max_examples)
-            test._hypothesis_internal_use_settings = settings(own, max_examples=most)
-        folder = item.path.parent.relative_to(Path(__file__).parent).as_posix()
+        folder = item.path.parent.relative_to(TESTS).as_posix()
         if folder != "." and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(folder))
     items.sort(key=_turn)
+
+
+def _thin_out(items):
+    """Keep every k-th case of each test, from another one in each test, so that each member of a family is in some test."""
+    tests = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("slow") is None:
+            tests[item.nodeid.partition("[")[0]].append(item)
+    kept = []
+    for turn, cases in enumerate(tests.values()):
+        step = 1 if cases[0].path.parent == TESTS else -(-len(cases) // CASES)
+        kept += cases[turn % step :: step]
+        test = getattr(cases[0].obj, "__func__", cases[0].obj)
+        if own := getattr(test, "_hypothesis_internal_use_settings", None):
+            most = min(own.max_examples, settings().max_examples)
+            test._hypothesis_internal_use_settings = settings(own, max_examples=most)
+    left_out = set(items) - set(kept)
+    items[:] = kept
+    return list(left_out)
 
 
 def _turn(item):

@@ -4,23 +4,16 @@ from collections.abc import Callable
 
 from foreknow.attacks.attack import Attack, Published
 from foreknow.attacks.composition import CompositionAttack
-from foreknow.attacks.conditional_probability import ConditionalProbability
 from foreknow.attacks.data_augmentation import DataAugmentationAttack
 from foreknow.attacks.definetti import DeFinettiAttack
-from foreknow.attacks.foreground import ForegroundAttack
-from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
+from foreknow.attacks.foreground import ForegroundAttack, ForegroundBeliefs
 from foreknow.attacks.influence import Influence
-from foreknow.attacks.joint import JointAttack
-from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
-from foreknow.attacks.learned import LearnedAttack
-from foreknow.attacks.linking import LinkingAttack
-from foreknow.attacks.minimality import merge_credibility
-from foreknow.attacks.minimality_attack import MinimalityAttack
-from foreknow.attacks.privacy_max_entropy import PrivacyMaxEntAttack
-from foreknow.attacks.retrospective import RetrospectiveAttack
-from foreknow.attacks.sequential import SequentialAttack
+from foreknow.attacks.joint import JointAttack, LearnedAttack
+from foreknow.attacks.linking import LabelBeliefs, LinkingAttack, ReleaseLabelBeliefs
+from foreknow.attacks.minimality import MinimalityAttack, merge_credibility
+from foreknow.attacks.privacy_max_entropy import ConditionalProbability, PrivacyMaxEntAttack
+from foreknow.attacks.sequential import RetrospectiveAttack, SequentialAttack, SnapshotAttack
 from foreknow.attacks.signature import SignatureAttack
-from foreknow.attacks.snapshot import SnapshotAttack
 
 ATTACKS: dict[str, Callable[..., Attack]] = {
     "joint": JointAttack,

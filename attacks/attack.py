@@ -1,4 +1,4 @@
-"""Protocols of attacks and of the releases that they read."""
+"""Protocol of attacks, and what several attacks read of releases."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
@@ -8,6 +8,7 @@ import pandas as pd
 
 from foreknow.models import Adversary, Averaged, Beliefs, History, Observation, PublishedTable, Release, View
 from foreknow.models.advice import Advice, Wording
+from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.settings import check_kind
 
@@ -93,3 +94,17 @@ class Attack(Protocol):
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations may be read."""
         ...
+
+
+def group_shares(observation: Observation) -> FloatArray:
+    """Share of each value in the group of each record, zeros for records outside all groups: float array, shape ``(n, m)``."""
+    counts = observation.counts
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return np.asarray(np.vstack([shares, np.zeros(counts.shape[1])])[observation.group])
+
+
+def table_shares(observation: Observation) -> FloatArray:
+    """Share of each value in the published table, uniform if nothing is published: float array, shape ``(m,)``."""
+    counts = observation.counts.sum(axis=0)
+    m = len(counts)
+    return np.asarray(counts / counts.sum()) if counts.sum() else np.full(m, 1 / m)

@@ -1,11 +1,22 @@
-"""Notes on the beliefs of an attack: repeated evidence, counterfeits, approximations, convergence."""
+"""Notes on the beliefs of an attack: what they leave out or approximate."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
-from foreknow.attacks.repeated_pairs import overconfident
-from foreknow.models import Adversary, ReleaseBeliefs, Status
+from foreknow.models import (
+    Adversary,
+    JointPosterior,
+    JointSolver,
+    MaxEntropy,
+    Observation,
+    ProgramEstimator,
+    ReleaseBeliefs,
+    Status,
+)
+from foreknow.models.arrays import BoolArray
+from foreknow.models.joint.group_messages import GroupMessages
 from foreknow.models.notes import Note
 
 
@@ -89,3 +100,214 @@ def unconverged(releases: Sequence[ReleaseBeliefs]) -> list[Note]:
         "{draws:,} divergent draws)."
     )
     return [Note(kind, **numbers, divergent=divergent, draws=sum(int(count.sum()) for count in counts))]
+
+
+MIN_REPORTED_SHARE = 0.25
+"""Smallest share of repeated pairs at which the notes of an attack report repeated evidence.
+
+Measured on 3,000 simulated accounts, 6 releases by JSReduce, with a share of the ages redrawn each month. At a share of .27 the
+sequential attack is wrong in 5.0 % to 5.4 % of its sure beliefs and expects 3.8 % to 4.2 %; at .74 it is wrong in 7 % to 8 % and
+expects 5 %; at .01 both agree."""
+
+
+def repeated_pairs(observations: Iterable[Observation]) -> float:
+    """Share of the pairs of group members that shared a group at their previous publication.
+
+    A pair is two members of one group of one release, both published before; pairs are summed over all releases. A pair is
+    repeated if the previous publication of both was in one group of one release. The share is 1 for a closed cohort with constant
+    groups, and about (k - 1) / (n - 1) for groups of k drawn anew from n respondents.
+
+    Parameters
+    ----------
+    observations : iterable of Observation
+        In the order of time.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0 if there is no pair. Exact. Cost: O(n) per release, because pairs are counted by sizes of groups and of
+        their intersections with earlier groups.
+    """
+    last: dict[Hashable, tuple[int, int]] = {}
+    repeated = pairs = 0
+    for number, seen in enumerate(observations):
+        published = [
+            (who, group)
+            for who, group in zip(seen.people.respondents.tolist(), seen.group.tolist(), strict=True)
+            if group >= 0
+        ]
+        before = [(last[who], group) for who, group in published if who in last]
+        pairs += _pairs(group for _, group in before)
+        repeated += _pairs(before)
+        last.update((who, (number, group)) for who, group in published)
+    return repeated / pairs if pairs else 0.0
+
+
+def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> tuple[Note, ...]:
+    """Note on repeated evidence if `repeated_pairs` is at least `MIN_REPORTED_SHARE`; empty otherwise.
+
+    Without transitions no evidence is carried from release to release, so that none is repeated.
+    """
+    return overconfidence_notes(0.0 if adversary.transitions is None else repeated_pairs(observations))
+
+
+def overconfidence_notes(share: float) -> tuple[Note, ...]:
+    """Note on repeated evidence by the share of repeated pairs, as `overconfident`."""
+    if share < MIN_REPORTED_SHARE:
+        return ()
+    kind = (
+        "{share:.0%} of the pairs of people in a group shared one before: the attack counts this evidence twice and tends "
+        "to be overconfident. Compare expected with right, and the log score with a snapshot attack's."
+    )
+    return (Note(kind, share=share),)
+
+
+def _pairs(parts: Iterable[Hashable]) -> int:
+    """Number of pairs of equal elements."""
+    return sum(size * (size - 1) // 2 for size in Counter(parts).values())
+
+
+def joint_notes(
+    adversary: Adversary,
+    posterior: JointPosterior,
+    solver: JointSolver,
+    releases: tuple[ReleaseBeliefs, ...],
+    signatures: bool,
+) -> tuple[str, ...]:
+    """Sentences that name what the beliefs of the joint attack leave out or approximate.
+
+    Parameters
+    ----------
+    adversary : Adversary
+    posterior : JointPosterior
+    solver : JointSolver
+        The solver of the posterior.
+    releases : tuple of ReleaseBeliefs
+        In the order of time.
+    signatures : bool
+        True if the rule of m-invariance is in the law.
+
+    Returns
+    -------
+    tuple of str
+        On a program that is not read, an approximate solver, contradicted groups, groups that did not converge, counterfeits and
+        distorted values. Evidence is counted once by the joint law, so that repeated pairs need no note. Cost: O(R).
+    """
+    return (
+        *_program(adversary),
+        *_solver(posterior, solver),
+        *_contradicted(releases),
+        *unconverged(releases),
+        *_gap(posterior),
+        *(SIGNATURES if signatures else _counterfeits_in_joint_law(releases)),
+        *_distorted(adversary, releases),
+    )
+
+
+def _program(adversary: Adversary) -> list[str]:
+    estimators = (
+        [adversary.estimator, *vars(adversary.estimator).values()] if hasattr(adversary.estimator, "__dict__") else []
+    )
+    if not any(isinstance(each, ProgramEstimator) for each in estimators):
+        return []
+    return [
+        "the adversary's program (ProgramEstimator) does not compute these beliefs: the joint law has a solver instead. "
+        "SnapshotAttack, SequentialAttack and RetrospectiveAttack sample it."
+    ]
+
+
+def _solver(posterior: JointPosterior, solver: JointSolver) -> list[Note]:
+    if solver.exact or not len(posterior.problem.path):
+        return []
+    rule = posterior.rule or type(solver).__name__
+    if notes := law_notes(posterior.approximation, rule):
+        return notes
+    if posterior.standard_error is not None:
+        kind = "the joint law is sampled ({rule}): beliefs have a Monte Carlo standard error of at most {largest:.2g}."
+        return [Note(kind, rule=rule, largest=_largest(posterior))]
+    return []
+
+
+def law_notes(solver: JointSolver | None, rule: str) -> list[Note]:
+    """Note on the approximation of the joint law by `MaxEntropy` or `GroupMessages`; empty for other solvers."""
+    if isinstance(solver, MaxEntropy):
+        kind = (
+            "the joint law is approximated ({rule}): groups meet their published counts in expectation, and beliefs of group "
+            "members are coupled by these counts only."
+        )
+        return [Note(kind, rule=rule)]
+    if isinstance(solver, GroupMessages):
+        again = ", and evidence of respondents who meet again counts more than once" if solver.passes else ""
+        kind = (
+            "the joint law is approximated ({rule}): each group has its exact counts, where its members are independent given the "
+            "other groups{again}."
+        )
+        return [Note(kind, rule=rule, again=again)]
+    return []
+
+
+def _largest(posterior: JointPosterior) -> float:
+    assert posterior.standard_error is not None
+    errors = posterior.standard_error[np.isfinite(posterior.standard_error)]
+    return float(errors.max(initial=0.0))
+
+
+def _contradicted(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
+    """The number of groups whose published values the knowledge excludes, with the first of them and its respondents."""
+    groups: list[BoolArray] = [one.posterior.status & Status.CONTRADICTED > 0 for one in releases]
+    number = sum(int(found.sum()) for found in groups)
+    if not number:
+        return []
+    first = next(t for t, found in enumerate(groups) if found.any())
+    seen, group = releases[first].observation, int(groups[first].argmax())
+    members = seen.people.respondents[seen.group == group]
+    example = (
+        f"group {group} at {seen.time!r}, of {', '.join(map(repr, members[:3]))}{', ...' if len(members) > 3 else ''}"
+    )
+    kind = (
+        "the adversary's knowledge excludes the values of {number:,} groups, given the other releases (status CONTRADICTED). "
+        "The first is {example}. Transitions or priors of 0 are the usual reason; a pseudo-count avoids them."
+    )
+    return [Note(kind, number=number, example=example)]
+
+
+def _gap(posterior: JointPosterior) -> list[Note]:
+    doubtful = posterior.status & Status.UNCONVERGED > 0
+    largest = float(posterior.gap[doubtful].max(initial=0.0))
+    if not largest:
+        return []
+    kind = "the expected counts of these groups differ from the published ones by up to {largest:.1%} of their records."
+    return [Note(kind, largest=largest)]
+
+
+SIGNATURES = (
+    "the rule of m-invariance is in the law. The shares of its signatures and the law of its counterfeits are estimated forward, "
+    "release by release.",
+)
+"""Note on the rule of m-invariance."""
+
+
+def _counterfeits_in_joint_law(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
+    seen = [one.observation for one in releases]
+    number = sum(int(one.counts.sum() - (one.group >= 0).sum()) for one in seen)
+    if not number:
+        return []
+    kind = (
+        "{counterfeits:,} published records are counterfeits. They are treated as respondents with a uniform prior. m-invariance "
+        "keeps the set of values of a respondent's groups; this attack does not read that set, and JointAttack(adversary, "
+        "signatures=True) and SignatureAttack (--attack signature) do."
+    )
+    return [Note(kind, counterfeits=number)]
+
+
+def _distorted(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
+    times = [repr(one.observation.time) for one in releases if one.observation.distorted]
+    if not times:
+        return []
+    shown = ", ".join(times[:3]) + (", ..." if len(times) > 3 else "")
+    law = (
+        "Their law is estimated forward, release by release, from the number of distorted records"
+        if adversary.distortion == "counted"
+        else "Published values are read as true ones, so that beliefs are overconfident"
+    )
+    return [f"{len(times)} of {len(releases)} releases have distorted values ({shown}). {law}."]

@@ -6,8 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from foreknow.attacks.attack import Published, each_release
-from foreknow.attacks.group_shares import group_shares, table_shares
+from foreknow.attacks.attack import Published, each_release, group_shares, table_shares
 from foreknow.models import Beliefs, Observation, Posterior, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.problem import CONTRADICTED

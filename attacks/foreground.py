@@ -1,18 +1,18 @@
-"""Attack without background knowledge: global distributions are estimated from the published groups themselves."""
+"""Foreground-knowledge attack: global distributions mined from the release, and the beliefs that follow."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from foreknow.attacks.attack import Published, each_release
-from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
-from foreknow.attacks.foreground_worst_case import WorstCase, set_beliefs
-from foreknow.models import Auto, Estimator, Observation, Posterior, ReleaseBeliefs
+from foreknow.models import Auto, Beliefs, Estimator, Observation, Posterior, ReleaseBeliefs
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.foreground.attribute_signatures import (
     AttributeSets,
@@ -22,12 +22,143 @@ from foreknow.models.foreground.attribute_signatures import (
     supported_sets,
 )
 from foreknow.models.foreground.evidence import Evidence
-from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
-from foreknow.models.foreground.fit import FitStatus, Fitting
-from foreknow.models.foreground.global_distribution import GlobalDistribution, Unmatched, mine_global_distributions
+from foreknow.models.foreground.fit import ExpectationMaximization, FitStatus, Fitting
+from foreknow.models.foreground.global_distribution import (
+    GlobalDistribution,
+    Unmatched,
+    mine_global_distributions,
+    posterior_beliefs,
+    sampled_beliefs,
+)
 from foreknow.models.progress import Progress, check_progress, stepping
-from foreknow.models.settings import check_choice, check_kind, check_not_class, is_whole, shown
+from foreknow.models.settings import MAX_FLOAT, check_choice, check_kind, check_not_class, is_number, is_whole, shown
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class ForegroundBeliefs(Beliefs):
+    """Beliefs of the foreground attack, and the foreground knowledge behind them.
+
+    Attributes
+    ----------
+    releases : tuple of ReleaseBeliefs
+        The posterior of each record is that of the attribute set that gives a sensitive value the largest probability, the worst
+        case. The prior and the revised prior are that set's global distribution.
+    knowledge : tuple of tuple of GlobalDistribution
+        For each release, the global distribution of every attribute set with enough support.
+    worst : tuple of int array, shape (n,)
+        For each release, the position in ``knowledge`` of the attribute set behind each record's posterior; -1 where there is
+        none, and the posterior is the group's shares.
+    intervals : tuple of float array, shape (n, 2), or None
+        For each release, where the global distributions were sampled: ends of the 90 % credible interval of the probability of the
+        sensitive set or, without a set, of the most likely value, under the same attribute set. NaN for a release without
+        foreground knowledge.
+    sensitive_set : SensitiveSet, optional
+        The sensitive set within its domain, or all values; None where there is no release.
+    notes : tuple of str
+        As in `Beliefs`: that no signature has enough support, that global distributions did not converge or have several
+        solutions, or that groups were computed by the law of large numbers.
+    draws : BeliefDraws, optional
+        None: the foreground attack has no draws of an adversary.
+
+    Raises
+    ------
+    TypeError
+        If the knowledge, the positions or the sensitive set are of another kind.
+    ValueError
+        If the times do not increase.
+    """
+
+    knowledge: tuple[tuple[GlobalDistribution, ...], ...] = ()
+    worst: tuple[IntArray, ...] = ()
+    intervals: tuple[FloatArray, ...] | None = None
+    sensitive_set: SensitiveSet | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parts: tuple[tuple[str, Any, type, str], ...] = (
+            ("knowledge", self.knowledge, tuple, "is a tuple with the tuple of global distributions of each release"),
+            ("worst", self.worst, np.ndarray, "is a tuple with an int array for each release"),
+        )
+        for name, value, kind, takes in parts:
+            for one in value if isinstance(value, tuple) else (value,):
+                check_kind("ForegroundBeliefs", name, one, kind, f"{takes}; ForegroundAttack makes both")
+        takes = "is a SensitiveSet or None; ForegroundAttack(sensitive_set=...) makes it"
+        check_kind("ForegroundBeliefs", "sensitive_set", self.sensitive_set, (SensitiveSet, type(None)), takes)
+
+    def __repr__(self) -> str:
+        return f"ForegroundBeliefs(times={self.times!r}, attribute sets={tuple(map(len, self.knowledge))!r})"
+
+    def over(self, r: float) -> pd.DataFrame:
+        """Respondents in breach by the attack's own beliefs: their posterior of a sensitive value is over 1/r.
+
+        The true values are not needed. Where they are known, `foreknow.evaluation.risk.breaches` measures how often such beliefs
+        are right.
+
+        Parameters
+        ----------
+        r : float
+            The threshold is 1/r; 1 or more. A belief of 1/r to rounding (1e-9) is not over it.
+
+        Returns
+        -------
+        DataFrame
+            One row per release and respondent, in descending order of belief: ``time``, ``respondent``, ``group``; ``value``, the
+            most likely value, without a sensitive set; ``belief``; ``share``, the group's share, which is the belief without
+            foreground knowledge; ``attributes``, the attribute set; and, where distributions were sampled, ``low`` and ``high``,
+            the ends of the 90 % credible interval: a ``low`` over 1/r is a breach with probability 95 %, given that attribute set.
+            Respondents outside all groups are left out.
+
+        Raises
+        ------
+        ValueError
+            If r is under 1, or the beliefs were made without the foreground knowledge of each release.
+        """
+        if not is_number(r, 1, MAX_FLOAT):
+            raise ValueError(f"r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
+        if not len(self.knowledge) == len(self.worst) == len(self):
+            raise ValueError(
+                f"{self!r} has {len(self)} releases and the global distributions of {len(self.knowledge)}; beliefs that "
+                "ForegroundAttack returns have those of each."
+            )
+        tables = [self._breaches_of_release(number, 1 / float(r) + ROUNDING_ERROR) for number in range(len(self))]
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(COLUMNS))
+
+    def _breaches_of_release(self, number: int, bound: float) -> pd.DataFrame:
+        """Rows of one release."""
+        release, observation = self.releases[number], self.releases[number].observation
+        counts = np.vstack([observation.counts, observation.counts.sum(axis=0)])
+        shares = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))[observation.group]
+        value, belief, share = self._sensitive(release.posterior.probabilities, shares)
+        rows = np.flatnonzero((belief > bound) & (observation.group >= 0))
+        rows = rows[np.argsort(-belief[rows], kind="stable")]
+        names = [*(", ".join(one.attributes) for one in self.knowledge[number]), ""]
+        columns: dict[str, Any] = {
+            "time": observation.time,
+            "respondent": observation.people.respondents[rows],
+            "group": observation.group[rows],
+        }
+        if value is not None:
+            columns["value"] = [observation.people.schema.values[code] for code in value[rows]]
+        columns |= {
+            "belief": belief[rows],
+            "share": share[rows],
+            "attributes": [names[position] for position in self.worst[number][rows]],
+        }
+        if self.intervals is not None:
+            columns["low"], columns["high"] = self.intervals[number][rows].T
+        return pd.DataFrame(columns, index=range(len(rows)))
+
+    def _sensitive(self, posterior: FloatArray, shares: FloatArray) -> tuple[IntArray | None, FloatArray, FloatArray]:
+        """The most likely value of each record, None for a sensitive set; its posterior, and its share of the group."""
+        sensitive_set = self.sensitive_set
+        if sensitive_set is not None and sensitive_set.is_proper_subset:
+            belief, share = (rows[:, sensitive_set.codes].sum(axis=1) for rows in (posterior, shares))
+            return None, belief, share
+        value = posterior.argmax(axis=1)
+        belief, share = (np.take_along_axis(rows, value[:, None], 1)[:, 0] for rows in (posterior, shares))
+        return value, belief, share
 
 
 @dataclass(frozen=True)
@@ -289,3 +420,73 @@ def _check_domains(observations: list[Observation]) -> None:
                 f"the sensitive domain at {other.time!r} is not that at {one.time!r}; attack each release on its own, or give all "
                 "tables one domain."
             )
+
+
+ROUNDING_ERROR = 1e-9
+"""Largest excess of a belief over 1/r that counts as rounding, not as a breach."""
+
+COLUMNS = ("time", "respondent", "group", "belief", "share", "attributes")
+"""Columns of `ForegroundBeliefs.over` that are always there."""
+
+
+MIN_DIFFERENCE = 1e-12
+"""Smallest difference of beliefs by which one attribute set counts as worse than another: smaller ones are rounding."""
+
+
+class SetBeliefs(NamedTuple):
+    """Beliefs from one attribute set: prior and posterior, shape ``(n, c)``, and the posterior's interval, ``(n, 2)``."""
+
+    prior: FloatArray
+    posterior: FloatArray
+    interval: FloatArray | None
+
+
+class WorstCase(NamedTuple):
+    """For each record, the beliefs from the attribute set so far that gives a sensitive value the largest probability.
+
+    ``chosen`` is the number of that set, -1 where there is none; ``classes`` the number of classes that are sensitive.
+    """
+
+    prior: FloatArray
+    posterior: FloatArray
+    interval: FloatArray | None
+    chosen: IntArray
+    classes: int
+
+    @classmethod
+    def of_shares(cls, observation: Observation, sensitive_set: SensitiveSet) -> "WorstCase":
+        """Beliefs before any attribute set: the table's shares and the groups'; uniform where nothing is published."""
+        shown = np.vstack([observation.counts, observation.counts.sum(axis=0)])
+        counts = sensitive_set.class_counts(shown if shown.any() else np.ones_like(shown))
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        prior = np.tile(shares[-1], (len(observation.people), 1))
+        chosen = np.full(len(observation.people), -1, dtype=np.int64)
+        classes = 1 if sensitive_set.is_proper_subset else len(sensitive_set.class_labels)
+        return cls(prior, shares[observation.group], None, chosen, classes)
+
+    def updated(self, beliefs: SetBeliefs, number: int) -> "WorstCase":
+        """The worst case with one more attribute set."""
+        before, now = (rows[:, : self.classes].max(axis=1) for rows in (self.posterior, beliefs.posterior))
+        worse = (now > before + MIN_DIFFERENCE) | (self.chosen < 0)
+        rows, interval = worse[:, None], beliefs.interval
+        if interval is not None and self.interval is not None:
+            interval = np.where(rows, interval, self.interval)
+        return WorstCase(
+            np.where(rows, beliefs.prior, self.prior),
+            np.where(rows, beliefs.posterior, self.posterior),
+            interval,
+            np.where(worse, number, self.chosen),
+            self.classes,
+        )
+
+
+def set_beliefs(distribution: GlobalDistribution, evidence: Evidence, estimator: Estimator, n: int) -> SetBeliefs:
+    """Beliefs in the first n records of the evidence, those of the release; the others are counterfeits."""
+    prior, draws = distribution.prior, distribution.fit.draws
+    if draws is None:
+        return SetBeliefs(prior, posterior_beliefs(evidence, estimator, distribution.probabilities)[:n], None)
+    sampled = sampled_beliefs(evidence, estimator, draws)
+    rows, value = np.arange(n), np.zeros(n, dtype=np.int64)
+    if not distribution.sensitive_set.is_proper_subset:
+        value = sampled.mean[:n].argmax(axis=1)
+    return SetBeliefs(prior, sampled.mean[:n], np.column_stack([sampled.low[rows, value], sampled.high[rows, value]]))

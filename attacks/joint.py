@@ -1,13 +1,13 @@
-"""Joint attack: beliefs under the joint law of all respondents and all releases."""
+"""Joint attack: all respondents and all releases in one law, with knowledge that is given or learned from the releases."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
-from foreknow.attacks.attack import check_adversary, check_order_1
-from foreknow.attacks.joint_notes import joint_notes
+from foreknow.attacks.attack import check_adversary, check_order_1, each_release
+from foreknow.attacks.belief_notes import joint_notes
 from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, forward_evidence, over_draws
 from foreknow.attacks.signature import read_signatures, signature_evidence
 from foreknow.models import (
@@ -16,14 +16,18 @@ from foreknow.models import (
     Beliefs,
     GroupMessages,
     JointSolver,
+    LearnedKnowledge,
     Release,
     joint_history,
     joint_log_evidence,
     release_beliefs,
 )
-from foreknow.models.joint.signature_steps import first_signatures_log_evidence, with_signatures
-from foreknow.models.joint.solver import check_is_solver
-from foreknow.models.settings import check_flag
+from foreknow.models.joint.building import first_signatures_log_evidence, with_signatures
+from foreknow.models.joint.posterior import check_is_solver
+from foreknow.models.knowledge.markov_chain import check_pseudo_count
+from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
+from foreknow.models.progress import Progress, check_progress
+from foreknow.models.settings import check_flag, check_kind
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class JointAttack:
         True for beliefs about each release given all releases, False for beliefs given the releases up to it.
     signatures : bool
         True if the adversary knows that the releases are of m-invariance, and its rule: a respondent keeps the set of values
-        that the group shows, as long as the value stays the same (`foreknow.models.joint.signature_steps.with_signatures`).
+        that the group shows, as long as the value stays the same (`foreknow.models.joint.building.with_signatures`).
 
     Raises
     ------
@@ -103,3 +107,69 @@ class JointAttack:
         zero = np.zeros(len(beliefs))
         first = first_signatures_log_evidence(history.problem, laws) if self.signatures else 0.0
         return Weighed(beliefs, lambda: ReleaseEvidence(zero, zero + joint_log_evidence(posterior) + first))
+
+
+@dataclass(frozen=True)
+class LearnedAttack:
+    """Joint attack of an adversary who knows nothing but the releases.
+
+    Prior and transitions are learned from the attacked releases by expectation-maximization (`LearnedKnowledge.fit`); then
+    `JointAttack` computes the beliefs with them.
+
+    Parameters
+    ----------
+    classes, pseudo_count, gaps, order
+        As in `LearnedKnowledge.fit`.
+    solver, hindsight
+        As in `JointAttack`. Knowledge is learned from all releases, also with ``hindsight=False``.
+    progress : callable
+        Progress of the learning, as in `LearnedKnowledge.fit`. The solver has a progress of its own. By keyword.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another kind.
+    ValueError
+        If a setting is out of range; when called, as `LearnedKnowledge.fit` and `JointAttack`.
+
+    Notes
+    -----
+    The beliefs take the learned law as known: its error is no part of them. The ``notes`` of the beliefs have the number of rounds,
+    the notes of the learned knowledge, and those of the joint attack. With one release, or where no respondent is published
+    twice, there are no transitions, and the notes say so. Cost: that of `LearnedKnowledge.fit` and of `JointAttack`.
+    """
+
+    classes: Mapping[str, int | None] | None = None
+    pseudo_count: float = 0.1
+    gaps: GapRule = "ignore"
+    order: int = 1
+    solver: JointSolver = field(default_factory=GroupMessages)
+    hindsight: bool = True
+    progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.classes is not None:
+            takes = "maps attributes to numbers of intervals, as {'age': 3, 'sex': None}"
+            check_kind("LearnedAttack", "classes", self.classes, Mapping, takes)
+        check_pseudo_count(self.pseudo_count)
+        check_gaps(self.gaps)
+        check_chain_order(self.order)
+        check_is_solver("LearnedAttack", "solver", self.solver)
+        check_flag("LearnedAttack", "hindsight", self.hindsight)
+        check_progress("LearnedAttack", self.progress, "the parts of the learning")
+
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        """Beliefs before and after each release. Only observations are read."""
+        attacked = tuple(each_release(self, releases))
+        learned = LearnedKnowledge.fit(
+            attacked,
+            classes=self.classes,
+            pseudo_count=self.pseudo_count,
+            gaps=self.gaps,
+            order=self.order,
+            progress=self.progress,
+        )
+        adversary = Adversary(learned.prior, learned.transitions, gaps=self.gaps)
+        beliefs = JointAttack(adversary, self.solver, self.hindsight)(attacked)
+        first = f"Prior and transitions were learned from the releases alone, in {learned.rounds} rounds."
+        return Beliefs(beliefs.releases, notes=(first, *learned.notes, *beliefs.notes))

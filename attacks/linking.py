@@ -1,18 +1,245 @@
-"""Attack by linking: sensitive labels inferred from harmless items and a public table of items and labels."""
+"""Linking attack: sensitive labels inferred from the published items of records."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
-from foreknow.models import ItemRelease, Linking, Release
-from foreknow.models.arrays import FloatArray
+from foreknow.models import ExternalKnowledge, ItemRelease, Linking, Release
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import ROW_SUM_TOLERANCE
+from foreknow.models.quasi_sensitive.external_knowledge import NONE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
 from foreknow.models.quasi_sensitive.links import READINGS, Reading, links
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import check_kind, check_range, is_whole
+from foreknow.models.tables.columns.times import check_order, check_time
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class ReleaseLabelBeliefs:
+    """Beliefs before and after one release.
+
+    Attributes
+    ----------
+    observation : ItemObservation
+        The release as the adversary saw it.
+    prior : float array, shape (e + 1,)
+        Prior belief in each label, and last in none; the same for all respondents.
+    posterior : float array, shape (g, e + 1)
+        Posterior belief for a member of each group.
+
+    Raises
+    ------
+    TypeError
+        If ``observation`` is no `ItemObservation`.
+    ValueError
+        If an array has another shape.
+    """
+
+    observation: ItemObservation
+    prior: FloatArray
+    posterior: FloatArray
+
+    def __post_init__(self) -> None:
+        check_kind(
+            "ReleaseLabelBeliefs",
+            "observation",
+            self.observation,
+            ItemObservation,
+            "is the observation of an ItemRelease",
+        )
+        prior, posterior = np.shape(self.prior), np.shape(self.posterior)
+        if len(prior) != 1 or prior[0] < 2 or posterior != (self.observation.groups, prior[0]):
+            raise ValueError(
+                f"ReleaseLabelBeliefs: prior has shape {prior} and posterior {posterior}; they have (e + 1,) and (g, e + 1), for e "
+                f"labels and none, and {self.observation.groups} groups. LinkingAttack makes them."
+            )
+
+    @property
+    def likeliest(self) -> tuple[IntArray, FloatArray]:
+        """Number of the likeliest label of each group, and the belief in it: two arrays of shape ``(g,)``.
+
+        The first of equally likely labels; none is not a label.
+        """
+        labels = self.posterior[:, :-1]
+        return labels.argmax(axis=1).astype(np.int64), labels.max(axis=1)
+
+    def of_row(self, row: int) -> FloatArray:
+        """Posterior belief for the respondent of a row; the prior for a suppressed one. Shape ``(e + 1,)``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such row.
+        """
+        n = len(self.observation.group)
+        if not is_whole(row, 0) or row >= n:
+            raise ValueError(f"ReleaseLabelBeliefs.of_row: row is {row!r}; the rows of the view go from 0 to {n - 1}.")
+        group = self.observation.group[int(row)]
+        return np.asarray(self.posterior[group] if group >= 0 else self.prior)
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class LabelBeliefs:
+    """Beliefs in labels by release, as `LinkingAttack` returns them.
+
+    They differ from `Beliefs`, which are of the m values of the schema's sensitive attribute, with one row per respondent. Labels
+    are values of no column: there may be thousands, a respondent may have none of them, and all members of a group have the
+    same beliefs. The view holds no true label to compare them with.
+
+    Parameters
+    ----------
+    knowledge : ExternalKnowledge
+        The labels.
+    releases : iterable of ReleaseLabelBeliefs
+        In the order of time.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another type.
+    ValueError
+        If the times do not increase, or the number of labels differs.
+    """
+
+    knowledge: ExternalKnowledge
+    releases: tuple[ReleaseLabelBeliefs, ...]
+
+    def __post_init__(self) -> None:
+        check_kind(
+            "LabelBeliefs", "knowledge", self.knowledge, ExternalKnowledge, "is an ExternalKnowledge of the labels"
+        )
+        releases: tuple[Any, ...] = tuple(self.releases) if np.iterable(self.releases) else (self.releases,)
+        for release in releases:
+            check_kind(
+                "LabelBeliefs",
+                "releases",
+                release,
+                ReleaseLabelBeliefs,
+                "holds ReleaseLabelBeliefs; LinkingAttack makes them",
+            )
+            if len(release.prior) != len(self.knowledge) + 1:
+                raise ValueError(
+                    f"LabelBeliefs: the beliefs at {release.observation.time!r} have {len(release.prior)} columns for "
+                    f"{len(self.knowledge)} labels and none; give the knowledge that they were made with."
+                )
+        object.__setattr__(self, "releases", releases)
+        for before, after in pairwise(self.times):
+            check_order(before, after)
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    def __iter__(self) -> Iterator[ReleaseLabelBeliefs]:
+        return iter(self.releases)
+
+    def __repr__(self) -> str:
+        return f"LabelBeliefs(times={self.times!r}, labels={len(self.knowledge)})"
+
+    @property
+    def times(self) -> tuple[Any, ...]:
+        """Times of the releases."""
+        return tuple(release.observation.time for release in self.releases)
+
+    def at(self, time: Any) -> ReleaseLabelBeliefs:
+        """Beliefs before and after the release of a time, as arrays.
+
+        Raises
+        ------
+        TypeError
+            If it cannot be a time, as None or a list.
+        ValueError
+            If there is no release of that time.
+        """
+        time = check_time("LabelBeliefs.at", time)
+        for release in self.releases:
+            if release.observation.time == time:
+                return release
+        raise ValueError(f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.")
+
+    def prior(self, time: Any) -> "pd.Series[float]":
+        """Prior belief before the release of a time, the same for all respondents: indexed by label, none last."""
+        return pd.Series(self.at(time).prior, index=self._index(range(len(self.knowledge) + 1)), name="prior")
+
+    def posterior(self, time: Any) -> pd.DataFrame:
+        """Posterior beliefs after the release of a time: one row per group, one column per label with a belief above 0.
+
+        The column of none, if its belief is above 0, is the last.
+        """
+        belief = self.at(time).posterior
+        groups = pd.Index(np.arange(len(belief)), name="group")
+        return self._believed(belief, groups)
+
+    def of(self, respondent: Hashable) -> pd.DataFrame:
+        """Beliefs about one respondent: indexed by time and stage (prior, posterior), one column per label.
+
+        Labels without belief after any release have no column. Each release is taken separately: nothing is remembered from an
+        earlier one. After a release that suppresses the respondent the belief is the prior.
+
+        Raises
+        ------
+        ValueError
+            If the respondent is in no release.
+        """
+        rows = [
+            (release.observation.time, release.prior, release.of_row(row))
+            for release in self.releases
+            for row in release.observation.people.rows(respondent)
+        ]
+        if not rows:
+            raise ValueError(
+                f"respondent {respondent!r} is in no release; the times of the releases are {', '.join(map(repr, self.times))}."
+            )
+        index = pd.MultiIndex.from_product(
+            [[time for time, _, _ in rows], ["prior", "posterior"]], names=["time", "stage"]
+        )
+        beliefs = np.array([row for _, prior, posterior in rows for row in (prior, posterior)])
+        return self._believed(beliefs, index, beliefs[1::2])
+
+    def certain(self, sure: float = 0.9) -> pd.DataFrame:
+        """Respondents with a belief of at least ``sure`` in some label.
+
+        Parameters
+        ----------
+        sure : float
+            Threshold of the belief, from 0 to 1.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``time``, ``respondent``, ``group``, ``label`` and ``belief``: one row per release and published respondent
+            whose likeliest label reaches the threshold. The first of equally likely labels is listed.
+
+        Raises
+        ------
+        ValueError
+            If the threshold is out of its range.
+        """
+        check_range("LabelBeliefs.certain", "sure", sure, 0, 1, "a threshold of the belief")
+        labels, rows = self.knowledge.labels, []
+        for release in self.releases:
+            seen, (label, belief) = release.observation, release.likeliest
+            for row in np.flatnonzero(seen.group >= 0).tolist():
+                group = int(seen.group[row])
+                if belief[group] >= sure - BELIEF_TOLERANCE:
+                    rows.append((seen.time, seen.people.respondents[row], group, labels[label[group]], belief[group]))
+        return pd.DataFrame(rows, columns=["time", "respondent", "group", "label", "belief"])
+
+    def _believed(self, beliefs: FloatArray, index: pd.Index, selecting: FloatArray | None = None) -> pd.DataFrame:
+        """Rows of beliefs as a table; it has the columns above 0 in some row of ``selecting``, by default of ``beliefs``."""
+        columns = np.flatnonzero(((beliefs if selecting is None else selecting) > 0).any(axis=0))
+        return pd.DataFrame(beliefs[:, columns], index=index, columns=self._index(columns.tolist()))
+
+    def _index(self, numbers: "range | list[int]") -> pd.Index:
+        """Labels by their numbers, none last, as an index."""
+        names = (*self.knowledge.labels, NONE)
+        return pd.Index([names[number] for number in numbers], dtype=object, name="label", tupleize_cols=False)
 
 
 @equal_by_fields
@@ -127,3 +354,7 @@ def _check_prior(given: Reading | FloatArray, labels: int) -> Reading | FloatArr
             "that sum to 1, one in each label and the last in none."
         )
     return prior
+
+
+BELIEF_TOLERANCE = 1e-9
+"""Largest amount by which a belief below a threshold still reaches it: a group's belief is a rounded sum over records."""

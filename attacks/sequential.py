@@ -1,13 +1,17 @@
-"""Sequential attack: beliefs are revised from release to release."""
+"""Attacks release by release: each one alone, forward with memory, and backward from later releases."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 
-from foreknow.attacks.attack import check_adversary
+import numpy as np
+
+from foreknow.attacks.attack import check_adversary, check_order_1
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.attacks.over_draws import Weighed, forward_evidence, over_draws
-from foreknow.models import Adversary, Averaged, Beliefs, Memory, Release, ReleaseBeliefs
+from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, forward_evidence, over_draws, single_evidence
+from foreknow.models import Adversary, Averaged, Beliefs, Memory, Posterior, Release, ReleaseBeliefs
+from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.knowledge.personal_transitions import chains_at, class_by_respondent, steps_between
 
 
 @dataclass(frozen=True)
@@ -58,3 +62,157 @@ def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[M
         posterior = adversary.posterior(revised, seen)
         yield memory, ReleaseBeliefs(seen, prior, revised, posterior)
         memory = adversary.update_memory(memory, seen, posterior, prior=prior)
+
+
+@dataclass(frozen=True)
+class SnapshotAttack:
+    """Observation of each release with the prior, without memory of earlier releases (JS-reduce, section 7.3).
+
+    Parameters
+    ----------
+    adversary : Adversary or Averaged
+        Only its prior, compromised records and settings of inference are read.
+
+    Raises
+    ------
+    TypeError
+        If ``adversary`` is no `Adversary`.
+    ValueError
+        When called, if a compromised record concerns a time without release.
+    """
+
+    adversary: Adversary | Averaged
+
+    def __post_init__(self) -> None:
+        check_adversary(self, self.adversary)
+
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        """Beliefs before and after each release. Only observations are read."""
+        return over_draws(self, self.adversary, releases, _attack_each_alone)
+
+
+def _attack_each_alone(adversary: Adversary, releases: list[Release]) -> Weighed:
+    beliefs = []
+    for release in releases:
+        seen = release.observation
+        prior = adversary.prior_rows(seen.people)
+        revised = adversary.revise(Memory(), seen.people, seen.time, prior=prior)
+        beliefs.append(ReleaseBeliefs(seen, prior, revised, adversary.posterior(revised, seen)))
+    adversary.check_claim_times([belief.observation.time for belief in beliefs])
+    found = Beliefs(tuple(beliefs), notes=belief_notes(replace(adversary, transitions=None), beliefs))
+    return Weighed(found, lambda: ReleaseEvidence.alone(single_evidence(found)))
+
+
+MIN_REVISED_PRIOR = 1e-200
+"""Smallest revised prior by which a posterior is divided; the ratio stays finite."""
+
+
+@dataclass(frozen=True)
+class RetrospectiveAttack:
+    """Beliefs about each release given all releases, by forward-backward smoothing of each respondent.
+
+    The belief in the value s at release t is that of `SequentialAttack`, times the likelihood of later releases given s::
+
+        belief_t(s) beta_t(s),    beta_t(s) = sum over s' of P(s' | s) L_t'(s') beta_t'(s')
+
+    where t' is the next release in which the respondent is published, and L_t' the ratio of posterior to revised prior there
+    (the revised prior without the compromised records about t'). None of the papers smooths.
+
+    Parameters
+    ----------
+    adversary : Adversary or Averaged
+        With transitions of order 1. All releases weigh the draws of an `Averaged` one in ``posterior``, and the earlier ones in
+        ``revised``.
+
+    Raises
+    ------
+    TypeError
+        If ``adversary`` is no `Adversary`.
+    ValueError
+        If the adversary has no transitions of order 1.
+
+    Notes
+    -----
+    `JointAttack` keeps what this attack loses: the members of a group are evidence about each other's paths. Exact for a
+    respondent who is alone in every group. Otherwise the groups count as independent evidence, as in
+    `filter_revision`, so that evidence is repeated where the same respondents share groups again; the ``notes`` of the beliefs
+    report it (`repeated_pairs`). ``revised`` and ``status`` are those of the sequential attack; standard errors are not propagated
+    backwards. Cost: that of the sequential attack and O(t n m^2).
+    """
+
+    adversary: Adversary | Averaged
+
+    def __post_init__(self) -> None:
+        check_adversary(self, self.adversary)
+        check_order_1(self, self.adversary)
+
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        """Beliefs before and after each release, the posterior given all releases. Only observations are read."""
+        return over_draws(self, self.adversary, releases, _attack_backward)
+
+
+def _attack_backward(adversary: Adversary, releases: list[Release]) -> Weighed:
+    held, without_claims, with_evidence = _forward(adversary, releases)
+    classes = [_classes(adversary, belief) for belief in held]
+    after: dict[Hashable, tuple[int, FloatArray]] = {}
+    found: list[ReleaseBeliefs] = []
+    for number in range(len(held) - 1, -1, -1):
+        release = held[number]
+        later = _later_likelihood(adversary, release, number, after, classes)
+        posterior = release.posterior.probabilities * later
+        totals = posterior.sum(axis=1, keepdims=True)
+        # Where later releases contradict every value with a belief, the forward belief is kept.
+        posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
+        found.append(replace(release, posterior=Posterior(posterior, release.posterior.status)))
+        likelihood = release.posterior.probabilities / np.maximum(without_claims[number], MIN_REVISED_PRIOR)
+        for row in np.flatnonzero(with_evidence[number]):
+            message = likelihood[row] * later[row]
+            after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
+    releases_in_order = tuple(reversed(found))
+    beliefs = Beliefs(releases_in_order, notes=belief_notes(adversary, releases_in_order))
+    return Weighed(beliefs, lambda: forward_evidence(beliefs).in_hindsight())
+
+
+def _forward(
+    adversary: Adversary, releases: Iterable[Release]
+) -> tuple[list[ReleaseBeliefs], list[FloatArray], list[BoolArray]]:
+    """Sequential beliefs, revised priors without compromised records, and the rows with evidence, per release."""
+    held, without_claims, with_evidence = [], [], []
+    for memory, belief in steps(adversary, releases):
+        seen = belief.observation
+        held.append(belief)
+        without_claims.append(adversary.revise(memory, seen.people, prior=belief.prior))
+        with_evidence.append(
+            (seen.group >= 0) | adversary.affected_by_claims(memory, seen, belief.posterior, prior=belief.prior)
+        )
+    adversary.check_claim_times([belief.observation.time for belief in held])
+    return held, without_claims, with_evidence
+
+
+def _later_likelihood(
+    adversary: Adversary,
+    release: ReleaseBeliefs,
+    number: int,
+    after: dict[Hashable, tuple[int, FloatArray]],
+    classes: list[dict[Hashable, int]],
+) -> FloatArray:
+    """Likelihood of later releases given each value of each respondent (beta): shape ``(n, m)``."""
+    later = np.ones(release.revised.shape)
+    for row, respondent in enumerate(release.observation.people.respondents):
+        if respondent in after:
+            when, message = after[respondent]
+            for step, own in reversed(steps_between(classes, respondent, number, when, adversary.gaps)):
+                message = _table(adversary, step, own) @ message
+            later[row] = message
+    return later
+
+
+def _classes(adversary: Adversary, belief: ReleaseBeliefs) -> dict[Hashable, int]:
+    assert adversary.transitions is not None
+    return class_by_respondent(adversary.transitions, belief.observation.people)
+
+
+def _table(adversary: Adversary, release: int, own: int) -> FloatArray:
+    """Transition probabilities to a release in a class: shape ``(m, m)``."""
+    assert adversary.transitions is not None
+    return chains_at(adversary.transitions, release)[own].probabilities

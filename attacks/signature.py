@@ -14,7 +14,7 @@ from foreknow.models import Adversary, Averaged, Beliefs, Memory, Observation, R
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.knowledge.personal_transitions import chains_at, class_by_respondent, steps_between
-from foreknow.models.mechanisms.signature_law import SignatureLaw, signature_law
+from foreknow.models.mechanisms import SignatureLaw, signature_law
 
 
 class _Published(NamedTuple):
@@ -39,7 +39,7 @@ class SignatureAttack:
     forward filter of order 1 carries it. A respondent of another signature than before has another value, for certain.
 
     The shares r and the law of the counterfeits of each signature are unknown. Both are estimated from each release
-    together with its beliefs (`foreknow.models.mechanisms.signature_law.signature_law`).
+    together with its beliefs (`foreknow.models.mechanisms.signature_law`).
 
     Parameters
     ----------

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from foreknow.defenses import UHRA, Defense, JSReduce, KPrimacy, TCloseness, grow, summarize_records
-from foreknow.defenses.clusters.clustering import prior_clusters
-from foreknow.defenses.growing.nearest_point import nearest_point_order
+from foreknow.defenses.algorithms.clustering import prior_clusters
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.evaluation import adult
 from foreknow.models import ClassFrequencies, View
 from foreknow.models.arrays import FloatArray

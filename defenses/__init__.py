@@ -2,43 +2,42 @@
 
 from collections.abc import Callable
 
+from foreknow.defenses.algorithms.growth import grow
+from foreknow.defenses.algorithms.hilbert import hilbert_index, hilbert_order
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.defenses.anatomy import Anatomy
 from foreknow.defenses.bkaa import BKAA
-from foreknow.defenses.buckets.matchings import matching_diversity
-from foreknow.defenses.buckets.negative_rules import NegativeRule, NegativeRules, negative_rules
 from foreknow.defenses.foreground_safe import ForegroundSafe
 from foreknow.defenses.full_domain import FullDomain
-from foreknow.defenses.growing.growth import grow
-from foreknow.defenses.growing.hilbert import hilbert_index, hilbert_order
-from foreknow.defenses.growing.nearest_point import nearest_point_order
-from foreknow.defenses.injector import Injector
+from foreknow.defenses.injector import Injector, matching_diversity
 from foreknow.defenses.js_reduce import JSReduce
 from foreknow.defenses.k_primacy import KPrimacy
 from foreknow.defenses.m_invariance import MInvariance
 from foreknow.defenses.mask import MASK
 from foreknow.defenses.mondrian import Mondrian
+from foreknow.defenses.negative_rules import NegativeRule, NegativeRules, negative_rules
 from foreknow.defenses.publish import Defense, publish
-from foreknow.defenses.requirements.anonymity import KAnonymity
-from foreknow.defenses.requirements.bt_privacy import BTPrivacy
-from foreknow.defenses.requirements.closeness import TCloseness
-from foreknow.defenses.requirements.combinations import AllOf, AnyOf, all_of, any_of
+from foreknow.defenses.requirements.belief_bounds import BTPrivacy, PosteriorBound
+from foreknow.defenses.requirements.closeness import BasicBetaLikeness, BetaLikeness, JSimilarity, TCloseness
 from foreknow.defenses.requirements.diversity import (
     DistinctDiversity,
     EntropyDiversity,
     FrequencyDiversity,
+    KAnonymity,
     RecursiveDiversity,
 )
-from foreknow.defenses.requirements.feasibility import Infeasible
-from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLikeness
-from foreknow.defenses.requirements.posterior_bound import PosteriorBound
-from foreknow.defenses.requirements.qs_closeness import QSCloseness
-from foreknow.defenses.requirements.qs_diversity import QSDiversity
-from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement
-from foreknow.defenses.requirements.similarity import JSimilarity
+from foreknow.defenses.requirements.quasi_sensitive import QSCloseness, QSDiversity
+from foreknow.defenses.requirements.requirement import (
+    AllOf,
+    AnyOf,
+    GroupPredicate,
+    Infeasible,
+    Requirement,
+    all_of,
+    any_of,
+)
 from foreknow.defenses.requirements.summary import Summary, TableCounts, prior_of, summarize_groups, summarize_records
-from foreknow.defenses.suppression.item_suppression import ItemSuppression
-from foreknow.defenses.suppression.publish_items import publish_items
-from foreknow.defenses.suppression.suppressed_items import SuppressedItems
+from foreknow.defenses.suppression.item_suppression import ItemSuppression, SuppressedItems, publish_items
 from foreknow.defenses.uhra import UHRA
 
 DEFENSES: dict[str, Callable[..., Defense]] = {

@@ -4,14 +4,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from foreknow.defenses.growing.nearest_point import nearest_point_order
-from foreknow.defenses.growing.ordered_growth import Leftovers, OrderedGrowth, check_growing, loosened
-from foreknow.defenses.requirements.anonymity import KAnonymity
-from foreknow.defenses.requirements.combinations import all_of
-from foreknow.defenses.requirements.feasibility import check_size
-from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLikeness
-from foreknow.defenses.requirements.requirement import Requirement
-from foreknow.defenses.requirements.similarity import JSimilarity
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
+from foreknow.defenses.algorithms.ordered_growth import Leftovers, OrderedGrowth, check_growing, loosened
+from foreknow.defenses.requirements.closeness import BasicBetaLikeness, BetaLikeness, JSimilarity
+from foreknow.defenses.requirements.diversity import KAnonymity
+from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
@@ -56,7 +53,7 @@ class BKAA:
         printed rule, by which one group that never satisfies takes all remaining records as leftovers.
     judged : {"published", "view"}
         Table against which the published groups must be beta-like: the published one, for which failing groups are merged
-        with neighbours (`foreknow.defenses.growing.enforce_on_published`), or the view, as grown.
+        with neighbours (`foreknow.defenses.algorithms.ordered_growth`), or the view, as grown.
 
     Raises
     ------

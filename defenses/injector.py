@@ -1,19 +1,20 @@
 """Injector: buckets that stay diverse for an adversary who mines negative rules from the table."""
 
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from foreknow.defenses.buckets.bucketization import bucketize, record_types
-from foreknow.defenses.buckets.negative_rules import check_mining_settings, negative_rules
-from foreknow.defenses.buckets.residues import assign_residues
-from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.requirements.feasibility import Infeasible, check_size
+from foreknow.defenses.algorithms.hilbert import hilbert_order
+from foreknow.defenses.negative_rules import check_mining_settings, negative_rules
+from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.advice import VIEW, Advice
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.estimators.assignments import possible_pairs
 from foreknow.models.notes import Note
 from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
 
@@ -138,3 +139,457 @@ class Injector:
                     f"largest possible l is {len(view) // most}. Lower l.",
                 )
             )
+
+
+class Buckets(NamedTuple):
+    """Buckets as linked lists of records.
+
+    Attributes
+    ----------
+    first : int array, shape (b,)
+        First member of each bucket.
+    following : int array, shape (n,)
+        Member after each record; -1 after the last.
+    by_position : int array, shape (b,)
+        Buckets, sorted by position.
+    position : int array, shape (b,)
+        Lowest rank of the members of each of these, ascending.
+    """
+
+    first: IntArray
+    following: IntArray
+    by_position: IntArray
+    position: IntArray
+
+
+class RecordTypes(NamedTuple):
+    """Types of records: records of one type have the same value and the same denied values.
+
+    Records of one type are exchangeable, apart from their rank. Types are sorted by value; of one value, the types with more
+    denied values come first.
+
+    Attributes
+    ----------
+    value : int array, shape (c,)
+        Sensitive code of each type.
+    denied : bool array, shape (c, m)
+        Values that are ruled out for it.
+    compatible : bool array, shape (c, c)
+        True if records of two types may share a bucket: their values differ, and neither type is denied its own value or the
+        other's.
+    starts : int array, shape (c + 1,)
+        Start of each type's records in ``records``.
+    records : int array, shape (n,)
+        Records, by type and then by rank.
+    type_of : int array, shape (n,)
+        Type of each record.
+    rank : int array, shape (n,)
+        Place of each record in the order.
+    """
+
+    value: IntArray
+    denied: BoolArray
+    compatible: BoolArray
+    starts: IntArray
+    records: IntArray
+    type_of: IntArray
+    rank: IntArray
+
+
+def assign_residues(types: RecordTypes, labels: IntArray, l: int) -> IntArray:  # noqa: E741 - the defense's own letter
+    """Assign each residue to the nearest bucket without its value in which each record then has at least l possible values.
+
+    Parameters
+    ----------
+    types : RecordTypes
+    labels : int array, shape (n,)
+        Bucket of each record, 0 to b - 1; -1 for residues.
+    l : int
+        Least number of possible values of each record, by `possible_pairs`.
+
+    Returns
+    -------
+    int array, shape (n,)
+        The labels; -1 for residues that fit no bucket.
+
+    Notes
+    -----
+    Residues are taken type by type, each once. If a residue fits no bucket, no other residue of its type does. Cost: O(b l) for
+    each residue that joins and each type that fails; O(k^3) for each bucket of k records that is tried.
+    """
+    placed = labels.copy()
+    _assign(types, _linked_buckets(labels, types.rank), placed, l)
+    return placed
+
+
+def _linked_buckets(labels: IntArray, rank: IntArray) -> Buckets:
+    order = np.lexsort((rank, labels))[np.count_nonzero(labels < 0) :]
+    starts = np.searchsorted(labels[order], np.arange(labels.max() + 1))
+    following = np.full(len(labels), -1, dtype=np.int64)
+    following[order[:-1]] = np.where(np.diff(labels[order]) == 0, order[1:], -1)
+    lowest = rank[order[starts]]
+    by_position = np.argsort(lowest)
+    return Buckets(order[starts], following, by_position, lowest[by_position])
+
+
+@compiled
+def _assign(types: RecordTypes, buckets: Buckets, labels: IntArray, l: int) -> None:  # noqa: E741
+    failed_type = -1
+    for record in types.records:
+        if labels[record] >= 0 or types.type_of[record] == failed_type:
+            continue
+        bucket = _nearest_bucket(types, buckets, record, l)
+        if bucket < 0:
+            failed_type = types.type_of[record]
+            continue
+        labels[record] = bucket
+        buckets.following[record] = buckets.first[bucket]
+        buckets.first[bucket] = record
+
+
+@compiled
+def _nearest_bucket(types: RecordTypes, buckets: Buckets, record: int, l: int) -> int:  # noqa: E741
+    """The nearest bucket by position that a record may join, or -1. The search goes outwards in both directions."""
+    rank = types.rank[record]
+    later = np.searchsorted(buckets.position, rank)
+    earlier = later - 1
+    while earlier >= 0 or later < len(buckets.position):
+        backwards = later == len(buckets.position)
+        if not backwards and earlier >= 0:
+            backwards = rank - buckets.position[earlier] <= buckets.position[later] - rank
+        bucket = buckets.by_position[earlier] if backwards else buckets.by_position[later]
+        if _may_join(types, buckets, record, bucket, l) and _stays_diverse(types, buckets, record, bucket, l):
+            return int(bucket)
+        if backwards:
+            earlier -= 1
+        else:
+            later += 1
+    return -1
+
+
+@compiled
+def _may_join(types: RecordTypes, buckets: Buckets, record: int, bucket: int, l: int) -> bool:  # noqa: E741
+    """Return whether three necessary conditions of diversity hold, in O(k).
+
+    No member has the record's value, some member may have it, and the record may have the values of at least l - 1 members.
+    """
+    newcomer = types.type_of[record]
+    own, possible, is_possible_for_member, member = types.value[newcomer], 0, False, buckets.first[bucket]
+    while member >= 0:
+        number = types.type_of[member]
+        if types.value[number] == own:
+            return False
+        if not types.denied[newcomer, types.value[number]]:
+            possible += 1
+        is_possible_for_member = is_possible_for_member or not types.denied[number, own]
+        member = buckets.following[member]
+    return is_possible_for_member and possible >= l - 1
+
+
+@compiled
+def _stays_diverse(types: RecordTypes, buckets: Buckets, record: int, bucket: int, l: int) -> bool:  # noqa: E741
+    """Return whether each record of a bucket with a further record has at least l possible values.
+
+    All values of the bucket differ, so that each has capacity 1.
+    """
+    members = [types.type_of[record]]
+    member = buckets.first[bucket]
+    while member >= 0:
+        members.append(types.type_of[member])
+        member = buckets.following[member]
+    k = len(members)
+    weights = np.empty((k, k))
+    for i in range(k):
+        for j in range(k):
+            weights[i, j] = 0.0 if types.denied[members[i], types.value[members[j]]] else 1.0
+    exists, pairs = possible_pairs(weights, np.ones(k, dtype=np.int64))
+    if not exists:
+        return False
+    return bool((pairs.sum(axis=1) >= l).all())
+
+
+def matching_diversity(forbidden: ArrayLike, values: ArrayLike) -> IntArray:
+    """Number of distinct values that each record of a bucket may have.
+
+    A record may have a value if some assignment of the bucket's values to its records gives it that value and gives no record
+    a forbidden one. Such an assignment is a perfect matching of records and copies of values. A bucket is l-diverse in this
+    sense if each record may have at least l values.
+
+    Parameters
+    ----------
+    forbidden : bool array, shape (k, m)
+        True where a value is ruled out for a record of the bucket.
+    values : int array, shape (k,)
+        The sensitive codes that the bucket shows, in any order.
+
+    Returns
+    -------
+    int array, shape (k,)
+        All 0 if no assignment is possible.
+
+    Raises
+    ------
+    TypeError
+        If an array does not hold numbers, or codes are not integers.
+    ValueError
+        If there is not one value for each record, or a value has no column in ``forbidden``.
+
+    Notes
+    -----
+    T. Li, N. Li, ICDE 2008. Exact, and computed by definition: one maximum matching (Hopcroft and Karp, by NetworkX) for each
+    record and each value that it may have. Cost: O(k^2) matchings of O(k^2.5) each. Compiled kernels use
+    `foreknow.models.estimators.assignments.possible_pairs`, which answers for all pairs at once.
+
+    Examples
+    --------
+    In the first bucket, record 0 cannot have value 0, so that record 1 has it. In the second, either of the others may.
+
+    >>> matching_diversity([[True, False], [False, False]], [0, 1]).tolist()
+    [1, 1]
+    >>> matching_diversity([[True, False, False], [False, False, False], [False, False, False]], [1, 0, 2]).tolist()
+    [2, 3, 3]
+    """
+    denied, shown = _checked_bucket(forbidden, values)
+    allowed = ~denied[:, shown]
+    possible = [
+        {int(shown[copy]) for copy in np.flatnonzero(allowed[record]) if _completes(allowed, record, int(copy))}
+        for record in range(len(shown))
+    ]
+    return np.array([len(codes) for codes in possible], dtype=np.int64)
+
+
+def _checked_bucket(forbidden: ArrayLike, values: ArrayLike) -> tuple[BoolArray, IntArray]:
+    """The arguments of `matching_diversity` as arrays."""
+    denied = _as_array("forbidden", forbidden, "a bool array, one row for each record and one column for each value")
+    shown = _as_array("values", values, "an int array, one sensitive code for each record")
+    if denied.dtype.kind not in "biuf":
+        raise TypeError(f"matching_diversity: forbidden has dtype {denied.dtype}; it is a bool array of shape (k, m).")
+    if shown.dtype.kind not in "iu" and shown.size:
+        raise TypeError(
+            f"matching_diversity: values has dtype {shown.dtype}; it is an int array of sensitive codes, as view.sensitive."
+        )
+    if denied.ndim != 2 or shown.shape != denied.shape[:1]:
+        raise ValueError(
+            f"matching_diversity: values has shape {shown.shape} and forbidden has shape {denied.shape}; give one value and one "
+            "row for each record of the bucket."
+        )
+    if shown.size and not (shown.min() >= 0 and shown.max() < denied.shape[1]):
+        wrong = shown.min() if shown.min() < 0 else shown.max()
+        raise ValueError(
+            f"matching_diversity: a value of the bucket has code {wrong}, and forbidden has columns 0 to {denied.shape[1] - 1}; "
+            "give one column for each value of the domain."
+        )
+    return denied.astype(bool), shown.astype(np.int64)
+
+
+def _as_array(name: str, given: ArrayLike, takes: str) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except (TypeError, ValueError, OverflowError) as wrong:
+        raise TypeError(f"matching_diversity: {name} is a {type(given).__name__}; it is {takes}.") from wrong
+
+
+def _completes(allowed: BoolArray, record: int, copy: int) -> bool:
+    """Return whether all other records can be matched with all other copies."""
+    import networkx as nx
+
+    rest = np.delete(np.delete(allowed, record, axis=0), copy, axis=1)
+    graph = nx.Graph()
+    records = [("record", i) for i in range(len(rest))]
+    graph.add_nodes_from(records)
+    graph.add_nodes_from(("copy", j) for j in range(len(rest)))
+    graph.add_edges_from((("record", int(i)), ("copy", int(j))) for i, j in np.argwhere(rest))
+    return len(nx.bipartite.hopcroft_karp_matching(graph, records)) == 2 * len(rest)
+
+
+def record_types(forbidden: BoolArray, values: IntArray, order: IntArray) -> RecordTypes:
+    """Types of some records.
+
+    Parameters
+    ----------
+    forbidden : bool array, shape (n, m)
+        Values that are ruled out for each record.
+    values : int array, shape (n,)
+        Sensitive codes.
+    order : int array, shape (n,)
+        Order in which similar records are close.
+    """
+    keys = np.column_stack([values, -forbidden.sum(axis=1), np.packbits(forbidden, axis=1)])
+    distinct, type_of = np.unique(keys, axis=0, return_inverse=True)
+    type_of = type_of.reshape(-1)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    records = np.lexsort((rank, type_of))
+    starts = np.searchsorted(type_of[records], np.arange(len(distinct) + 1))
+    value, denied = values[records[starts[:-1]]], forbidden[records[starts[:-1]]]
+    may_have = ~denied[:, value]
+    own = may_have.diagonal()
+    compatible = may_have & may_have.T & (value[:, None] != value) & own[:, None] & own
+    return RecordTypes(value, denied, compatible, starts, records, type_of, rank)
+
+
+class _Remaining(NamedTuple):
+    """Records that are in no bucket yet; changed in place.
+
+    Places are positions in ``RecordTypes.records``. ``next_place`` and ``previous_place``, shape ``(n + 1,)``, are union-find
+    forests: the root of a place is the nearest remaining place from it onwards, or one past the nearest before it.
+
+    Attributes
+    ----------
+    left : int array, shape (c,)
+        Number of remaining records of each type.
+    seeds : int array, shape (c,)
+        Number of records of each type that may start a bucket.
+    priority : int array, shape (m,)
+        N(s) of each value: number of records that have the value, plus number that are denied it.
+    next_place, previous_place : int arrays, shape (n + 1,)
+    """
+
+    left: IntArray
+    seeds: IntArray
+    priority: IntArray
+    next_place: IntArray
+    previous_place: IntArray
+
+
+@compiled
+def bucketize(types: RecordTypes, l: int) -> IntArray:  # noqa: E741 - the field's own letter
+    """Buckets of l records, each of which may have every value of its bucket.
+
+    A type whose bucket could not be completed starts no other bucket, but may join one.
+
+    Returns
+    -------
+    int array, shape (n,)
+        Bucket of each record, numbered from 0; -1 for residues.
+
+    Notes
+    -----
+    Cost: O(n (l c + m) + n log n), with c types.
+    """
+    labels = np.full(len(types.records), -1, dtype=np.int64)
+    remaining = _all_remaining(types)
+    bucket = np.empty(l, dtype=np.int64)
+    buckets = 0
+    while True:
+        seed = _most_urgent_seed(types, remaining)
+        if seed < 0:
+            return labels
+        if not _fill_bucket(types, remaining, seed, bucket):
+            remaining.seeds[types.type_of[types.records[seed]]] = 0
+            continue
+        for place in bucket:
+            labels[types.records[place]] = buckets
+            _remove(types, remaining, int(place))
+        buckets += 1
+
+
+@compiled
+def _all_remaining(types: RecordTypes) -> _Remaining:
+    n, left = len(types.records), types.starts[1:] - types.starts[:-1]
+    seeds, priority = left.copy(), np.zeros(types.denied.shape[1], dtype=np.int64)
+    for number in range(len(left)):
+        _add_priority(priority, types, number, left[number])
+        if types.denied[number, types.value[number]]:
+            seeds[number] = 0
+    return _Remaining(left, seeds, priority, np.arange(n + 1), np.arange(n + 1))
+
+
+@compiled
+def _remove(types: RecordTypes, remaining: _Remaining, place: int) -> None:
+    """Take the record at a place out of the remaining ones."""
+    number = types.type_of[types.records[place]]
+    remaining.next_place[place], remaining.previous_place[place + 1] = place + 1, place
+    remaining.left[number] -= 1
+    remaining.seeds[number] = min(remaining.seeds[number], remaining.left[number])
+    _add_priority(remaining.priority, types, number, -1)
+
+
+@compiled
+def _add_priority(priority: IntArray, types: RecordTypes, number: int, records: int) -> None:
+    """Add some records of a type to the priority of its own value and of the values it is denied."""
+    priority[types.value[number]] += records
+    for value in range(len(priority)):
+        if types.denied[number, value]:
+            priority[value] += records
+
+
+@compiled
+def _root(links: IntArray, place: int) -> int:
+    """Root of a place in a union-find forest, with path compression."""
+    end = place
+    while links[end] != end:
+        end = links[end]
+    while links[place] != end:
+        links[place], place = end, links[place]
+    return end
+
+
+@compiled
+def _most_urgent_seed(types: RecordTypes, remaining: _Remaining) -> int:
+    """Place of the first record of the first type with the value of the highest priority that can start a bucket, or -1."""
+    best = -1
+    for number in range(len(remaining.seeds)):
+        is_higher = best < 0 or remaining.priority[types.value[number]] > remaining.priority[types.value[best]]
+        if remaining.seeds[number] > 0 and is_higher:
+            best = number
+    return -1 if best < 0 else _root(remaining.next_place, types.starts[best])
+
+
+@compiled
+def _fill_bucket(types: RecordTypes, remaining: _Remaining, seed: int, bucket: IntArray) -> bool:
+    """Fill a bucket with places, from its seed on; return whether it could be completed.
+
+    Each further record has the value of the highest priority among the types that are compatible with all members. Of the
+    records with that value, it is the nearest to the seed.
+    """
+    rank = types.rank[types.records[seed]]
+    fits = remaining.left > 0
+    bucket[0] = seed
+    for size in range(1, len(bucket)):
+        last = types.type_of[types.records[bucket[size - 1]]]
+        value = -1
+        for number in range(len(fits)):
+            fits[number] = fits[number] and types.compatible[last, number]
+            if fits[number] and (value < 0 or remaining.priority[types.value[number]] > remaining.priority[value]):
+                value = types.value[number]
+        if value < 0:
+            return False
+        bucket[size] = _nearest_of_value(types, remaining, fits, value, rank)
+    return True
+
+
+@compiled
+def _nearest_of_value(types: RecordTypes, remaining: _Remaining, fits: BoolArray, value: int, rank: int) -> int:
+    """Place of the record nearest to a rank among the types that fit and have a value; at least one does."""
+    nearest = -1
+    for number in range(len(fits)):
+        if fits[number] and types.value[number] == value:
+            place = _nearest_of_type(types, remaining, number, rank)
+            if nearest < 0 or _rank_distance(types, place, rank) < _rank_distance(types, nearest, rank):
+                nearest = place
+    return nearest
+
+
+@compiled
+def _rank_distance(types: RecordTypes, place: int, rank: int) -> int:
+    return int(abs(types.rank[types.records[place]] - rank))
+
+
+@compiled
+def _nearest_of_type(types: RecordTypes, remaining: _Remaining, number: int, rank: int) -> int:
+    """Place of the remaining record of a type that is nearest to a rank; at least one remains."""
+    low, high = types.starts[number], types.starts[number + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if types.rank[types.records[middle]] < rank:
+            low = middle + 1
+        else:
+            high = middle
+    later = _root(remaining.next_place, low)
+    earlier = _root(remaining.previous_place, low) - 1
+    if later >= types.starts[number + 1]:
+        return earlier
+    if earlier < types.starts[number]:
+        return later
+    return earlier if _rank_distance(types, earlier, rank) <= _rank_distance(types, later, rank) else later

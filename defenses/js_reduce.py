@@ -4,14 +4,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.growing.ordered_growth import OrderedGrowth, check_growing, loosened
-from foreknow.defenses.requirements.anonymity import KAnonymity
-from foreknow.defenses.requirements.closeness import TCloseness
-from foreknow.defenses.requirements.combinations import all_of
-from foreknow.defenses.requirements.feasibility import check_size
-from foreknow.defenses.requirements.requirement import Requirement
-from foreknow.defenses.requirements.similarity import JSimilarity
+from foreknow.defenses.algorithms.hilbert import hilbert_order
+from foreknow.defenses.algorithms.ordered_growth import OrderedGrowth, check_growing, loosened
+from foreknow.defenses.requirements.closeness import JSimilarity, TCloseness
+from foreknow.defenses.requirements.diversity import KAnonymity
+from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray
@@ -53,7 +50,7 @@ class JSReduce:
     judged : {"published", "view"}
         Table whose distribution of values the published groups must be close to. The paper takes the view, suppressed
         records included, as growth does. With ``"published"``, a group that fails against the published table is merged with
-        a neighbour (`foreknow.defenses.growing.enforce_on_published`). A reader of the release can then verify that every
+        a neighbour (`foreknow.defenses.algorithms.ordered_growth`). A reader of the release can then verify that every
         group satisfies, except those that a note of ``"relax"`` reports.
 
     Raises

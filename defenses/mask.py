@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from foreknow.defenses.buckets.value_classes import value_classes
+from foreknow.defenses.anatomy import value_classes
 from foreknow.defenses.mondrian import Mondrian
 from foreknow.defenses.publish import Defense
-from foreknow.defenses.requirements.anonymity import KAnonymity
-from foreknow.defenses.requirements.feasibility import Infeasible
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Requirement
+from foreknow.defenses.requirements.diversity import KAnonymity
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, Requirement
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.advice import VIEW, Advice

@@ -2,29 +2,52 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from foreknow.defenses.clusters.clustering import prior_clusters
-from foreknow.defenses.clusters.group_clusters import (
+from foreknow.defenses.algorithms.clustering import (
     Cluster,
     ClusterGrouping,
     check_cluster_settings,
     group_clusters,
+    prior_clusters,
 )
-from foreknow.defenses.clusters.group_index import GroupLimits
-from foreknow.defenses.clusters.refinement import GroupRule, refine
-from foreknow.defenses.clusters.utility_groups import utility_groups
-from foreknow.defenses.requirements.anonymity import KAnonymity
+from foreknow.defenses.algorithms.group_index import (
+    GroupLimits,
+    Partition,
+    index_groups,
+    join_nearest,
+    keeps_limits,
+    move_record,
+    nearer_groups,
+    nearest_group,
+    partition_of,
+    squared_distance_within,
+)
+from foreknow.defenses.algorithms.growth import grow
 from foreknow.defenses.requirements.closeness import TCloseness
-from foreknow.defenses.requirements.combinations import all_of
-from foreknow.defenses.requirements.feasibility import check_size
-from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement
-from foreknow.defenses.requirements.summary import TableCounts, prior_of
+from foreknow.defenses.requirements.diversity import KAnonymity
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, all_of, check_size
+from foreknow.defenses.requirements.summary import Summary, TableCounts, prior_of, summarize_groups
 from foreknow.models import Grouping, Hierarchy, Release, View
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.settings import check_flag, check_kind, check_whole
+
+
+class GroupRule(NamedTuple):
+    """Conditions that every group keeps.
+
+    Attributes
+    ----------
+    limits : GroupLimits
+        The conditions that compiled kernels check.
+    predicate : GroupPredicate, optional
+        A requirement that is evaluated in addition, record by record, if the limits do not express everything.
+    """
+
+    limits: GroupLimits
+    predicate: GroupPredicate | None = None
 
 
 @dataclass(frozen=True)
@@ -165,3 +188,298 @@ class UHRA:
             np.full(len(table.counts), np.inf),
         )
         return GroupRule(limits, None if is_equal and self.also is None else requirement)
+
+
+def utility_groups(
+    records: Summary,
+    points: FloatArray,
+    order: IntArray,
+    requirement: GroupPredicate,
+    rule: GroupRule,
+    repaired: bool,
+    patience: int | None = None,
+) -> IntArray:
+    """Grow groups along an order, and put leftovers, one by one, into the nearest group that may take them.
+
+    Parameters
+    ----------
+    records : Summary
+        Each record of a cluster as a group of its own.
+    points : float array, shape (n, D)
+        Coordinates of the records, by `foreknow.models.tables.distance.points`.
+    order : int array, shape (n,)
+        The records, first to last.
+    requirement : GroupPredicate
+        Requirement that every group satisfies.
+    rule : GroupRule
+        The same requirement, as `refine` reads it.
+    repaired : bool
+        If True, leftovers that no group may take are merged with the nearest groups (`merge_leftovers`).
+    patience : int, optional
+        Largest number of records of an unsatisfied group, as in `grow`.
+
+    Returns
+    -------
+    int array, shape (n,)
+        Group of each record, 0 to g - 1; -1 for leftovers.
+    """
+    growth = grow(records, order, requirement, patience)
+    labels = np.full(len(order), -1, dtype=np.int64)
+    for number, members in enumerate(growth.groups):
+        labels[members] = number
+    labels = place_leftovers(records, points, labels, growth.left, rule)
+    return merge_leftovers(records, points, labels, requirement) if repaired else labels
+
+
+def merge_leftovers(records: Summary, points: FloatArray, labels: IntArray, requirement: GroupPredicate) -> IntArray:
+    """Merge all leftovers into one group, with the nearest other groups in turn, until it satisfies.
+
+    Distances are between the centroids of the groups and that of the leftovers; ties go to the lowest group. If all records
+    together do not satisfy, the labels are unchanged. So a cluster that satisfies as a whole is published, as one group at worst.
+    """
+    left = labels < 0
+    if not left.any():
+        return labels
+    trial = summarize_groups(records[left], np.zeros(int(left.sum()), dtype=np.int64))
+    if requirement(trial)[0]:
+        return np.where(left, labels.max() + 1, labels)
+    if left.all():
+        return labels
+    groups = summarize_groups(records, labels)
+    centroids = index_groups(points, records.counts.argmax(axis=1), labels, records.counts.shape[1]).centroids
+    merged = np.zeros(len(groups), dtype=bool)
+    for group in np.argsort(((centroids - points[left].mean(axis=0)) ** 2).sum(axis=1), kind="stable"):
+        trial, merged[group] = trial + groups[int(group)], True
+        if requirement(trial)[0]:
+            return np.unique(np.where(left | merged[labels], len(groups), labels), return_inverse=True)[1]
+    return labels
+
+
+MIN_DECREASE = 1e-12
+"""Least decrease of a record's squared distance to its centroid for which it moves; it exceeds rounding errors."""
+
+
+class Refined(NamedTuple):
+    """Result of the refinement.
+
+    Attributes
+    ----------
+    labels : int array, shape (n,)
+        Group of each record.
+    sweeps : int
+        Number of sweeps over all records.
+    converged : bool
+        True if no record moved in the last sweep.
+    """
+
+    labels: IntArray
+    sweeps: int
+    converged: bool
+
+
+class _Clock(NamedTuple):
+    """Times of events, as numbers of moves; kept from sweep to sweep.
+
+    A record that was refused by a group is not tried again before that group or its own has changed.
+
+    Attributes
+    ----------
+    group_changed : int array, shape (g,)
+        Time of the last change of each group.
+    record_tried : int array, shape (n,)
+        Time of the last search for each record; -1 before the first.
+    """
+
+    group_changed: IntArray
+    record_tried: IntArray
+
+
+def refine(records: Summary, points: FloatArray, labels: IntArray, rule: GroupRule, sweeps: int) -> Refined:
+    """Move each record to the nearest group, if both groups keep the rule, in sweeps over all records.
+
+    Parameters
+    ----------
+    records : Summary
+        Each record as a group of its own.
+    points : float array, shape (n, D)
+        Coordinates of the records, by `foreknow.models.tables.distance.points`.
+    labels : int array, shape (n,)
+        Group of each record, 0 to g - 1; records with label -1 stay in none.
+    rule : GroupRule
+        Conditions on both groups after a move.
+    sweeps : int
+        Largest number of sweeps.
+
+    Notes
+    -----
+    Amiri et al., Appl. Sci. 13:4091 (2023), Algorithm 2, step 2, and equation 1: a group that a record would break is at infinite
+    distance from it, and its own group is at distance 0 if it would break without it. The search for the nearest group is
+    exact. The paper does not say when centroids are computed, and under its printed rule records may alternate for ever. Here
+    centroids follow each move, and a record moves only if its squared distance to the centroid decreases by more than
+    `MIN_DECREASE`.
+
+    The sweeps end. Let c be the centroid of the own group A, of a records, and c' that of the other group B, of b records, both
+    before the move of x. The sum of the squared distances of all records to their centroids falls by ``a / (a - 1) |x - c|^2`` as
+    x leaves A, and rises by ``b / (b + 1) |x - c'|^2`` as it joins B. It falls by more than ``|x - c|^2 - |x - c'|^2``, which
+    is more than the margin. The sum is never negative, so that the number of moves is finite.
+
+    Cost of a sweep: O(n (sqrt(g) + m) D) where groups are apart, O(n g D) at most. A predicate is called for each record that has
+    a nearer group, unless it was refused before and neither group has changed since.
+    """
+    labels = labels.copy()
+    if not (labels >= 0).any():
+        return Refined(labels, sweeps, True)
+    values = records.counts.argmax(axis=1)
+    clock = _Clock(np.zeros(int(labels.max()) + 1, dtype=np.int64), np.full(len(labels), -1))
+    for sweep in range(1, sweeps + 1):
+        # The index is made anew: its boxes only grow, and its sums collect rounding errors.
+        partition = partition_of(points, values, labels, records.counts.shape[1])
+        if rule.predicate is None:
+            moved = _sweep(partition, rule.limits)
+        else:
+            moved = _sweep_with_predicate(records, partition, rule.limits, rule.predicate, clock)
+        if not moved:
+            return Refined(labels, sweep, True)
+    return Refined(labels, sweeps, False)
+
+
+def place_leftovers(
+    records: Summary, points: FloatArray, labels: IntArray, rows: IntArray, rule: GroupRule
+) -> IntArray:
+    """Labels after some records, one by one, have joined the nearest group that keeps the rule with them, if there is one."""
+    labels = labels.copy()
+    if not (labels >= 0).any() or not len(rows):
+        return labels
+    partition = partition_of(points, records.counts.argmax(axis=1), labels, records.counts.shape[1])
+    if rule.predicate is None:
+        join_nearest(partition, rows, rule.limits)
+        return labels
+    members = members_by_group(labels)
+    for row in rows:
+        candidates = nearer_groups(partition.groups, points[row], partition.values[row], rule.limits)
+        group = first_accepting_group(records, members, int(row), candidates, rule.predicate)
+        if group >= 0:
+            members[group].append(int(row))
+            move_record(partition, row, group)
+    return labels
+
+
+@compiled
+def _sweep(partition: Partition, limits: GroupLimits) -> int:
+    """Number of records that moved in one sweep; the partition is changed in place."""
+    moved = 0
+    for row in range(len(partition.labels)):
+        group = _nearer_group(partition, row, limits)
+        if group >= 0:
+            move_record(partition, row, group)
+            moved += 1
+    return moved
+
+
+@compiled
+def _nearer_group(partition: Partition, row: int, limits: GroupLimits) -> int:
+    """The nearest group to which the limits allow a record to move, or -1."""
+    own, point, value = partition.labels[row], partition.points[row], partition.values[row]
+    if own < 0 or not keeps_limits(partition.groups, own, value, -1, limits):
+        return -1
+    return int(nearest_group(partition.groups, point, value, limits, own, _search_limit(partition, row)))
+
+
+@compiled
+def _search_limit(partition: Partition, row: int) -> float:
+    """Squared distance to its own centroid, less the margin, below which a group is nearer to a record than its own."""
+    own = partition.labels[row]
+    return squared_distance_within(partition.points[row], partition.groups.centroids[own], np.inf) - MIN_DECREASE
+
+
+@compiled
+def _first_movable(partition: Partition, limits: GroupLimits, start: int) -> int:
+    """The first record, from one on, that the limits allow to move; n if there is none."""
+    for row in range(start, len(partition.labels)):
+        if _nearer_group(partition, row, limits) >= 0:
+            return row
+    return len(partition.labels)
+
+
+def _sweep_with_predicate(
+    records: Summary, partition: Partition, limits: GroupLimits, predicate: GroupPredicate, clock: _Clock
+) -> int:
+    """Number of records that moved in one sweep, where both groups also satisfy a predicate."""
+    members, moved, row = members_by_group(partition.labels), 0, _first_movable(partition, limits, 0)
+    while row < len(partition.labels):
+        own = int(partition.labels[row])
+        group = _accepting_group(records, partition, limits, predicate, clock, members, row)
+        clock.record_tried[row] = clock.group_changed.max()
+        if group >= 0:
+            move_record(partition, row, group)
+            members[own].remove(row)
+            members[group].append(row)
+            clock.group_changed[[own, group]] = clock.group_changed.max() + 1
+            moved += 1
+        row = _first_movable(partition, limits, row + 1)
+    return moved
+
+
+type MemberLists = list[list[int]]
+"""The records of each group."""
+
+
+def _accepting_group(
+    records: Summary,
+    partition: Partition,
+    limits: GroupLimits,
+    predicate: GroupPredicate,
+    clock: _Clock,
+    members: MemberLists,
+    row: int,
+) -> int:
+    """The nearest group that may take a record from its own, or -1."""
+    own, point, value = int(partition.labels[row]), partition.points[row], partition.values[row]
+    candidates = nearer_groups(partition.groups, point, value, limits, own, _search_limit(partition, row))
+    changed = np.maximum(clock.group_changed[candidates], clock.group_changed[own])
+    candidates = candidates[changed > clock.record_tried[row]]
+    if not len(candidates) or not is_dispensable(records, members[own], row, predicate):
+        return -1
+    return first_accepting_group(records, members, row, candidates, predicate)
+
+
+FIRST_BATCH = 8
+"""Number of candidate groups that are evaluated first; each further batch has twice as many."""
+
+MAX_BATCHES = 40
+"""Largest number of batches, more than any number of groups needs."""
+
+
+def members_by_group(labels: IntArray) -> MemberLists:
+    """Records of each group 0 to g - 1."""
+    order = np.argsort(labels, kind="stable")[np.count_nonzero(labels < 0) :]
+    return [part.tolist() for part in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)]
+
+
+def first_accepting_group(
+    records: Summary, members: MemberLists, row: int, candidates: IntArray, predicate: GroupPredicate
+) -> int:
+    """The first of some groups that satisfies a predicate with a further record, or -1.
+
+    Candidates are evaluated in batches of growing size, as most searches end early.
+    """
+    ends = FIRST_BATCH * (2 ** np.arange(1, MAX_BATCHES) - 1)
+    batches = np.split(candidates, ends[ends < len(candidates)]) if len(candidates) else []
+    for batch in batches:
+        satisfied = predicate(_with_record(records, members, row, batch))
+        if satisfied.any():
+            return int(batch[satisfied.argmax()])
+    return -1
+
+
+def is_dispensable(records: Summary, members: list[int], row: int, predicate: GroupPredicate) -> bool:
+    """Return whether a group satisfies a predicate without one of its members."""
+    others = [other for other in members if other != row]
+    return bool(predicate(summarize_groups(records[np.array(others)], np.zeros(len(others), dtype=np.int64)))[0])
+
+
+def _with_record(records: Summary, members: MemberLists, row: int, candidates: IntArray) -> Summary:
+    """Summaries of some groups with a further record each."""
+    rows = [[*members[group], row] for group in candidates]
+    labels = np.repeat(np.arange(len(rows)), [len(group) for group in rows])
+    return summarize_groups(records[np.concatenate(rows)], labels)

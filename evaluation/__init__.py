@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         verify_table as verify_table,
     )
     from foreknow.evaluation.checks.verify_items import verify_items as verify_items
-    from foreknow.evaluation.columns import COLUMNS as COLUMNS
+    from foreknow.evaluation.measures import COLUMNS as COLUMNS
     from foreknow.evaluation.datasets import DATASETS as DATASETS
     from foreknow.evaluation.datasets.adult import adult as adult
     from foreknow.evaluation.datasets.exams import exams as exams
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
         compare as compare,
     )
     from foreknow.evaluation.knowledge_table import compare_knowledge as compare_knowledge
-    from foreknow.evaluation.loss.divergence import kl_loss as kl_loss
+    from foreknow.evaluation.loss.generalization_loss import kl_loss as kl_loss
     from foreknow.evaluation.loss.generalization_loss import (
         gcp as gcp,
         suppressed as suppressed,
     )
-    from foreknow.evaluation.loss.group_sizes import (
+    from foreknow.evaluation.loss.generalization_loss import (
         average_group_size as average_group_size,
         discernibility as discernibility,
     )
-    from foreknow.evaluation.loss.items_lost import items_lost as items_lost
+    from foreknow.evaluation.loss.generalization_loss import items_lost as items_lost
     from foreknow.evaluation.loss.queries import (
         query_error as query_error,
         query_errors as query_errors,
     )
-    from foreknow.evaluation.loss.workload import Workload as Workload
+    from foreknow.evaluation.loss.queries import Workload as Workload
     from foreknow.evaluation.measures import (
         BELIEF_MEASURES as BELIEF_MEASURES,
         MEASURES as MEASURES,
@@ -68,27 +68,27 @@ if TYPE_CHECKING:
     from foreknow.evaluation.plots.leak_plot import leak_plot as leak_plot
     from foreknow.evaluation.plots.reliability_plot import reliability_plot as reliability_plot
     from foreknow.evaluation.plots.risk_utility import risk_utility_map as risk_utility_map
-    from foreknow.evaluation.risk.across_draws import across_draws as across_draws
+    from foreknow.evaluation.risk.respondent_risk import across_draws as across_draws
     from foreknow.evaluation.risk.adversary_gain import (
         adversary_gain as adversary_gain,
         total_risk as total_risk,
     )
-    from foreknow.evaluation.risk.belief_accuracy import (
+    from foreknow.evaluation.risk.adversary_gain import (
         adversary_confidence as adversary_confidence,
         disclosures as disclosures,
         log_score as log_score,
         success_rate as success_rate,
     )
     from foreknow.evaluation.risk.breaches import breaches as breaches
-    from foreknow.evaluation.risk.calibration import calibration as calibration
-    from foreknow.evaluation.risk.consistency import consistency_test as consistency_test
-    from foreknow.evaluation.risk.exposing_members import exposing_members as exposing_members
+    from foreknow.evaluation.risk.reliability_curve import calibration as calibration
+    from foreknow.evaluation.risk.reliability_curve import consistency_test as consistency_test
+    from foreknow.evaluation.risk.respondent_risk import exposing_members as exposing_members
     from foreknow.evaluation.risk.global_errors import (
         global_errors as global_errors,
         global_probabilities as global_probabilities,
     )
-    from foreknow.evaluation.risk.greatest_differences import greatest_differences as greatest_differences
-    from foreknow.evaluation.risk.influence import (
+    from foreknow.evaluation.risk.global_errors import greatest_differences as greatest_differences
+    from foreknow.evaluation.risk.information_flow import (
         influence_by_distance as influence_by_distance,
         influence_by_release as influence_by_release,
     )
@@ -97,62 +97,62 @@ if TYPE_CHECKING:
     from foreknow.evaluation.risk.record_linkage import record_linkage as record_linkage
     from foreknow.evaluation.risk.reliability_curve import reliability_curve as reliability_curve
     from foreknow.evaluation.risk.respondent_risk import respondent_risk as respondent_risk
-    from foreknow.evaluation.risk.retroactive_leak import retroactive_leak as retroactive_leak
-    from foreknow.evaluation.risk.risk_table import risk_table as risk_table
+    from foreknow.evaluation.risk.information_flow import retroactive_leak as retroactive_leak
+    from foreknow.evaluation.risk.adversary_gain import risk_table as risk_table
     from foreknow.evaluation.risk.score_decomposition import (
         brier_score as brier_score,
         score_decomposition as score_decomposition,
     )
-    from foreknow.evaluation.worst_case_table import worst_case as worst_case
+    from foreknow.evaluation.experiment import worst_case as worst_case
 
 PLACES = {
     "BELIEF_MEASURES": "foreknow.evaluation.measures",
-    "COLUMNS": "foreknow.evaluation.columns",
+    "COLUMNS": "foreknow.evaluation.measures",
     "DATASETS": "foreknow.evaluation.datasets",
     "MEASURES": "foreknow.evaluation.measures",
     "RELEASE_MEASURES": "foreknow.evaluation.measures",
     "Certificate": "foreknow.evaluation.checks.certificate",
     "Comparison": "foreknow.evaluation.experiment",
-    "Workload": "foreknow.evaluation.loss.workload",
-    "across_draws": "foreknow.evaluation.risk.across_draws",
+    "Workload": "foreknow.evaluation.loss.queries",
+    "across_draws": "foreknow.evaluation.risk.respondent_risk",
     "adult": "foreknow.evaluation.datasets.adult",
     "adult_with_items": "foreknow.evaluation.datasets.random_items",
-    "adversary_confidence": "foreknow.evaluation.risk.belief_accuracy",
+    "adversary_confidence": "foreknow.evaluation.risk.adversary_gain",
     "adversary_gain": "foreknow.evaluation.risk.adversary_gain",
-    "average_group_size": "foreknow.evaluation.loss.group_sizes",
+    "average_group_size": "foreknow.evaluation.loss.generalization_loss",
     "belief_forest": "foreknow.evaluation.plots.belief_forest",
     "belief_over_time": "foreknow.evaluation.plots.belief_plots",
     "breach_curve": "foreknow.evaluation.plots.breach_plots",
     "breaches": "foreknow.evaluation.risk.breaches",
     "brier_score": "foreknow.evaluation.risk.score_decomposition",
-    "calibration": "foreknow.evaluation.risk.calibration",
+    "calibration": "foreknow.evaluation.risk.reliability_curve",
     "certificate": "foreknow.evaluation.checks.certificate",
     "compare": "foreknow.evaluation.experiment",
     "compare_knowledge": "foreknow.evaluation.knowledge_table",
-    "consistency_test": "foreknow.evaluation.risk.consistency",
+    "consistency_test": "foreknow.evaluation.risk.reliability_curve",
     "convergence_plot": "foreknow.evaluation.plots.convergence_plot",
-    "discernibility": "foreknow.evaluation.loss.group_sizes",
-    "disclosures": "foreknow.evaluation.risk.belief_accuracy",
+    "discernibility": "foreknow.evaluation.loss.generalization_loss",
+    "disclosures": "foreknow.evaluation.risk.adversary_gain",
     "exams": "foreknow.evaluation.datasets.exams",
-    "exposing_members": "foreknow.evaluation.risk.exposing_members",
+    "exposing_members": "foreknow.evaluation.risk.respondent_risk",
     "foreground_map": "foreknow.evaluation.plots.foreground_map",
     "gain_over_time": "foreknow.evaluation.plots.gain_plot",
     "gcp": "foreknow.evaluation.loss.generalization_loss",
     "global_errors": "foreknow.evaluation.risk.global_errors",
     "global_probabilities": "foreknow.evaluation.risk.global_errors",
-    "greatest_differences": "foreknow.evaluation.risk.greatest_differences",
+    "greatest_differences": "foreknow.evaluation.risk.global_errors",
     "group_sizes": "foreknow.evaluation.plots.group_sizes",
     "households": "foreknow.evaluation.datasets.households",
-    "influence_by_distance": "foreknow.evaluation.risk.influence",
-    "influence_by_release": "foreknow.evaluation.risk.influence",
+    "influence_by_distance": "foreknow.evaluation.risk.information_flow",
+    "influence_by_release": "foreknow.evaluation.risk.information_flow",
     "influence_map": "foreknow.evaluation.plots.influence_plots",
     "influence_over_distance": "foreknow.evaluation.plots.influence_plots",
     "information_flow": "foreknow.evaluation.risk.information_flow",
-    "items_lost": "foreknow.evaluation.loss.items_lost",
-    "kl_loss": "foreknow.evaluation.loss.divergence",
+    "items_lost": "foreknow.evaluation.loss.generalization_loss",
+    "kl_loss": "foreknow.evaluation.loss.generalization_loss",
     "label_disclosure": "foreknow.evaluation.risk.label_disclosure",
     "leak_plot": "foreknow.evaluation.plots.leak_plot",
-    "log_score": "foreknow.evaluation.risk.belief_accuracy",
+    "log_score": "foreknow.evaluation.risk.adversary_gain",
     "m_invariance": "foreknow.evaluation.checks.invariance",
     "pbc": "foreknow.evaluation.datasets.pbc",
     "query_error": "foreknow.evaluation.loss.queries",
@@ -164,17 +164,17 @@ PLACES = {
     "reliability_diagram": "foreknow.evaluation.plots.breach_plots",
     "reliability_plot": "foreknow.evaluation.plots.reliability_plot",
     "respondent_risk": "foreknow.evaluation.risk.respondent_risk",
-    "retroactive_leak": "foreknow.evaluation.risk.retroactive_leak",
-    "risk_table": "foreknow.evaluation.risk.risk_table",
+    "retroactive_leak": "foreknow.evaluation.risk.information_flow",
+    "risk_table": "foreknow.evaluation.risk.adversary_gain",
     "risk_utility_map": "foreknow.evaluation.plots.risk_utility",
     "score_decomposition": "foreknow.evaluation.risk.score_decomposition",
-    "success_rate": "foreknow.evaluation.risk.belief_accuracy",
+    "success_rate": "foreknow.evaluation.risk.adversary_gain",
     "suppressed": "foreknow.evaluation.loss.generalization_loss",
     "total_risk": "foreknow.evaluation.risk.adversary_gain",
     "verify": "foreknow.evaluation.checks.verify",
     "verify_items": "foreknow.evaluation.checks.verify_items",
     "verify_table": "foreknow.evaluation.checks.verify",
-    "worst_case": "foreknow.evaluation.worst_case_table",
+    "worst_case": "foreknow.evaluation.experiment",
 }
 """Module of each public name."""
 

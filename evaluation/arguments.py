@@ -1,6 +1,6 @@
-"""Checks of what measures take: releases, beliefs, graphs of influence."""
+"""Checks of what measures take, and the table that they return: one row per release."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,3 +102,9 @@ def _way_to_releases(given: object) -> str:
 def _with_article(value: object) -> str:
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def release_table(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
+    """Table of one row per release, with the same columns where there is no release."""
+    listed = list(rows)
+    return pd.DataFrame(listed) if listed else pd.DataFrame(columns=pd.Index(columns))

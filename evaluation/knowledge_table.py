@@ -8,9 +8,8 @@ import pandas as pd
 
 from foreknow.attacks import Attack, JointAttack
 from foreknow.evaluation.arguments import check_releases
-from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, beliefs_and_truth
-from foreknow.evaluation.risk.forecasts import numbered
-from foreknow.evaluation.risk.respondent_bootstrap import as_bootstrap
+from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, beliefs_and_truth, numbered
+from foreknow.evaluation.risk.reliability_curve import as_bootstrap
 from foreknow.models import Adversary, Averaged, Beliefs, History, Release
 from foreknow.models.arrays import FloatArray
 from foreknow.models.progress import Progress, check_progress

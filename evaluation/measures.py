@@ -1,19 +1,23 @@
-"""The family of measures: tables with one row per release, by what they read."""
+"""The family of measures, and the names and meanings of the columns of all tables: one name, one meaning."""
 
 from collections.abc import Callable
 
 import pandas as pd
 
-from foreknow.evaluation.loss.divergence import kl_loss
-from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
-from foreknow.evaluation.loss.group_sizes import average_group_size, discernibility
+from foreknow.evaluation.loss.generalization_loss import average_group_size, discernibility, gcp, kl_loss, suppressed
 from foreknow.evaluation.loss.queries import query_error
-from foreknow.evaluation.risk.adversary_gain import adversary_gain, total_risk
-from foreknow.evaluation.risk.belief_accuracy import adversary_confidence, disclosures, log_score, success_rate
+from foreknow.evaluation.risk.adversary_gain import (
+    adversary_confidence,
+    adversary_gain,
+    disclosures,
+    log_score,
+    risk_table,
+    success_rate,
+    total_risk,
+)
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.evaluation.risk.information_flow import information_flow
 from foreknow.evaluation.risk.record_linkage import record_linkage
-from foreknow.evaluation.risk.risk_table import risk_table
 from foreknow.evaluation.risk.score_decomposition import brier_score
 
 type Measure = Callable[..., pd.DataFrame]
@@ -46,3 +50,185 @@ RELEASE_MEASURES: dict[str, Measure] = {
 
 MEASURES: dict[str, Measure] = BELIEF_MEASURES | RELEASE_MEASURES
 """All measures of any attack or any defense. Measures of the result of one attack or defense are not among them."""
+
+
+ROW_COLUMNS: dict[str, str] = {
+    "time": "time of the release",
+    "defense": "name of the defense",
+    "attack": "name of the attack",
+    "adversary": "name of the adversary",
+    "respondent": "respondent that the row is about",
+    "group": "number or label of the group in its release",
+    "value": "sensitive value",
+    "label": "sensitive label",
+    "attributes": "names of the attributes of an attribute set",
+    "signature": "values of the attributes, as text",
+    "requirement": "requirement, or conjunct of one",
+    "term": "name of a term of a score",
+    "statistic": "name of a test statistic",
+    "quantity": "name of an entry of a variable",
+}
+"""Columns that say what a row is about; all others are numbers, or True and False."""
+
+COLUMNS: dict[str, str] = ROW_COLUMNS | {
+    "records": "number of records of the view",
+    "measured": "number of records that the measure averages or sums over",
+    "published": "number of published records that are not left out",
+    "suppressed": "number of suppressed records",
+    "suppressed_share": "share of the records that are suppressed",
+    "compromised": "number of published records left out by leaving_out",
+    "certain": "number of published records in groups of one value",
+    "gain": "mean of (p - f) / (1 - f), p being the belief in the true value and f its share of the group",
+    "total_risk": "share of certain records, plus the gain of the others",
+    "confidence": "mean belief in the true value",
+    "success": "fraction of records whose value of highest belief is the true one",
+    "log_score": "mean log2 of the belief in the true value, in bits",
+    "brier_score": "mean sum over values of the squared difference of belief and truth",
+    "miscalibration": "part of the Brier score that recalibration of the beliefs removes",
+    "discrimination": "part of the uncertainty that recalibrated beliefs remove",
+    "uncertainty": "Brier score of the overall frequency as the belief",
+    "within_bins": "Brier score less that of the mean belief of each bin",
+    "calibration_error": "mean over beliefs of the distance of their bin's mean from its observed frequency",
+    "prior_vulnerability": "mean expected gain of the best guess before the release",
+    "posterior_vulnerability": "mean expected gain of the best guess after the release",
+    "leakage": "log2 of posterior over prior vulnerability, in bits",
+    "realized_prior": "mean gain of the best guess before the release for the true value",
+    "realized_posterior": "mean gain of the best guess after the release for the true value",
+    "realized_leakage": "log2 of the realized posterior over the realized prior gain, in bits",
+    "sure": "number of records with a belief of at least the threshold",
+    "right": "number of sure records whose value of highest belief is the true one",
+    "expected": "sum of the highest beliefs of the sure records",
+    "breached": "fraction of holders with a belief over 1/r",
+    "flagged": "fraction of non-holders with a belief over 1/r",
+    "belief_of_holders": "mean belief in the sensitive set of the holders",
+    "breached_of_shares": "fraction of holders whose group shows the set with more than 1/r",
+    "precision": "fraction of holders among the records in breach",
+    "expected_precision": "mean belief in the set of the records in breach",
+    "expected_precision_of_shares": "mean share of the set in the groups of the records in breach",
+    "lift": "precision over the base rate",
+    "base_rate": "fraction of holders",
+    "brier": "mean squared difference of the belief in the set and the truth",
+    "brier_of_shares": "the same of the group's share of the set",
+    "auc": "area under the ROC curve of the belief in the set",
+    "auc_of_shares": "area under the ROC curve of the group's share of the set",
+    "auc_within": "area under the ROC curve within groups",
+    "top_c_precision": "fraction of holders among the c likeliest of each group with c holders",
+    "top_c_by_chance": "the same for records drawn at random",
+    "mixed": "number of records in groups with holders and others",
+    "holders": "number of records with a value of the sensitive set",
+    "linkage": "mean probability of linking a record with its group",
+    "linkage_sum": "sum of the probabilities of linking a record with its group",
+    "linked": "number of records whose own group is among the nearest",
+    "gcp_total": "sum of the certainty penalties of the published records",
+    "gcp": "certainty penalty of a published record, per quasi-identifier",
+    "gcp_per_group": "mean over the groups of a record's certainty penalty",
+    "penalized": "gcp with suppressed records as completely generalized",
+    "identifiers": "divergence of the quasi-identifiers, in bits",
+    "joint": "divergence of quasi-identifiers and sensitive values, in bits",
+    "discernibility": "number of ordered pairs of records of one group, plus the number of records for each suppressed one",
+    "discernibility_published": "number of ordered pairs of records of one group",
+    "groups": "number of groups",
+    "group_size": "mean number of records of a group, in multiples of k",
+    "smallest": "number of records of the smallest group",
+    "largest": "number of records of the largest group",
+    "distorted": "number of records published with another value than their own",
+    "counterfeits": "number of counterfeits",
+    "query_mean": "mean relative error of the queries",
+    "query_median": "median relative error of the queries",
+    "queries": "number of queries with an error",
+    "empty": "number of queries that count no record",
+    "redrawn": "number of queries replaced when the workload was drawn",
+    "discernibility_per_record": "discernibility over the number of records",
+    "query": "mean over the releases of query_median",
+    "last_gain": "gain at the last release that has one",
+    "right_share": "share of the published records with a sure and right belief",
+    "belief": "belief in the value or label of the row",
+    "before": "belief in the value of the row before the release",
+    "prior": "belief in the value of the row before any release",
+    "rise": "belief less before",
+    "share": "share of the value of the row in its group",
+    "members": "number of records of the group",
+    "releases": "number of releases with a published record of the respondent",
+    "contribution": "belief less belief_without",
+    "belief_without": "belief without the knowledge of a group member",
+    "certainty": "highest belief about a group member before the release",
+    "bin_low": "lower end of a bin of beliefs",
+    "bin_high": "upper end of a bin of beliefs",
+    "believed": "mean of the beliefs of a bin, or a point of a curve",
+    "observed": "fraction of these beliefs that are right",
+    "beliefs": "number of beliefs of a bin, or up to the next point of a curve",
+    "amount": "amount of a term of a score",
+    "corrected": "amount less its bootstrap bias",
+    "calibrated": "mean amount for an adversary who is calibrated",
+    "calibrated_high": "upper quantile of the amount for an adversary who is calibrated",
+    "p_value": "probability of such an amount for an adversary who is calibrated",
+    "difference": "log score less that of the first row",
+    "log_score_forward": "log score without later releases",
+    "log_score_hindsight": "log score with later releases",
+    "leak": "log_score_hindsight less log_score_forward",
+    "sure_forward": "share of records with a sure belief without later releases",
+    "sure_hindsight": "share of records with a sure belief with later releases",
+    "newly_sure": "share of records with a sure belief only with later releases",
+    "newly_right": "share of newly sure records whose value of highest belief is the true one",
+    "total_variation": "mean distance of the beliefs with and without later releases",
+    "support": "number of published records of a signature",
+    "probability": "probability of the sensitive set for a signature, as mined",
+    "frequency": "fraction of the original records of a signature with a value of the set",
+    "relative_error": "mean of |p - f| / f over signatures, with p as mined and f the frequency",
+    "absolute_error": "mean of |p - f| over signatures",
+    "signatures": "number of signatures",
+    "zeros": "number of signatures of frequency 0",
+    "greatest_difference": "mean range of the probabilities of the members of a group",
+    "compared": "number of pairs of a group and an attribute set with a range",
+    "left_out": "number of pairs of a group and an attribute set without one",
+    "distance": "number of steps from a compromised record",
+    "respondents": "number of respondents",
+    "places": "number of pairs of a respondent and a release",
+    "mean_bits": "mean change of belief, in bits",
+    "max_bits": "largest change of belief, in bits",
+    "total_bits": "sum of the changes of belief, in bits",
+    "sure_share": "share of respondents of whose likeliest label the adversary is sure",
+    "highest_belief": "mean belief in the likeliest label",
+    "labels": "mean number of labels with a belief above 0",
+    "none": "mean belief in no label",
+    "distance_from_prior": "mean Euclidean distance of the posterior from the prior",
+    "items": "number of items before any was removed",
+    "removed": "number of items removed",
+    "removed_share": "share of the items removed",
+    "cost": "removal cost",
+    "cost_per_group": "mean over the groups of the removal cost",
+    "satisfied": "whether the group satisfied the requirement before",
+    "proven": "whether no other choice of items costs less",
+    "nodes": "number of removals examined",
+    "seconds": "time of the search, in seconds",
+    "first_cost": "removal cost of the first solution",
+    "first_seconds": "time until the first solution, in seconds",
+    "dimensions": "number of quasi-identifiers with a predicate",
+    "actual": "count of a query on the original records",
+    "estimate": "count of a query estimated from the release",
+    "error": "relative error of a query",
+    "unique": "number of m-unique groups",
+    "followed": "number of respondents with the value of their previous record",
+    "kept": "number of followed respondents with the previous signature",
+    "level": "measured value of the requirement",
+    "bound": "threshold of the level",
+    "holds": "whether the requirement is satisfied",
+    "published_statistic": "test statistic of the published multisets",
+    "simulated_mean": "mean of the test statistic of simulated multisets",
+    "simulated_deviation": "standard deviation of the test statistic of simulated multisets",
+    "tail": "smaller tail probability of the published statistic",
+    "mean_quantile": "mean quantile of the true values among the draws",
+    "location": "p-value of the uniformity of the quantiles",
+    "dispersion": "p-value of the uniformity of their distances from 1/2",
+    "adjusted": "smaller of both p-values, adjusted for their number",
+}
+"""Meaning of each column of the tables of measures and checks. A meaning that begins with "number of" is
+that of whole numbers, with "whether" of True or False; all others but `ROW_COLUMNS` are floating-point numbers. Tables have the
+index 0, 1, ..."""
+
+SUFFIXES: dict[str, str] = {
+    "_low": "lower end of the interval of the column before the suffix; low alone, of the main number of the row",
+    "_high": "upper end of it",
+    "_attack": "attack with the highest value of the column before the suffix",
+}
+"""Meaning of the ends of names that no entry of `COLUMNS` has."""

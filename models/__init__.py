@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         SwapChain as SwapChain,
         TooLarge as TooLarge,
     )
-    from foreknow.models.estimators.log_evidence import log_evidence as log_evidence
+    from foreknow.models.estimators.exact import log_evidence as log_evidence
     from foreknow.models.foreground.attribute_signatures import SampleSize as SampleSize
     from foreknow.models.foreground.evidence import Evidence as Evidence
-    from foreknow.models.foreground.expectation_maximization import ExpectationMaximization as ExpectationMaximization
+    from foreknow.models.foreground.fit import ExpectationMaximization as ExpectationMaximization
     from foreknow.models.foreground.fit import (
         Fit as Fit,
         FitStatus as FitStatus,
@@ -68,26 +68,26 @@ if TYPE_CHECKING:
         Claims as Claims,
         CompromisedRecords as CompromisedRecords,
     )
-    from foreknow.models.knowledge.dirichlet_chain import DirichletChain as DirichletChain
-    from foreknow.models.knowledge.dirichlet_frequencies import DirichletFrequencies as DirichletFrequencies
-    from foreknow.models.knowledge.incremental_chain import IncrementalChain as IncrementalChain
-    from foreknow.models.knowledge.inhomogeneous_chain import InhomogeneousChain as InhomogeneousChain
+    from foreknow.models.knowledge.dirichlet import DirichletChain as DirichletChain
+    from foreknow.models.knowledge.dirichlet import DirichletFrequencies as DirichletFrequencies
+    from foreknow.models.knowledge.chain_by_release import IncrementalChain as IncrementalChain
+    from foreknow.models.knowledge.chain_by_release import InhomogeneousChain as InhomogeneousChain
     from foreknow.models.knowledge.kernel_prior import KernelPrior as KernelPrior
     from foreknow.models.knowledge.markov_chain import (
         MarkovChain as MarkovChain,
         Transitions as Transitions,
     )
     from foreknow.models.knowledge.personal_transitions import PersonalTransitions as PersonalTransitions
-    from foreknow.models.knowledge.posterior_draws import posterior_draws as posterior_draws
+    from foreknow.models.knowledge.posterior_variable import posterior_draws as posterior_draws
     from foreknow.models.knowledge.priors import (
         GivenPrior as GivenPrior,
         Prior as Prior,
         PriorByTime as PriorByTime,
         UniformPrior as UniformPrior,
     )
-    from foreknow.models.knowledge.regression_design import RegressionDesign as RegressionDesign
+    from foreknow.models.knowledge.regression_prior import RegressionDesign as RegressionDesign
     from foreknow.models.knowledge.regression_prior import RegressionPrior as RegressionPrior
-    from foreknow.models.knowledge.transitions_by_class import TransitionsByClass as TransitionsByClass
+    from foreknow.models.knowledge.personal_transitions import TransitionsByClass as TransitionsByClass
     from foreknow.models.memory import Memory as Memory
     from foreknow.models.problem import (
         Estimator as Estimator,
@@ -121,7 +121,7 @@ if TYPE_CHECKING:
         ItemRelease as ItemRelease,
     )
     from foreknow.models.quasi_sensitive.items import Items as Items
-    from foreknow.models.quasi_sensitive.linking import Linking as Linking
+    from foreknow.models.quasi_sensitive.links import Linking as Linking
     from foreknow.models.quasi_sensitive.links import (
         Links as Links,
         links as links,
@@ -167,15 +167,15 @@ PLACES = {
     "ColumnRoles": "foreknow.models.tables.cleaning.column_roles",
     "CompromisedRecords": "foreknow.models.knowledge.compromised_records",
     "ConfidenceSum": "foreknow.models.estimators",
-    "DirichletChain": "foreknow.models.knowledge.dirichlet_chain",
-    "DirichletFrequencies": "foreknow.models.knowledge.dirichlet_frequencies",
+    "DirichletChain": "foreknow.models.knowledge.dirichlet",
+    "DirichletFrequencies": "foreknow.models.knowledge.dirichlet",
     "DirichletMultinomial": "foreknow.models.estimators",
     "Enumeration": "foreknow.models.joint",
     "Estimator": "foreknow.models.problem",
     "Evidence": "foreknow.models.foreground.evidence",
     "EvidenceCascade": "foreknow.models.knowledge.cascades",
     "Exact": "foreknow.models.estimators",
-    "ExpectationMaximization": "foreknow.models.foreground.expectation_maximization",
+    "ExpectationMaximization": "foreknow.models.foreground.fit",
     "ExternalKnowledge": "foreknow.models.quasi_sensitive.external_knowledge",
     "Fit": "foreknow.models.foreground.fit",
     "FitStatus": "foreknow.models.foreground.fit",
@@ -187,8 +187,8 @@ PLACES = {
     "Grouping": "foreknow.models.tables.grouping",
     "Hierarchy": "foreknow.models.tables.hierarchy",
     "History": "foreknow.models.tables.history",
-    "IncrementalChain": "foreknow.models.knowledge.incremental_chain",
-    "InhomogeneousChain": "foreknow.models.knowledge.inhomogeneous_chain",
+    "IncrementalChain": "foreknow.models.knowledge.chain_by_release",
+    "InhomogeneousChain": "foreknow.models.knowledge.chain_by_release",
     "InputFaults": "foreknow.models.tables.cleaning.faults",
     "ItemObservation": "foreknow.models.quasi_sensitive.item_release",
     "ItemRelease": "foreknow.models.quasi_sensitive.item_release",
@@ -200,7 +200,7 @@ PLACES = {
     "JointSolver": "foreknow.models.joint",
     "KernelPrior": "foreknow.models.knowledge.kernel_prior",
     "LearnedKnowledge": "foreknow.models.joint",
-    "Linking": "foreknow.models.quasi_sensitive.linking",
+    "Linking": "foreknow.models.quasi_sensitive.links",
     "Links": "foreknow.models.quasi_sensitive.links",
     "MarkovChain": "foreknow.models.knowledge.markov_chain",
     "MaxEntropy": "foreknow.models.joint",
@@ -224,7 +224,7 @@ PLACES = {
     "ProgramPosterior": "foreknow.models.programs",
     "PublishedTable": "foreknow.models.tables.published_table",
     "RandomWorlds": "foreknow.models.estimators",
-    "RegressionDesign": "foreknow.models.knowledge.regression_design",
+    "RegressionDesign": "foreknow.models.knowledge.regression_prior",
     "RegressionPrior": "foreknow.models.knowledge.regression_prior",
     "Release": "foreknow.models.tables.release",
     "ReleaseBeliefs": "foreknow.models.beliefs",
@@ -239,7 +239,7 @@ PLACES = {
     "SwapChain": "foreknow.models.estimators",
     "TooLarge": "foreknow.models.estimators",
     "Transitions": "foreknow.models.knowledge.markov_chain",
-    "TransitionsByClass": "foreknow.models.knowledge.transitions_by_class",
+    "TransitionsByClass": "foreknow.models.knowledge.personal_transitions",
     "UniformPrior": "foreknow.models.knowledge.priors",
     "View": "foreknow.models.tables.view",
     "calibration_ranks": "foreknow.models.programs",
@@ -250,11 +250,11 @@ PLACES = {
     "joint_history": "foreknow.models.joint",
     "joint_log_evidence": "foreknow.models.joint",
     "links": "foreknow.models.quasi_sensitive.links",
-    "log_evidence": "foreknow.models.estimators.log_evidence",
+    "log_evidence": "foreknow.models.estimators.exact",
     "markov_model": "foreknow.models.programs",
     "observe_groups": "foreknow.models.programs",
     "permutation_model": "foreknow.models.programs",
-    "posterior_draws": "foreknow.models.knowledge.posterior_draws",
+    "posterior_draws": "foreknow.models.knowledge.posterior_variable",
     "prior_model": "foreknow.models.programs",
     "release_beliefs": "foreknow.models.joint",
     "release_model": "foreknow.models.programs",

@@ -203,3 +203,12 @@ def counted(number: float, one: str, several: str | None = None) -> str:
     """A number with its noun, in the plural unless it is 1: "1 cell", "1,200 cells"; a final y becomes ies."""
     plural = several or (f"{one[:-1]}ies" if one.endswith("y") else f"{one}s")
     return f"{int(number):,} {one if int(number) == 1 else plural}"
+
+
+def installing(extra: str) -> str:
+    """Command that installs the packages of an extra, in the words of a message.
+
+    >>> installing("report")
+    "pip install '.[report]' in the folder of foreknow's sources"
+    """
+    return f"pip install '.[{extra}]' in the folder of foreknow's sources"

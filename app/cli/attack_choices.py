@@ -49,7 +49,7 @@ from foreknow.models import (
     SampleSize,
     Schema,
 )
-from foreknow.models.joint.solver import with_progress
+from foreknow.models.joint.posterior import with_progress
 
 FOREGROUND_OPTIONS = ("sensitive_set", "attribute_set", "support", "r")
 """Options of the foreground attack, which needs no prior knowledge."""

@@ -9,9 +9,7 @@ import numpy as np
 
 from foreknow.app.disk.people_partitions import published_records
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.attacks.belief_notes import approximation_notes
-from foreknow.attacks.joint_notes import law_notes
-from foreknow.attacks.repeated_pairs import overconfidence_notes
+from foreknow.attacks.belief_notes import approximation_notes, law_notes, overconfidence_notes
 from foreknow.models import Posterior
 from foreknow.models.settings import counted
 

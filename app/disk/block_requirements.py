@@ -1,8 +1,7 @@
 """Requirements that a block evaluates without the other records of its release."""
 
 from foreknow.defenses import BTPrivacy, GroupPredicate, Requirement
-from foreknow.defenses.requirements.combinations import Combination
-from foreknow.defenses.requirements.member_predicate import MemberPredicate
+from foreknow.defenses.requirements.requirement import Combination, MemberPredicate
 
 
 def check_block_requirement(owner: str, requirement: Requirement) -> None:

@@ -15,8 +15,7 @@ from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
-from foreknow.models.extras import installing
-from foreknow.models.settings import check_kind, check_range, check_whole, shown
+from foreknow.models.settings import check_kind, check_range, check_whole, installing, shown
 
 GIB = 2**30
 

@@ -26,8 +26,7 @@ from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.disk.revised_beliefs import check_large_adversary
 from foreknow.app.disk.sql_files import parquet_of, to_parquet
 from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, Listing, differences
-from foreknow.evaluation.risk.adversary_gain import gains, with_certain
-from foreknow.evaluation.risk.belief_accuracy import hits, log_scores, sure_beliefs
+from foreknow.evaluation.risk.adversary_gain import gains, hits, log_scores, sure_beliefs, with_certain
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth
 from foreknow.models import Adversary, Schema
 from foreknow.models.arrays import FloatArray, IntArray

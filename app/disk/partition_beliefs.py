@@ -12,12 +12,10 @@ from foreknow.app.disk.exact_counts import exact_rows, write_weights_part
 from foreknow.app.disk.partition_law import Partition, PartitionLaw, law_of, state_of
 from foreknow.app.disk.parts import part_path, write_part
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.joint.exact_groups import tilted_messages
-from foreknow.models.joint.expected_steps import expected_steps
-from foreknow.models.joint.group_messages import weights_without_groups
+from foreknow.models.joint.group_messages import tilted_messages, weights_without_groups
 from foreknow.models.joint.group_visit import scratch_of, write_record_weights
 from foreknow.models.joint.max_entropy import contradicted_groups
-from foreknow.models.joint.messages import Messages, factors_of
+from foreknow.models.joint.messages import Messages, expected_steps, factors_of
 from foreknow.models.joint.posterior import JointPosterior, belief_starts, record_beliefs
 
 

@@ -12,12 +12,10 @@ from foreknow.app.disk.parts import read_pickle, write_pickle
 from foreknow.app.disk.people_partitions import release_of
 from foreknow.models import Adversary, JointProblem, MaxEntropy, Schema
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.joint.chain_steps import chain_steps
-from foreknow.models.joint.group_visit import scratch_of
+from foreknow.models.joint.building import chain_steps
+from foreknow.models.joint.group_visit import fit_tilts, scratch_of, tilted_counts
 from foreknow.models.joint.max_entropy import with_doubt
 from foreknow.models.joint.messages import Messages, factors_of, first_messages
-from foreknow.models.joint.sweeps import fit_tilts
-from foreknow.models.joint.tilted_counts import tilted_counts
 
 
 class Partition(NamedTuple):

@@ -17,7 +17,7 @@ from foreknow.app.disk.published_block import (
     write_release,
 )
 from foreknow.defenses import BKAA, JSReduce, Mondrian
-from foreknow.defenses.growing.enforce_on_published import enforce_on_published
+from foreknow.defenses.algorithms.ordered_growth import enforce_on_published
 from foreknow.defenses.requirements.summary import TableCounts, summarize_groups, summarize_records
 from foreknow.evaluation.checks.program import checksum
 from foreknow.models import Grouping, Release

@@ -13,7 +13,7 @@ from foreknow.app.disk.level_groups import write_level_groups
 from foreknow.app.disk.source import LargeTable, coded_query
 from foreknow.app.disk.sql_files import parquet_of, to_parquet
 from foreknow.defenses import FullDomain
-from foreknow.defenses.growing.hilbert import hilbert_words
+from foreknow.defenses.algorithms.hilbert import hilbert_words
 from foreknow.models.arrays import FloatArray, IntArray
 
 BATCH = 2**18

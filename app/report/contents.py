@@ -26,7 +26,7 @@ from foreknow.app.report.tables import (
     utility_by_release,
 )
 from foreknow.defenses import Defense
-from foreknow.evaluation.risk.retroactive_leak import retroactive_leak
+from foreknow.evaluation.risk.information_flow import retroactive_leak
 from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
 
 

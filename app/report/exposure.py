@@ -12,8 +12,7 @@ from foreknow.app.report.adversaries import Inference
 from foreknow.app.report.pseudonyms import Pseudonyms, label
 from foreknow.attacks import JointAttack
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
-from foreknow.evaluation.risk.exposing_members import exposing_members
-from foreknow.evaluation.risk.respondent_risk import as_objects
+from foreknow.evaluation.risk.respondent_risk import as_objects, exposing_members
 from foreknow.models import History, JointSolver, Release
 from foreknow.models.progress import Progress
 

@@ -8,10 +8,9 @@ import scipy
 
 from foreknow.app.exposure import exposed
 from foreknow.app.report.adversaries import Inference
-from foreknow.evaluation.risk.belief_accuracy import RELATIVE_TIE
-from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth, mean
-from foreknow.evaluation.risk.forecasts import numbered
-from foreknow.evaluation.risk.respondent_bootstrap import Bootstrap
+from foreknow.evaluation.risk.adversary_gain import RELATIVE_TIE
+from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth, mean, numbered
+from foreknow.evaluation.risk.reliability_curve import Bootstrap
 from foreknow.models import History
 from foreknow.models.arrays import FloatArray, IntArray
 

@@ -10,7 +10,7 @@ import pandas as pd
 from foreknow.app.report.adversaries import Inference
 from foreknow.app.report.pseudonyms import Pseudonyms
 from foreknow.attacks import Influence, SequentialAttack
-from foreknow.evaluation.risk.influence import influence_by_distance
+from foreknow.evaluation.risk.information_flow import influence_by_distance
 from foreknow.models import Adversary, Beliefs, CompromisedRecords, PriorCascade, Release
 
 TRIALS = 6

@@ -11,7 +11,7 @@ import foreknow.defenses
 from foreknow.app.exposure import exposed
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Defense, Infeasible, publish
-from foreknow.defenses.requirements.combinations import AllOf, AnyOf
+from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
 

@@ -11,13 +11,10 @@ from foreknow.app.report.headline import Headline
 from foreknow.app.report.report_settings import ReportSettings
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
-from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
-from foreknow.evaluation.risk.calibration import calibration
-from foreknow.evaluation.risk.forecasts import true_values
-from foreknow.evaluation.risk.ranking import within_group_auc
-from foreknow.evaluation.risk.respondent_bootstrap import Bootstrap
-from foreknow.evaluation.risk.risk_table import risk_table
-from foreknow.evaluation.risk.worst_attacks import with_right_share
+from foreknow.evaluation.risk.adversary_gain import risk_table, with_right_share
+from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth, true_values
+from foreknow.evaluation.risk.breaches import within_group_auc
+from foreknow.evaluation.risk.reliability_curve import Bootstrap, calibration
 from foreknow.models import Beliefs, History, Release
 
 MAX_BOOTSTRAP_WEIGHTS = 2**24

@@ -1,16 +1,17 @@
-"""t-closeness."""
+"""Requirements on distributions: t-closeness, beta-likeness, J-similarity."""
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import GroupPredicate, Sense, check_summary
-from foreknow.defenses.requirements.summary import Summary
-from foreknow.models import Hierarchy
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, check_summary
+from foreknow.defenses.requirements.summary import DrawnPrior, Summary, bind_draws, entropy
+from foreknow.models import Hierarchy, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.settings import is_number
+from foreknow.models.settings import MAX_FLOAT, is_number
 
 
 @dataclass(frozen=True)
@@ -149,3 +150,183 @@ def _tree_cost(excess: FloatArray, parents: IntArray, nodes: IntArray) -> FloatA
                 cost[i] += min(surplus[node], deficit[node]) * (h + 1) / len(parents)
             children = surplus - deficit
     return cost
+
+
+@dataclass(frozen=True)
+class BasicBetaLikeness(GroupPredicate):
+    """Basic beta-likeness: the relative gain ``(q - p) / p`` of every value is at most beta.
+
+    Here q is the value's share of the group and p its share of the table.
+
+    Parameters
+    ----------
+    beta : float
+        At least 0, finite.
+
+    Raises
+    ------
+    ValueError
+        If beta is out of range.
+
+    Notes
+    -----
+    The gain is relative, unlike the distance of t-closeness, so that rare values are protected as frequent ones are. Losses
+    are not bounded. A group of one value satisfies if ``p >= 1 / (1 + beta)``; `BetaLikeness` excludes it.
+
+    Monotone: the shares of a union are a mean of its parts' shares. Exact. Cost of a level: O(m) for each group.
+
+    References
+    ----------
+    J. Cao, P. Karras, "Publishing Microdata with a Robust Privacy Guarantee", PVLDB 5(11), 2012, definition 2.
+    """
+
+    beta: float
+
+    sense: ClassVar[Sense] = "at most"
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _check_gain("BasicBetaLikeness", self.beta)
+
+    @property
+    @override
+    def bound(self) -> float:
+        return float(self.beta)
+
+    def level(self, summary: Summary) -> FloatArray:
+        """Smallest beta that each group satisfies; infinite if it shows a value that the table lacks."""
+        check_summary(self, summary)
+        return np.asarray(gains(summary).max(axis=1, initial=0.0))
+
+
+@dataclass(frozen=True)
+class BetaLikeness(GroupPredicate):
+    """Enhanced beta-likeness: the relative gain ``(q - p) / p`` of every value is at most ``min(beta, -ln p)``.
+
+    Here q is the value's share of the group and p its share of the table.
+
+    Parameters
+    ----------
+    beta : float
+        At least 0, finite.
+
+    Raises
+    ------
+    ValueError
+        If beta is out of range.
+
+    Notes
+    -----
+    The second bound is the smaller one for values with ``p > exp(-beta)``; it keeps q below 1 wherever p is.
+
+    Monotone: the shares of a union are a mean of its parts' shares. Exact. Cost of a level: O(m) for each group.
+
+    References
+    ----------
+    J. Cao, P. Karras, "Publishing Microdata with a Robust Privacy Guarantee", PVLDB 5(11), 2012, definition 3.
+    """
+
+    beta: float
+
+    sense: ClassVar[Sense] = "at most"
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _check_gain("BetaLikeness", self.beta)
+
+    @property
+    @override
+    def bound(self) -> float:
+        return float(self.beta)
+
+    def level(self, summary: Summary) -> FloatArray:
+        """Smallest beta that each group satisfies; infinite if a gain exceeds ``-ln p``, which no beta allows."""
+        check_summary(self, summary)
+        gain, table = gains(summary), summary.table.counts
+        most = np.log(np.maximum(table.sum(), 1)) - np.log(np.maximum(table, 1))
+        return np.asarray(np.where(gain > most + LEVEL_TOLERANCE, np.inf, gain).max(axis=1, initial=0.0))
+
+
+def gains(summary: Summary) -> FloatArray:
+    """Relative gain of each value's share of a group on its share of the table: float array, shape ``(b, m)``.
+
+    At least -1. For a value that the table lacks it is infinite if the group shows the value, and 0 otherwise.
+    """
+    table = summary.table.counts
+    expected = np.maximum(summary.size, 1)[:, None] * (table / np.maximum(table.sum(), 1))
+    lacking = np.where(summary.counts > 0, np.inf, 0.0)
+    return np.asarray(np.divide(summary.counts - expected, expected, out=lacking, where=expected > 0))
+
+
+def _check_gain(owner: str, beta: float) -> None:
+    if not is_number(beta, 0, MAX_FLOAT):
+        raise ValueError(f"{owner}: beta is {beta!r}; it is a relative gain, a finite number of 0 or more.")
+
+
+@dataclass(frozen=True)
+class JSimilarity(GroupPredicate):
+    """J-similarity: the Jensen-Shannon divergence of the group members' priors, equally weighted, is at most j.
+
+    ``JS = H(mean of the rows) - mean of H(row)``, between 0 and log k for k members.
+
+    Parameters
+    ----------
+    j : float
+        At least 0, in units of ``base``.
+    base : float
+        Base of the logarithm, above 1. JS-reduce names none and cites Lin (1991), where it is 2. A bound of 0.6 nats equals
+        0.87 bits.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range.
+
+    Notes
+    -----
+    Not monotone: the priors of a union may differ more than those of its parts. Exact. The divergence is a function of two
+    sums over the members, which add when groups merge; SciPy's ``rel_entr`` would need the members' rows. Cost of a level: O(m)
+    for each group.
+
+    References
+    ----------
+    D. Riboni, L. Pareschi, C. Bettini, "JS-Reduce: Defending Your Data from Sequential Background Knowledge Attacks", TDSC
+    2012, section 6.2.
+    """
+
+    j: float
+    base: float = 2.0
+
+    sense: ClassVar[Sense] = "at most"
+    is_monotone: ClassVar[bool] = False
+    weighs_beliefs: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not is_number(self.j, 0):
+            raise ValueError(f"JSimilarity: j is {self.j!r}; it is a divergence, 0 or more.")
+        check_base("JSimilarity", self.base)
+
+    @property
+    @override
+    def bound(self) -> float:
+        return float(self.j)
+
+    def bind(self, view: View, prior: FloatArray) -> GroupPredicate:
+        """The predicate itself, or its level over the draws of a `DrawnPrior`."""
+        return bind_draws(self, view, prior) if isinstance(prior, DrawnPrior) else self
+
+    def level(self, summary: Summary) -> FloatArray:
+        """Divergence of the prior rows of each group, in units of the base."""
+        check_summary(self, summary)
+        size = np.maximum(summary.size, 1)
+        # With s the sum of k rows and h the sum of their entropies, H(s / k) - h / k = (H(s) - h) / k + log k.
+        bits = (entropy(summary.prior) - summary.entropy) / size + np.log2(size)
+        return np.asarray(np.maximum(bits, 0.0) / math.log2(self.base))
+
+
+def check_base(owner: str, base: Any) -> None:
+    """Raise ValueError unless the base of a logarithm is a finite number above 1."""
+    if not is_number(base, 1, MAX_FLOAT) or base == 1:
+        raise ValueError(f"{owner}: the logarithm's base is {base!r}; it must be above 1.")

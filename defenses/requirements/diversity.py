@@ -1,4 +1,4 @@
-"""l-diversity: distinct, frequency, entropy and recursive (Machanavajjhala et al., TKDD 2007)."""
+"""k-anonymity and l-diversity: distinct, frequency, entropy and recursive (Machanavajjhala et al., TKDD 2007)."""
 
 import math
 from dataclasses import dataclass
@@ -10,6 +10,54 @@ from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPre
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import MAX_FLOAT, check_whole, is_number
+
+
+@dataclass(frozen=True)
+class KAnonymity(GroupPredicate):
+    """k-anonymity: a group has at least k records (Samarati, TKDE 2001).
+
+    Parameters
+    ----------
+    k : int
+        At least 1.
+
+    Raises
+    ------
+    ValueError
+        If k is not a whole number of at least 1.
+
+    Notes
+    -----
+    Monotone: sizes add. Exact. Cost of a level: O(1) for each group.
+
+    Examples
+    --------
+    >>> KAnonymity(3)
+    KAnonymity(k=3)
+    """
+
+    k: int
+
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_whole("KAnonymity", "k", self.k, "records")
+
+    @property
+    @override
+    def bound(self) -> float:
+        return float(self.k)
+
+    @property
+    @override
+    def smallest(self) -> int:
+        return int(self.k)
+
+    def level(self, summary: Summary) -> FloatArray:
+        """Number of records."""
+        check_summary(self, summary)
+        return summary.size.astype(float)
 
 
 @dataclass(frozen=True)

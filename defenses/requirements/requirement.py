@@ -1,10 +1,15 @@
-"""Requirements of published groups, and their form bound to a view."""
+"""Requirements of published groups, alone, combined, and bound to the records of a view."""
 
 from abc import ABC, abstractmethod
-from typing import Literal, overload
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, overload, override
 
-from foreknow.defenses.requirements.summary import Summary
+import numpy as np
+
+from foreknow.defenses.requirements.summary import GroupMembers, Summary
 from foreknow.models import View
+from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.settings import check_kind
 
@@ -74,18 +79,10 @@ class Requirement(ABC):
 
     def __and__(self, other: "Requirement") -> "Requirement":
         """Conjunction with another requirement."""
-        from foreknow.defenses.requirements.combinations import (
-            all_of,  # combinations are requirements: imported when used
-        )
-
         return all_of(self, other)
 
     def __or__(self, other: "Requirement") -> "Requirement":
         """Disjunction with another requirement."""
-        from foreknow.defenses.requirements.combinations import (
-            any_of,  # combinations are requirements: imported when used
-        )
-
         return any_of(self, other)
 
 
@@ -145,3 +142,293 @@ def check_requirement(owner: str, requirement: object) -> None:
         raise TypeError(
             f"{owner}: {requirement!r} is no requirement; give one, as KAnonymity(3), or several joined by &."
         )
+
+
+class Combination(GroupPredicate):
+    """Conjunction or disjunction; its level is the number of parts that hold.
+
+    A combination is evaluated once all of its parts are predicates: TypeError otherwise.
+    """
+
+    parts: tuple[Requirement, ...]
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        if not isinstance(self.parts, tuple):
+            raise TypeError(f"{owner}: parts is {self.parts!r}; it is a tuple of requirements. Use & or |.")
+        if not self.parts:
+            raise ValueError("there is no requirement to combine; give at least one.")
+        for part in self.parts:
+            check_requirement(owner, part)
+
+    @property
+    def predicates(self) -> tuple[GroupPredicate, ...]:
+        """The parts, all of them predicates."""
+        return tuple(check_predicate(type(self).__name__, part) for part in self.parts)
+
+    @property
+    @override
+    def reads_prior(self) -> bool:
+        return any(part.reads_prior for part in self.predicates)
+
+    @property
+    @override
+    def reads_members(self) -> bool:
+        return any(part.reads_members for part in self.predicates)
+
+    @property
+    @override
+    def weighs_beliefs(self) -> bool:
+        return any(part.weighs_beliefs for part in self.parts)
+
+    def bind(self, view: View, prior: FloatArray) -> "GroupPredicate":
+        """Bind every part."""
+        return type(self)(tuple(part.bind(view, prior) for part in self.parts))  # type: ignore[call-arg]
+
+    def level(self, summary: Summary) -> FloatArray:
+        """Number of parts that hold."""
+        check_summary(self, summary)
+        return np.sum([part(summary) for part in self.predicates], axis=0, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class AllOf(Combination):
+    """Conjunction of requirements.
+
+    Parameters
+    ----------
+    parts : tuple of Requirement
+        At least one.
+    """
+
+    parts: tuple[Requirement, ...]
+
+    def __repr__(self) -> str:
+        return " & ".join(f"({part!r})" if isinstance(part, AnyOf) else repr(part) for part in self.parts)
+
+    @property
+    @override
+    def bound(self) -> float:
+        return float(len(self.parts))
+
+    @property
+    @override
+    def smallest(self) -> int:
+        return max(part.smallest for part in self.parts)
+
+    @property
+    @override
+    def is_monotone(self) -> bool:
+        return all(part.is_monotone for part in self.parts)
+
+    def __call__(self, summary: Summary) -> BoolArray:
+        """Return whether all parts hold; a part is evaluated only on the groups that satisfy those before it."""
+        passing = np.arange(len(summary))
+        for part in self.predicates:
+            if len(passing):
+                passing = passing[part(summary if len(passing) == len(summary) else summary[passing])]
+        holds = np.zeros(len(summary), dtype=bool)
+        holds[passing] = True
+        return holds
+
+
+@dataclass(frozen=True)
+class AnyOf(Combination):
+    """Disjunction of requirements.
+
+    It is not monotone, even of monotone parts: the groups of a union may satisfy different parts.
+
+    Parameters
+    ----------
+    parts : tuple of Requirement
+        At least one.
+    """
+
+    parts: tuple[Requirement, ...]
+
+    def __repr__(self) -> str:
+        return " | ".join(f"({part!r})" if isinstance(part, AllOf) else repr(part) for part in self.parts)
+
+    @property
+    @override
+    def bound(self) -> float:
+        return 1.0
+
+    @property
+    @override
+    def smallest(self) -> int:
+        return min(part.smallest for part in self.parts)
+
+
+@overload
+def all_of(*requirements: GroupPredicate) -> GroupPredicate: ...
+@overload
+def all_of(*requirements: Requirement) -> Requirement: ...
+def all_of(*requirements: Requirement) -> Requirement:
+    """Conjunction of requirements; nested conjunctions are flattened.
+
+    Parameters
+    ----------
+    *requirements : Requirement
+        One or more. A single one is returned as it is.
+
+    Raises
+    ------
+    ValueError
+        If there is no requirement.
+    TypeError
+        If an argument is not a requirement.
+    """
+    parts = AllOf(tuple(part for r in requirements for part in (r.parts if isinstance(r, AllOf) else (r,))))
+    return parts.parts[0] if len(parts.parts) == 1 else parts
+
+
+@overload
+def any_of(*requirements: GroupPredicate) -> GroupPredicate: ...
+@overload
+def any_of(*requirements: Requirement) -> Requirement: ...
+def any_of(*requirements: Requirement) -> Requirement:
+    """Disjunction of requirements; nested disjunctions are flattened.
+
+    Parameters
+    ----------
+    *requirements : Requirement
+        One or more. A single one is returned as it is.
+
+    Raises
+    ------
+    ValueError
+        If there is no requirement.
+    TypeError
+        If an argument is not a requirement.
+    """
+    parts = AnyOf(tuple(part for r in requirements for part in (r.parts if isinstance(r, AnyOf) else (r,))))
+    return parts.parts[0] if len(parts.parts) == 1 else parts
+
+
+def check_predicate(owner: str, requirement: object) -> GroupPredicate:
+    """Return a requirement that can be evaluated on summaries.
+
+    Raises
+    ------
+    TypeError
+        If it is not a requirement, or it or one of its parts is not bound to a view.
+    """
+    check_requirement(owner, requirement)
+    for part in requirement.parts if isinstance(requirement, Combination) else ():
+        check_predicate(owner, part)
+    if not isinstance(requirement, GroupPredicate):
+        raise TypeError(
+            f"{owner}: {requirement!r} needs the records of a view; bind it first, by requirement.bind(view, prior)."
+        )
+    return requirement
+
+
+type Measure = Callable[[Summary, GroupMembers], FloatArray]
+"""Level of each of b groups, shape ``(b,)``, from their summaries and their members."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MemberPredicate(GroupPredicate):
+    """Requirement bound to a view: its level is a function of the groups' members.
+
+    Parameters
+    ----------
+    requirement : Requirement
+        The requirement before it was bound; repr, bound, sense and monotonicity are its own.
+    measure : Measure
+        Level of groups of the view's records.
+    """
+
+    requirement: Requirement
+    measure: Measure
+
+    reads_prior: ClassVar[bool] = False
+    reads_members: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return repr(self.requirement)
+
+    @property
+    @override
+    def sense(self) -> Sense:
+        return self.requirement.sense
+
+    @property
+    @override
+    def bound(self) -> float:
+        return self.requirement.bound
+
+    @property
+    @override
+    def smallest(self) -> int:
+        return self.requirement.smallest
+
+    @property
+    @override
+    def is_monotone(self) -> bool:
+        return self.requirement.is_monotone
+
+    @property
+    @override
+    def weighs_beliefs(self) -> bool:
+        return self.requirement.weighs_beliefs
+
+    def level(self, summary: Summary) -> FloatArray:
+        """Measured level of each group."""
+        check_summary(self, summary)
+        return self.measure(summary, members_of(self, summary))
+
+
+def members_of(requirement: Requirement, summary: Summary) -> GroupMembers:
+    """Members of the groups of a batch.
+
+    Raises
+    ------
+    ValueError
+        If the summaries hold no members.
+    """
+    if summary.members is None:
+        raise ValueError(
+            f"{requirement!r} reads who is in each group, and the summaries hold no members; make them by "
+            "summarize_records(view, prior, members=True)."
+        )
+    return summary.members
+
+
+def shortfall(requirement: GroupPredicate, group: Summary) -> str:
+    """Description of the parts that a group fails, each with its level, sense and bound, for error messages.
+
+    ``group`` is a batch of length 1.
+    """
+    parts = requirement.predicates if isinstance(requirement, AllOf) else (requirement,)
+    failing = [part for part in parts if not part(group)[0]]
+    return ", ".join(f"{p!r} (is {p.level(group)[0]:.4g}, must be {p.sense} {p.bound:g})" for p in failing)
+
+
+def check_size(letter: str, number: int, view: View) -> None:
+    """Raise Infeasible if a view has fewer records than the least group size."""
+    if number > len(view):
+        raise Infeasible(
+            Advice(
+                f"{letter} is {number} and the ",
+                VIEW,
+                f" at {view.time!r} has {len(view)} records; lower {letter}, or publish more at once.",
+            )
+        )
+
+
+def check_smallest(requirement: Requirement, view: View) -> None:
+    """Raise Infeasible if a view has fewer records than a group that satisfies a requirement."""
+    if requirement.smallest > len(view):
+        raise Infeasible(
+            Advice(
+                f"{requirement!r} needs groups of {requirement.smallest} records, and the ",
+                VIEW,
+                f" at {view.time!r} has {len(view)}; lower the requirement, or publish more at once.",
+            )
+        )
+
+
+class Infeasible(ValueError):  # noqa: N818 - the name says what is wrong
+    """No publication of the view satisfies the settings of the defense."""

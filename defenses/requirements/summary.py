@@ -1,19 +1,22 @@
-"""Additive summaries of groups, which requirements are evaluated on."""
+"""Additive summaries of groups, their members, and the draws of an uncertain prior, which requirements are evaluated on."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from foreknow.defenses.requirements.drawn_prior import DrawnPrior
-from foreknow.defenses.requirements.membership import GroupMembers
 from foreknow.models import View
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import probability_rows
 from foreknow.models.settings import check_flag, check_kind, is_whole, shown
+
+if TYPE_CHECKING:
+    from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement
+    from foreknow.models import View
+
 
 LOG_FLOOR = 1e-300
 """Smallest argument of a logarithm; it replaces 0, so that 0 log 0 is 0."""
@@ -50,6 +53,39 @@ class TableCounts:
                 f"TableCounts: counts has shape {self.counts.shape}, and there are {len(self.values)} values; give one count "
                 "for each value."
             )
+
+
+class GroupMembers(NamedTuple):
+    """Records of each group of a batch of b groups.
+
+    Attributes
+    ----------
+    records : int array
+        Rows of the view, group by group.
+    starts : int array, shape (b + 1,)
+        Position in ``records`` of each group's first record, and last the number of records.
+    """
+
+    records: IntArray
+    starts: IntArray
+
+    def select(self, which: "IntArray | BoolArray | slice") -> "GroupMembers":
+        """Members of the selected groups."""
+        chosen = np.arange(len(self.starts) - 1)[which]
+        return slices(self.records, self.starts[chosen], self.starts[chosen + 1])
+
+    def joined(self, other: "GroupMembers") -> "GroupMembers":
+        """Members of the unions of two batches, pair by pair; one batch may have length 1."""
+        return GroupMembers(*_joined(self.records, self.starts, other.records, other.starts))
+
+    def merged(self, firsts: IntArray) -> "GroupMembers":
+        """Members of the unions of runs of groups; ``firsts`` are the first groups of the runs, in order, from group 0."""
+        return GroupMembers(self.records, np.append(self.starts[firsts], self.starts[-1]))
+
+    @property
+    def group(self) -> IntArray:
+        """Group of each of ``records``: int array."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
 
 @equal_by_fields
@@ -278,3 +314,118 @@ def entropy(distributions: FloatArray) -> FloatArray:
     """
     logs = np.log2(np.maximum(distributions, LOG_FLOOR))
     return np.asarray(-np.einsum("bm,bm->b", distributions, logs))
+
+
+def slices(records: IntArray, starts: IntArray, ends: IntArray) -> GroupMembers:
+    """Groups that are slices of one sequence of records, each from its start to its end, excluded."""
+    sizes = ends - starts
+    into = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return GroupMembers(records[np.arange(into[-1]) + np.repeat(starts - into[:-1], sizes)], into)
+
+
+@compiled
+def _joined(
+    left: IntArray, left_starts: IntArray, right: IntArray, right_starts: IntArray
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Compiled, since defenses merge one group with each of many inside their loops; NumPy has no ragged concatenation."""
+    a, b = len(left_starts) - 1, len(right_starts) - 1
+    groups = max(a, b) if min(a, b) > 0 else 0
+    starts = np.zeros(groups + 1, dtype=np.int64)
+    for g in range(groups):
+        i, j = g if a > 1 else 0, g if b > 1 else 0
+        starts[g + 1] = starts[g] + left_starts[i + 1] - left_starts[i] + right_starts[j + 1] - right_starts[j]
+    records = np.empty(starts[groups], dtype=np.int64)
+    for g in range(groups):
+        i, j = g if a > 1 else 0, g if b > 1 else 0
+        middle = starts[g] + left_starts[i + 1] - left_starts[i]
+        records[starts[g] : middle] = left[left_starts[i] : left_starts[i + 1]]
+        records[middle : starts[g + 1]] = right[right_starts[j] : right_starts[j + 1]]
+    return records, starts
+
+
+class DrawnPrior(np.ndarray[tuple[int, int], np.dtype[np.float64]]):
+    """Mean prior of the records of a view, shape ``(n, m)``, that holds the prior under each draw of the knowledge.
+
+    It is the array of means for code that reads an array; requirements on beliefs and the clusters of priors read the draws.
+
+    Attributes
+    ----------
+    draws : float array, shape (D, n, m)
+        Prior of the records under each draw; rows are probabilities.
+    weights : float array, shape (D,)
+        Weight of each draw given the releases so far; they sum to 1.
+    first_weights : float array, shape (D,)
+        Weight of each draw before any release.
+    groups : {"mean", "worst"}
+        As in `Averaged`.
+    """
+
+    draws: FloatArray
+    weights: FloatArray
+    first_weights: FloatArray
+    groups: Literal["mean", "worst"]
+
+    @classmethod
+    def of(
+        cls, draws: FloatArray, weights: FloatArray, first_weights: FloatArray, groups: Literal["mean", "worst"]
+    ) -> "DrawnPrior":
+        """Mean prior of some draws, shape ``(D, n, m)``."""
+        prior = np.tensordot(weights, draws, axes=1).view(cls)
+        prior.draws, prior.weights, prior.first_weights, prior.groups = draws, weights, first_weights, groups
+        return prior
+
+    def __array_finalize__(self, obj: Any) -> None:
+        for name in ("draws", "weights", "first_weights", "groups"):
+            setattr(self, name, getattr(obj, name, None))
+
+    def __array_wrap__(self, array: Any, *_: Any) -> Any:
+        """Plain array: what is computed from means has no draws."""
+        return np.asarray(array)
+
+    def __getitem__(self, which: Any) -> Any:
+        """Plain array of some means; `rows` keeps the draws."""
+        return np.asarray(self)[which]
+
+    def rows(self, order: Any) -> "DrawnPrior":
+        """Prior of some records, in the given order."""
+        return DrawnPrior.of(self.draws[:, order], self.weights, self.first_weights, self.groups)
+
+    @property
+    def counted(self) -> list[FloatArray]:
+        """Prior under each draw that the worst level includes: those with a weight before any release, whatever the releases say.
+
+        The weights given the releases choose one of several wrong laws, and would leave the others out.
+        """
+        return [draw for draw, weight in zip(self.draws, self.first_weights, strict=True) if weight > 0]
+
+
+def bind_draws(requirement: "Requirement", view: "View", prior: DrawnPrior) -> "GroupPredicate":
+    """Bind a requirement on beliefs to each draw of a prior.
+
+    The level of a group is the mean of its levels under the draws, or the worst of them. The level of mean beliefs is at most the
+    mean level, for levels that are the largest gain of a member. Cost: that of the requirement for each draw.
+    """
+    from foreknow.defenses.requirements.requirement import MemberPredicate  # a predicate is a requirement
+
+    worst = prior.groups == "worst"
+    rows = prior.counted if worst else list(prior.draws)
+    predicates = [requirement.bind(view, np.asarray(draw)) for draw in rows]
+    extreme = np.minimum if requirement.sense == "at least" else np.maximum
+
+    def measure(summary: "Summary", members: GroupMembers) -> FloatArray:
+        levels = [
+            predicate.level(_summary_of_draw(summary, members, draw) if predicate.reads_prior else summary)
+            for predicate, draw in zip(predicates, rows, strict=True)
+        ]
+        return np.asarray(extreme.reduce(levels) if worst else np.tensordot(prior.weights, np.stack(levels), axes=1))
+
+    return MemberPredicate(requirement, measure)
+
+
+def _summary_of_draw(summary: "Summary", members: GroupMembers, prior: FloatArray) -> "Summary":
+    """Summaries of the same groups under the prior of one draw."""
+    rows, starts = prior[members.records], members.starts[:-1]
+    if not len(starts):
+        return summary
+    sums = np.add.reduceat(rows, starts, axis=0)
+    return replace(summary, prior=sums, entropy=np.add.reduceat(entropy(rows), starts))

@@ -1,18 +1,18 @@
-"""Removal of items from a release until every group satisfies a requirement on labels, at the least cost."""
+"""Removal of items from a release until every group satisfies a requirement on labels, and its publication."""
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 
-from foreknow.defenses.requirements.combinations import AllOf
-from foreknow.defenses.requirements.feasibility import Infeasible
-from foreknow.defenses.requirements.label_levels import diversity_ratio, label_distance
-from foreknow.defenses.requirements.qs_closeness import QSCloseness
-from foreknow.defenses.requirements.qs_diversity import QSDiversity
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Requirement
+from foreknow.defenses.publish import Defense, publish
+from foreknow.defenses.requirements.quasi_sensitive import QSCloseness, QSDiversity, diversity_ratio, label_distance
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, AllOf, Infeasible, Requirement
 from foreknow.defenses.suppression.item_search import (
     SEARCH_ORDERS,
     Progress,
@@ -23,12 +23,70 @@ from foreknow.defenses.suppression.item_search import (
     item_search,
     share_time,
 )
-from foreknow.defenses.suppression.label_shortfall import LabelBounds, LabelRequirement, label_bounds, shortfall
-from foreknow.defenses.suppression.label_workspace import GroupItems, LabelWorkspace, fresh_workspace, set_removed
-from foreknow.defenses.suppression.suppressed_items import SuppressedItems, group_report
-from foreknow.models import ItemRelease, Release
+from foreknow.defenses.suppression.label_workspace import (
+    GroupItems,
+    LabelBounds,
+    LabelRequirement,
+    LabelWorkspace,
+    fresh_workspace,
+    label_bounds,
+    set_removed,
+    shortfall,
+)
+from foreknow.models import Adversary, ItemRelease, Items, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.settings import MAX_FLOAT, check_choice, is_number, is_whole
+from foreknow.models.equality import equal_by_fields
+from foreknow.models.settings import MAX_FLOAT, as_generator, check_choice, check_kind, is_number, is_whole
+from foreknow.models.tables.columns.required_columns import check_columns
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class SuppressedItems:
+    """Result of `ItemSuppression`: a release to publish, and a report for the publisher alone.
+
+    Attributes
+    ----------
+    release : ItemRelease
+        The release to publish. Every group satisfies the requirement.
+    groups : DataFrame
+        For the publisher: one row per group, in the order of their numbers. Columns:
+
+        - ``group``; ``members``, their number; ``items``, the number of items before; ``satisfied``, whether the group satisfied
+          before;
+        - ``removed``, the number of items removed; ``cost``, T of `removal_cost`, from 0 to 1;
+        - ``proven``: whether no other choice of items costs less;
+        - ``nodes``, the number of removals examined; ``seconds``, the time of the search;
+        - ``first_cost`` and ``first_seconds``: T of the first solution, and the time after which it was found. NaN where no search
+          was needed, or no solution was found in time and every item is removed.
+
+    Raises
+    ------
+    TypeError
+        If ``release`` is not an `ItemRelease`, or ``groups`` not a DataFrame.
+    ValueError
+        If a column is missing.
+    """
+
+    release: ItemRelease
+    groups: pd.DataFrame
+
+    def __post_init__(self) -> None:
+        check_kind(
+            "SuppressedItems",
+            "release",
+            self.release,
+            ItemRelease,
+            "is an ItemRelease, as ItemSuppression(...) makes it",
+        )
+        check_columns(self.groups, COLUMNS)
+
+    def __repr__(self) -> str:
+        failing = int((~self.groups["satisfied"]).sum())
+        return (
+            f"SuppressedItems({len(self.groups)} groups, {failing} changed, {int(self.groups['removed'].sum())} of "
+            f"{int(self.groups['items'].sum())} items removed)"
+        )
 
 
 @dataclass(frozen=True)
@@ -220,3 +278,173 @@ def _level(part: LabelRequirement, work: LabelWorkspace, priors: Iterator[FloatA
     if isinstance(part, QSDiversity):
         return float(diversity_ratio(work.belief, int(part.l), part.as_printed))
     return float(label_distance(work.belief, next(priors)))
+
+
+COLUMNS = (
+    "group",
+    "members",
+    "items",
+    "satisfied",
+    "removed",
+    "cost",
+    "proven",
+    "nodes",
+    "seconds",
+    "first_cost",
+    "first_seconds",
+)
+"""Columns of `SuppressedItems.groups`."""
+
+
+def group_report(group_items: GroupItems, published: Items, searches: Mapping[int, TimedSearch]) -> pd.DataFrame:
+    """The table `SuppressedItems.groups`; ``searches`` are those of the groups that failed."""
+    rows = []
+    for group, members in enumerate(group_items.members):
+        before, after, timed = group_items.items.sizes[members], published.sizes[members], searches.get(group)
+        worth = harmonic_numbers(int(before.max(initial=0)))[before].sum()
+        rows.append(
+            {
+                "group": group,
+                "members": len(members),
+                "items": int(before.sum()),
+                "satisfied": timed is None,
+                "removed": int((before - after).sum()),
+                "cost": removal_cost(before, after),
+                "proven": timed is None or timed.search.finished,
+                "nodes": 0 if timed is None else timed.search.examined,
+                "seconds": 0.0 if timed is None else timed.seconds,
+                "first_cost": np.nan if timed is None else timed.first_cost / worth,
+                "first_seconds": np.nan if timed is None else timed.first_seconds,
+            }
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def removal_cost(before: ArrayLike, after: ArrayLike) -> float:
+    """Cost T of removing items from k records, as a fraction of the cost of removing all of them.
+
+    The removal of an item from a record with w items costs ``1 / w``. A record reduced from w to u items costs
+    ``1 / w + ... + 1 / (u + 1)``, whichever items are removed. T is the sum over the records, divided by the same sum for u = 0;
+    it is 0 where there is no item.
+
+    Parameters
+    ----------
+    before, after : int array, shape (k,)
+        Number of items of each record before and after. Not checked: ``after <= before``.
+
+    Returns
+    -------
+    float
+        From 0 to 1. Cost: O(k + w).
+
+    Notes
+    -----
+    P. Shi, L. Xiong, B. Fung, CIKM 2010, Equation 1.
+
+    Examples
+    --------
+    >>> round(removal_cost([2, 3], [1, 3]), 4)  # 1/2 of 1/2 + 1 and 1/3 + 1/2 + 1
+    0.15
+    """
+    first, left = np.asarray(before, dtype=np.int64), np.asarray(after, dtype=np.int64)
+    worth = harmonic_numbers(int(first.max(initial=0)))
+    total = worth[first].sum()
+    return float((worth[first] - worth[left]).sum() / total) if total > 0 else 0.0
+
+
+def harmonic_numbers(largest: int) -> FloatArray:
+    """Harmonic numbers ``1 + 1/2 + ... + 1/w`` for w = 0 to ``largest``: float array, shape ``(largest + 1,)``."""
+    return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, largest + 1))])
+
+
+@overload
+def publish_items(
+    views: View,
+    defense: Defense,
+    suppression: ItemSuppression,
+    adversary: Adversary | None = None,
+    progress: Progress = iter,
+    *,
+    rng: np.random.Generator | int | None = None,
+) -> SuppressedItems: ...
+
+
+@overload
+def publish_items(
+    views: Iterable[View],
+    defense: Defense,
+    suppression: ItemSuppression,
+    adversary: Adversary | None = None,
+    progress: Progress = iter,
+    *,
+    rng: np.random.Generator | int | None = None,
+) -> tuple[SuppressedItems, ...]: ...
+
+
+def publish_items(
+    views: View | Iterable[View],
+    defense: Defense,
+    suppression: ItemSuppression,
+    adversary: Adversary | None = None,
+    progress: Progress = iter,
+    *,
+    rng: np.random.Generator | int | None = None,
+) -> SuppressedItems | tuple[SuppressedItems, ...]:
+    """Publish one or several views with the items of their records, in two phases.
+
+    Phase 1: a defense groups the records, as `publish` does. Phase 2: items are removed from the groups that fail the
+    requirement on labels. A defense that does not read the items groups as if there were none. After a defense whose own
+    requirement contains the `QSDiversity` or `QSCloseness` of phase 2, no group fails.
+
+    Parameters
+    ----------
+    views : View, or iterable of View in the order of time
+    defense : Defense
+        Phase 1.
+    suppression : ItemSuppression
+        Phase 2. Its ``seconds`` apply to each view.
+    adversary : Adversary, optional
+        The adversary that the defense assumes, as in `publish`.
+    progress : callable, optional
+        As in `ItemSuppression`.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed of the random order of records and of the groups' numbers, as in `publish`.
+
+    Returns
+    -------
+    SuppressedItems or tuple of SuppressedItems
+        One result for one view; a tuple, one per view, for an iterable.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of the wrong kind.
+    ValueError, Infeasible
+        As `publish` and `ItemSuppression` raise them. Then nothing is published.
+
+    Notes
+    -----
+    P. Shi, L. Xiong, B. Fung, CIKM 2010, section 2.2. With one record per group (k = 1) phase 2 does all the work. Each view is
+    protected on its own. Not checked: the items of one respondent that several releases show together.
+    """
+    check_kind(
+        "publish_items",
+        "suppression",
+        suppression,
+        ItemSuppression,
+        "is an ItemSuppression, as ItemSuppression(QSCloseness(0.4, linking))",
+    )
+    if adversary is not None:
+        check_kind("publish_items", "adversary", adversary, Adversary, "is an Adversary, as Adversary(prior), or None")
+    draws = None if rng is None else as_generator("publish_items", rng)
+    releases = publish(_as_views(views), defense, adversary, rng=draws)
+    published = tuple(suppression(release, progress) for release in releases)
+    return published[0] if isinstance(views, View) else published
+
+
+def _as_views(views: View | Iterable[View]) -> tuple[View, ...]:
+    """The views, one or several, as a tuple."""
+    listed = (views,) if isinstance(views, View) else tuple(views) if np.iterable(views) else (views,)
+    for view in listed:
+        check_kind("publish_items", "views", view, View, "is a View, made by View(frame, schema), or a list of views")
+    return listed

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.defenses import MInvariance, Requirement
-from foreknow.defenses.assumed_adversary import AssumedAdversary
+from foreknow.defenses.publish import AssumedAdversary
 from foreknow.evaluation.checks.enforced import conjuncts
 from foreknow.evaluation.checks.invariance import m_invariance
 from foreknow.evaluation.checks.verify import verify

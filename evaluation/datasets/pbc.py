@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from foreknow.models.extras import installing
+from foreknow.models.settings import installing
 from foreknow.models.tables.attributes import Categorical, Numeric
 from foreknow.models.tables.history import History
 from foreknow.models.tables.schema import Schema

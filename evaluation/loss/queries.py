@@ -1,18 +1,156 @@
-"""Relative errors of counting queries answered from a release."""
+"""Relative errors of counting queries answered from a release, and the workloads they are drawn from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.arguments import check_releases
-from foreknow.evaluation.boxes import check_same_columns, original_boxes, published_boxes
-from foreknow.evaluation.loss.workload import Workload
-from foreknow.evaluation.release_table import release_table
+from foreknow.evaluation.arguments import check_releases, release_table
+from foreknow.evaluation.boxes import Boxes, Domains, check_same_columns, domains, original_boxes, published_boxes
 from foreknow.models import Release, View
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import as_floats, check_kind
+from foreknow.models.settings import as_floats, as_generator, check_choice, check_flag, check_kind, is_number, is_whole
+
+type Predicates = Literal["values", "ranges"]
+"""Kind of predicate on a quasi-identifier: any values, or consecutive ones."""
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """Queries ``COUNT(*) WHERE A_1 in V_1 AND ... AND S in V_S``; draw them by `Workload.draw`.
+
+    Attributes
+    ----------
+    domains : tuple of float arrays, shape (v,)
+        Codes that each quasi-identifier may take, rising.
+    selected : tuple of bool arrays, shape (q, v)
+        Codes that each query selects: all of an attribute without a predicate.
+    selected_values : bool array, shape (q, m)
+        Sensitive values that each query selects.
+    dimensions : int array, shape (q,)
+        Number of quasi-identifiers with a predicate.
+    redrawn : int
+        Number of queries that counted no record and were replaced.
+    sanity_bound : float, optional
+        Share of the records by which an error is divided at least; None where queries that count no record were replaced.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array has another kind or shape.
+    """
+
+    domains: Domains
+    selected: tuple[BoolArray, ...]
+    selected_values: BoolArray
+    dimensions: IntArray
+    redrawn: int = 0
+    sanity_bound: float | None = None
+
+    def __post_init__(self) -> None:
+        arrays = self.domains, self.selected, (self.selected_values, self.dimensions)
+        if not all(isinstance(part, tuple) and all(isinstance(each, np.ndarray) for each in part) for part in arrays):
+            raise TypeError(
+                "Workload: domains and selected are tuples of arrays, selected_values and dimensions are arrays; draw a workload, "
+                "as Workload.draw(views, rng=1)."
+            )
+        queries = (len(np.atleast_1d(self.dimensions)),)
+        shapes = [(*queries, len(domain)) for domain in self.domains if domain.ndim == 1]
+        if (
+            [mask.shape for mask in self.selected] != shapes
+            or self.selected_values.shape[:-1] != queries
+            or any(mask.dtype != np.bool_ for mask in (*self.selected, self.selected_values))
+        ):
+            raise ValueError(
+                f"Workload: {len(self.domains)} domains and {queries[0]} queries need a Boolean mask of shape (queries, domain) "
+                "per quasi-identifier, and selected_values of shape (queries, sensitive values); draw a workload, as "
+                "Workload.draw(views, rng=1)."
+            )
+
+    @classmethod
+    def draw(
+        cls,
+        views: "View | Iterable[View]",
+        *,
+        rng: "np.random.Generator | int",
+        queries: int = 10_000,
+        dimensions: int | None = None,
+        selectivity: float = 0.05,
+        predicates: Predicates = "values",
+        restrict_sensitive: bool = True,
+        sanity_bound: float | None = None,
+    ) -> "Workload":
+        """Draw queries by the rule of Xiao and Tao (VLDB 2006): random attributes, and random values of each.
+
+        A query of qd quasi-identifiers and the sensitive attribute selects ``b = ceil(|A| s^(1/(qd+1)))`` distinct values of each
+        attribute A, at most ``|A| - 1``: every predicate restricts. With independent, uniform records it would count about the
+        share s of them. It counts less where attributes have few values: of a binary attribute it selects one. Attributes of one
+        value get no predicate.
+
+        Parameters
+        ----------
+        views : View, History or iterable of View
+            The views to publish, which give the domains.
+        rng : numpy.random.Generator or int
+            Random generator, or a seed.
+        queries : int
+            Number of queries.
+        dimensions : int, optional
+            qd, from 1 to the number of quasi-identifiers with at least two values. By default it is drawn for each query,
+            uniformly.
+        selectivity : float
+            s, over 0 and at most 1.
+        predicates : {"values", "ranges"}
+            "values" selects any values of a quasi-identifier (Xiao and Tao). "ranges" selects consecutive ones (JS-reduce, section
+            7.5); categorical ones are in the order of the hierarchy. Sensitive values are any.
+        restrict_sensitive : bool
+            If False, there is no predicate on the sensitive attribute, and b has the exponent ``1/qd``.
+        sanity_bound : float, optional
+            Treatment of queries that count no record of one of the views, whose relative error is not defined. By default they
+            are drawn again, which favours dense regions. A share, as .001, keeps them and divides all errors by that share of the
+            records where the count is less.
+
+        Raises
+        ------
+        TypeError
+            If ``views`` are no views, or ``rng`` is no generator or seed.
+        ValueError
+            If a number is out of range, no quasi-identifier has two values, the workload would be too large, or nearly no query
+            counts a record.
+
+        Notes
+        -----
+        Xiao and Tao say neither that empty queries are drawn again nor that b stays under ``|A|``. With ``b = |A|`` a predicate
+        selects every record, and tables of binary attributes are judged by queries that restrict nothing. The bound is from
+        Garofalakis and Kumar (ACM TODS 30(1), 2005). Cost: O(q v) memory for v values of the domains, and the time of one
+        `query_error` per view where queries are drawn again.
+        """
+        rng = as_generator("Workload.draw", rng)
+        listed = _checked_views(views)
+        known, m = domains(listed), len(listed[0].schema.values)
+        sizes = tuple(len(domain) for domain in known)
+        _check(queries, dimensions, selectivity, predicates, restrict_sensitive, sanity_bound, sizes)
+        sampler = QuerySampler(sizes, m, dimensions, selectivity, predicates, restrict_sensitive)
+        if sanity_bound is not None:
+            return cls(known, *sampler(int(queries), rng), sanity_bound=sanity_bound)
+        tables = [original_boxes(view, known) for view in listed]
+        return cls(known, *_nonempty(sampler, tables, int(queries), rng))
+
+    def __len__(self) -> int:
+        return len(self.selected_values)
+
+    def __repr__(self) -> str:
+        return f"Workload(queries={len(self)}, redrawn={self.redrawn}, sanity_bound={self.sanity_bound})"
+
+    def count(self, boxes: Boxes) -> FloatArray:
+        """Number of records that each query counts, if those of a box are spread evenly over it: float array, shape ``(q,)``."""
+        check_kind("Workload.count", "boxes", boxes, Boxes, "is the Boxes of a release")
+        return query_counts(boxes, self.selected, self.selected_values)
 
 
 def query_error(releases: Iterable[Release], workload: Workload, *, progress: Progress = iter) -> pd.DataFrame:
@@ -139,3 +277,247 @@ def actual_counts(view: View, workload: Workload) -> FloatArray:
 def _check_workload(owner: str, workload: object) -> None:
     takes = "takes a Workload; draw one, as Workload.draw(history, rng=1)"
     check_kind(owner, "workload", workload, Workload, takes)
+
+
+MAX_SELECTED_CODES = 2**30
+"""Largest product of the number of queries and the size of a domain: the entries of a mask."""
+
+MAX_DRAWS_PER_QUERY = 20
+"""Largest number of queries drawn for each that is kept."""
+
+
+class Queries(NamedTuple):
+    """Predicates of q queries.
+
+    Attributes
+    ----------
+    selected : tuple of bool arrays, shape (q, v)
+        Codes of each quasi-identifier that each query selects.
+    selected_values : bool array, shape (q, m)
+        Sensitive values that each query selects.
+    dimensions : int array, shape (q,)
+        Number of quasi-identifiers with a predicate.
+    """
+
+    selected: tuple[BoolArray, ...]
+    selected_values: BoolArray
+    dimensions: IntArray
+
+    def subset(self, rows: BoolArray) -> "Queries":
+        """Queries of some rows."""
+        return Queries(
+            tuple(column[rows] for column in self.selected), self.selected_values[rows], self.dimensions[rows]
+        )
+
+
+@dataclass(frozen=True)
+class QuerySampler:
+    """Distribution of queries before empty ones are drawn again; the settings are those of `Workload.draw`.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Number of values of each quasi-identifier's domain.
+    m : int
+        Number of sensitive values.
+    """
+
+    sizes: tuple[int, ...]
+    m: int
+    dimensions: int | None
+    selectivity: float
+    predicates: Predicates
+    restrict_sensitive: bool
+
+    def __call__(self, queries: int, rng: np.random.Generator) -> Queries:
+        """Draw queries, each with a restricting predicate on every attribute in it."""
+        attributes = restrictable(self.sizes)
+        d = len(attributes)
+        number = rng.integers(1, d + 1, queries) if self.dimensions is None else np.full(queries, self.dimensions)
+        restricted = np.zeros((queries, len(self.sizes)), dtype=np.bool_)
+        restricted[:, attributes] = _random_orders(rng, queries, d) < number[:, None]
+        share = self.selectivity ** (1 / (number + self.restrict_sensitive))
+        draw = _random_ranges if self.predicates == "ranges" else _random_values
+        selected = tuple(
+            draw(rng, size, predicate_size(size, share)) | ~restricted[:, [a]] for a, size in enumerate(self.sizes)
+        )
+        if not self.restrict_sensitive:
+            return Queries(selected, np.ones((queries, self.m), dtype=bool), number)
+        return Queries(selected, _random_values(rng, self.m, predicate_size(self.m, share)), number)
+
+
+def _nonempty(
+    sampler: QuerySampler, tables: list[Boxes], queries: int, rng: np.random.Generator
+) -> tuple[tuple[BoolArray, ...], BoolArray, IntArray, int]:
+    """Queries that count a record of every table, and the number of those drawn again."""
+    kept: list[Queries] = []
+    redrawn, missing = 0, queries
+    while missing:
+        drawn = sampler(missing, rng)
+        nonempty = np.all([query_counts(table, drawn.selected, drawn.selected_values) > 0 for table in tables], axis=0)
+        kept.append(drawn.subset(nonempty))
+        missing -= int(nonempty.sum())
+        redrawn += int((~nonempty).sum())
+        if redrawn > MAX_DRAWS_PER_QUERY * (queries + 50):
+            raise ValueError(
+                f"of {redrawn + queries - missing} queries drawn, {queries - missing} count a record; raise the selectivity "
+                f"({sampler.selectivity}), lower the dimensions, or keep empty queries by a sanity_bound."
+            )
+    return *concatenated(kept), redrawn
+
+
+def _checked_views(views: Any) -> tuple[View, ...]:
+    """Check the views to draw from."""
+    listed = (views,) if isinstance(views, View) or not np.iterable(views) else tuple(views)
+    for view in listed:
+        if not isinstance(view, View):
+            held = "" if view is views else f" that holds a {type(view).__name__}"
+            raise TypeError(
+                f"Workload.draw: views is a {type(views).__name__}{held}; it takes a View, a History or several views: those to be "
+                "published."
+            )
+    return listed
+
+
+def _check(
+    queries: Any,
+    dimensions: Any,
+    selectivity: Any,
+    predicates: Any,
+    restrict_sensitive: Any,
+    sanity_bound: Any,
+    sizes: tuple[int, ...],
+) -> None:
+    """Raise ValueError or TypeError unless the settings of a draw are in range."""
+    if not is_whole(queries):
+        raise ValueError(f"queries is {queries!r}; a workload has at least one.")
+    most = len(restrictable(sizes))
+    if not most:
+        raise ValueError(
+            "no quasi-identifier has two values, so a query can restrict none; draw the workload from all views."
+        )
+    if dimensions is not None and not (is_whole(dimensions) and dimensions <= most):
+        raise ValueError(
+            f"dimensions is {dimensions!r} and the table has {most} quasi-identifiers of two or more values; a query has "
+            f"predicates on 1 to {most}."
+        )
+    if not (is_number(selectivity, 0, 1) and selectivity > 0):
+        raise ValueError(
+            f"selectivity is {selectivity!r}; it is the share of the records counted, over 0 and at most 1."
+        )
+    check_choice("Workload.draw", "predicates", predicates, PREDICATES)
+    check_flag("Workload.draw", "restrict_sensitive", restrict_sensitive)
+    if sanity_bound is not None and not (is_number(sanity_bound, 0, 1) and sanity_bound > 0):
+        raise ValueError(f"sanity_bound is {sanity_bound!r}; it is a share of the records, over 0 and at most 1.")
+    if queries * max(sizes) > MAX_SELECTED_CODES:
+        raise ValueError(
+            f"{queries} queries over a quasi-identifier of {max(sizes)} values are more than a workload holds; lower their number, "
+            "or round the column."
+        )
+
+
+PREDICATES: tuple[Predicates, ...] = ("values", "ranges")
+
+
+def concatenated(parts: Sequence[Queries]) -> Queries:
+    """Concatenation of several sets of queries."""
+    columns = zip(*(part.selected for part in parts), strict=True)
+    return Queries(
+        tuple(np.concatenate(column) for column in columns),
+        np.concatenate([part.selected_values for part in parts]),
+        np.concatenate([part.dimensions for part in parts]),
+    )
+
+
+def restrictable(sizes: Sequence[int]) -> list[int]:
+    """Attributes with at least two values; a predicate on another restricts nothing."""
+    return [a for a, size in enumerate(sizes) if size > 1]
+
+
+def predicate_size(size: int, share: FloatArray) -> IntArray:
+    """Number of values that a predicate selects: ``ceil(size * share)``, at least 1 and at most ``size - 1``.
+
+    Of one value it is 1. The product is lowered by 1e-9, so that rounding lifts no whole number.
+    """
+    return np.clip(np.ceil(size * share - 1e-9), 1, max(size - 1, 1)).astype(np.int64)
+
+
+def _random_values(rng: np.random.Generator, size: int, number: IntArray) -> BoolArray:
+    return np.asarray(_random_orders(rng, len(number), size) < number[:, None])
+
+
+def _random_ranges(rng: np.random.Generator, size: int, number: IntArray) -> BoolArray:
+    first = rng.integers(0, size - number + 1)[:, None]
+    code = np.arange(size)
+    return np.asarray((code >= first) & (code < first + number[:, None]))
+
+
+def _random_orders(rng: np.random.Generator, rows: int, size: int) -> IntArray:
+    """Random permutation of 0 to size - 1 in each row: int array, shape ``(rows, size)``."""
+    return rng.permuted(np.tile(np.arange(size), (rows, 1)), axis=1)
+
+
+QUERIES_PER_BATCH = 256
+"""Number of queries computed at a time, whose partial products fit into the processor's cache."""
+
+
+def query_counts(boxes: Boxes, selected: tuple[BoolArray, ...], selected_values: BoolArray) -> FloatArray:
+    """Number of records that each query counts, if the records of a box are spread evenly over it.
+
+    Parameters
+    ----------
+    boxes : Boxes
+        c boxes, with the number of records of each sensitive value.
+    selected : tuple of bool arrays, shape (q, v)
+        Codes of each quasi-identifier that each query selects.
+    selected_values : bool array, shape (q, m)
+        Sensitive values that each query selects.
+
+    Returns
+    -------
+    float array, shape (q,)
+        ``sum_c (sum_{s selected} weights[c, s]) prod_a (selected codes of a in the box / codes of a in the box)``: exact counts
+        where boxes are single vectors. Cost: O(q (c d + p)), p being the number of pairs of a box and a value in it.
+    """
+    counts = np.zeros(len(selected_values))
+    intervals = [
+        np.unique(pair, axis=0, return_inverse=True)
+        for pair in np.stack([boxes.low, boxes.high], axis=2).swapaxes(0, 1)
+    ]
+    interval = np.stack([numbers.ravel() for _, numbers in intervals], axis=1)
+    for start in range(0, len(counts), QUERIES_PER_BATCH):
+        batch = slice(start, start + QUERIES_PER_BATCH)
+        shares = [_shares(ends, column[batch]) for (ends, _), column in zip(intervals, selected, strict=True)]
+        starts = np.cumsum([0, *(len(share) for share in shares)])[:-1]
+        values = np.ascontiguousarray(selected_values[batch].T, dtype=np.float64)
+        counts[batch] = _sum_of_products(np.vstack(shares), interval + starts, values, boxes.weights)
+    return counts
+
+
+def _shares(ends: IntArray, selected: BoolArray) -> FloatArray:
+    """Share of the codes of each interval that each query selects: float array, shape ``(u, q)``."""
+    below = np.zeros((selected.shape[1] + 1, len(selected)))
+    np.cumsum(selected.T, axis=0, out=below[1:])
+    return np.asarray((below[ends[:, 1] + 1] - below[ends[:, 0]]) / (ends[:, 1] - ends[:, 0] + 1)[:, None])
+
+
+@compiled
+def _sum_of_products(shares: FloatArray, interval: IntArray, values: FloatArray, weights: FloatArray) -> FloatArray:
+    """``sum_c (sum_s weights[c, s] values[s, q]) prod_a shares[interval[c, a], q]`` for each q."""
+    queries = values.shape[1]
+    total = np.zeros(queries)
+    product = np.empty(queries)
+    for c in range(len(interval)):
+        product[:] = 0.0
+        for s in range(len(values)):
+            # Most boxes hold few values: zeros are skipped before the loop over queries.
+            if weights[c, s] > 0:
+                for q in range(queries):
+                    product[q] += weights[c, s] * values[s, q]
+        for a in range(interval.shape[1]):
+            row = shares[interval[c, a]]
+            for q in range(queries):
+                product[q] *= row[q]
+        for q in range(queries):
+            total[q] += product[q]
+    return total

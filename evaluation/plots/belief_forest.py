@@ -11,7 +11,7 @@ from foreknow.evaluation.plots.arguments import as_titled, check_label
 from foreknow.evaluation.plots.belief_intervals import INTERVALS, source_of
 from foreknow.evaluation.plots.panels import one_panel
 from foreknow.evaluation.plots.style import color_and_marker, hide_frame, place_legend, without_mathtext
-from foreknow.evaluation.risk.central_intervals import interval_of
+from foreknow.evaluation.risk.respondent_risk import interval_of
 from foreknow.models import Beliefs, History
 from foreknow.models.settings import check_kind, is_number, shown
 from foreknow.models.tables.columns.lookalikes import lookalike

@@ -12,8 +12,7 @@ from foreknow.evaluation.plots.arguments import check_table, check_titled
 from foreknow.evaluation.plots.panels import Panels, given_panels, new_figure
 from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame, legend, place_legend
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
-from foreknow.evaluation.risk.breaches import breach_threshold
-from foreknow.evaluation.risk.ranking import BELIEF_DECIMALS
+from foreknow.evaluation.risk.breaches import BELIEF_DECIMALS, breach_threshold
 from foreknow.models import Beliefs, CompromisedRecords, History
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.settings import check_kind

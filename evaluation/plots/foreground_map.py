@@ -13,8 +13,12 @@ from foreknow.evaluation.plots.marker_labels import MarkerLabels
 from foreknow.evaluation.plots.panels import one_panel
 from foreknow.evaluation.plots.style import COLORS, legend, without_mathtext
 from foreknow.evaluation.risk.beliefs_and_truth import original_view
-from foreknow.evaluation.risk.global_errors import signature_table
-from foreknow.evaluation.risk.mined_distributions import attribute_names, global_distributions, set_probabilities
+from foreknow.evaluation.risk.global_errors import (
+    attribute_names,
+    global_distributions,
+    set_probabilities,
+    signature_table,
+)
 from foreknow.models import GlobalDistribution, History, View
 from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.sensitive_set import as_sensitive_values

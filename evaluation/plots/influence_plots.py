@@ -15,7 +15,7 @@ from foreknow.evaluation.plots.arguments import check_text
 from foreknow.evaluation.plots.panels import one_panel
 from foreknow.evaluation.plots.style import COLORS, without_mathtext
 from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis
-from foreknow.evaluation.risk.influence import influence_by_distance
+from foreknow.evaluation.risk.information_flow import influence_by_distance
 from foreknow.models.settings import check_kind, check_whole
 
 MAX_DRAWN_RESPONDENTS = 40

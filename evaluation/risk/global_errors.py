@@ -1,24 +1,19 @@
-"""Errors of mined global probabilities against the frequencies in the original records."""
+"""Errors of mined global probabilities, and their differences among the members of a group."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from foreknow.attacks import ForegroundBeliefs
-from foreknow.evaluation.release_table import release_table
+from foreknow.evaluation.arguments import release_table
 from foreknow.evaluation.risk.beliefs_and_truth import mean, original_view
-from foreknow.evaluation.risk.mined_distributions import (
-    attribute_names,
-    global_distributions,
-    release_rows,
-    set_probabilities,
-)
-from foreknow.models import GlobalDistribution, History, View
-from foreknow.models.arrays import FloatArray
-from foreknow.models.foreground.beliefs import INTERVAL
-from foreknow.models.settings import check_flag
-from foreknow.models.tables.sensitive_set import as_sensitive_values, sensitive_codes
+from foreknow.models import GlobalDistribution, History, Observation, View
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.foreground.global_distribution import INTERVAL
+from foreknow.models.settings import check_flag, check_kind
+from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values, sensitive_codes
 
 COLUMNS = ("time", "attributes", "signature", "support", "probability", "frequency")
 ERRORS = ("relative_error", "absolute_error", "signatures", "zeros")
@@ -160,3 +155,190 @@ def _signature_names(distribution: GlobalDistribution) -> list[str]:
         ", ".join(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
         for labels in zip(*columns, strict=True)
     ]
+
+
+DIFFERENCE_COLUMNS = ("greatest_difference", "compared", "left_out")
+
+
+def greatest_differences(
+    beliefs: ForegroundBeliefs, sensitive_set: Collection[Hashable] | None = None, *, by_attribute_set: bool = False
+) -> pd.DataFrame:
+    """Mean over groups of the range of the global probabilities of a sensitive set: the largest minus the smallest.
+
+    The paper calls it Delta (foreground knowledge, section 5.2, measurement 4). The larger it is, the more a global distribution
+    distinguishes the members of a group.
+
+    Parameters
+    ----------
+    beliefs : ForegroundBeliefs
+        The result of a `ForegroundAttack`.
+    sensitive_set : collection of values, optional
+        The set, where the attack distinguished all values; otherwise the attack's set is used.
+    by_attribute_set : bool
+        True for a row per attribute set; False for a row per release, over all pairs of a group and an attribute set.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``time``, and ``attributes`` with a row per attribute set; ``greatest_difference``, the mean over pairs of a group
+        and an attribute set; ``compared``, the number of these pairs; ``left_out``, the number of pairs in which no member's
+        signature has enough support. Only members whose signature has it are compared; a single one has the difference 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the beliefs are not those of a foreground attack; if a set is needed and omitted; if the set is empty, not in the
+        domain, the whole domain, or not the attack's.
+
+    Notes
+    -----
+    Cost: O(n) per attribute set.
+
+    Examples
+    --------
+    In Example 2 of the paper f is (2/3, 0), and one group of three has records of both signatures:
+
+    >>> from foreknow.attacks import ForegroundAttack
+    >>> from foreknow.models import PublishedTable
+    >>> table = PublishedTable(
+    ...     pd.DataFrame(
+    ...         {"A": ["s1", "s2", "s1", "s1", "s2", "s2"], "group": [1, 1, 2, 2, 3, 3], "X": ["x", "y", "x", "y", "y", "z"]}
+    ...     ),
+    ...     sensitive="X",
+    ... )
+    >>> greatest_differences(ForegroundAttack(sensitive_set={"x"}, support=1)([table])).round(6)
+       time  greatest_difference  compared  left_out
+    0     0             0.222222         3         0
+    """
+    check_flag("greatest_differences", "by_attribute_set", by_attribute_set)
+    checked = None if sensitive_set is None else as_sensitive_values("greatest_differences", sensitive_set)
+    rows = []
+    for observation, distributions in global_distributions("greatest_differences", beliefs):
+        pairs = {attribute_names(one): _extremes(one, observation, checked) for one in distributions}
+        rows += release_rows(observation.time, pairs, _differences, by_attribute_set)
+    return release_table(rows, ["time", *["attributes"] * by_attribute_set, *DIFFERENCE_COLUMNS])
+
+
+def _differences(extremes: FloatArray) -> dict[str, object]:
+    """Columns of `greatest_differences` from the extremes of groups."""
+    difference = extremes[:, 1] - extremes[:, 0]
+    compared = ~np.isnan(difference)
+    return {
+        "greatest_difference": mean(difference[compared]),
+        "compared": int(compared.sum()),
+        "left_out": int((~compared).sum()),
+    }
+
+
+def _extremes(
+    distribution: GlobalDistribution, observation: Observation, sensitive_set: tuple[Hashable, ...] | None
+) -> FloatArray:
+    """Smallest and largest probability among each group's members of supported signatures, NaN without any: ``(g, 2)``."""
+    probability = set_probabilities("greatest_differences", distribution, distribution.probabilities, sensitive_set)
+    signature, group = distribution.signatures.signature, observation.group
+    inside = (signature >= 0) & (group >= 0)
+    extremes = np.tile([np.inf, -np.inf], (len(observation.counts), 1))
+    np.minimum.at(extremes[:, 0], group[inside], probability[signature[inside]])
+    np.maximum.at(extremes[:, 1], group[inside], probability[signature[inside]])
+    return np.where(np.isfinite(extremes), extremes, np.nan)
+
+
+def global_distributions(
+    owner: str, beliefs: ForegroundBeliefs
+) -> Iterator[tuple[Observation, tuple[GlobalDistribution, ...]]]:
+    """Yield each release with its global distributions.
+
+    Parameters
+    ----------
+    owner : str
+        The measure, for error messages.
+    beliefs : ForegroundBeliefs
+
+    Raises
+    ------
+    TypeError
+        If the beliefs are not those of a `ForegroundAttack`.
+    ValueError
+        If they lack the global distributions of a release.
+    """
+    takes = "holds global distributions; give what a ForegroundAttack returned, because other attacks mine none"
+    check_kind(owner, "beliefs", beliefs, ForegroundBeliefs, takes)
+    if len(beliefs.knowledge) != len(beliefs):
+        raise ValueError(
+            f"{owner}: beliefs has {len(beliefs)} releases and the global distributions of {len(beliefs.knowledge)}; give what a "
+            "ForegroundAttack returned."
+        )
+    return zip((release.observation for release in beliefs), beliefs.knowledge, strict=True)
+
+
+def set_probabilities(
+    owner: str, distribution: GlobalDistribution, probabilities: FloatArray, sensitive_set: tuple[Hashable, ...] | None
+) -> FloatArray:
+    """Probability of a sensitive set under distributions of one attribute set: shape ``(..., s, m)`` to ``(..., s)``.
+
+    Parameters
+    ----------
+    owner : str
+        The measure, for error messages.
+    distribution : GlobalDistribution
+        Says which classes the last axis has.
+    probabilities : float array, shape (..., s, m)
+    sensitive_set : tuple, optional
+        May be omitted where the attack was given a sensitive set, which is then used.
+
+    Raises
+    ------
+    ValueError
+        If the set is not the attack's; if the attack distinguished all values and the set is None; if the set is not in the domain
+        or is the whole domain.
+    """
+    mined = distribution.sensitive_set
+    if sensitive_set is not None:
+        codes = SensitiveSet.within(mined.domain, sensitive_set, owner).codes
+        if not mined.is_proper_subset:
+            return np.asarray(probabilities[..., codes].sum(axis=-1))
+        _check_same(owner, mined, codes)
+    elif not mined.is_proper_subset:
+        raise ValueError(
+            f"{owner}: the attack distinguished all values, so that there is no one sensitive set; name it, as "
+            "sensitive_set={...}."
+        )
+    return np.asarray(probabilities[..., 0])
+
+
+def _check_same(owner: str, mined: SensitiveSet, codes: IntArray) -> None:
+    """Raise ValueError unless a set is the attack's."""
+    if not np.array_equal(codes, mined.codes):
+        wanted, given = (", ".join(repr(mined.domain[code]) for code in some) for some in (codes, mined.codes))
+        raise ValueError(
+            f"{owner}: the set asked for is {{{wanted}}}, and the attack was given {{{given}}}, the only set it has probabilities "
+            f"of; attack with sensitive_set={{{wanted}}}, or with sensitive_set=None, which distinguishes all values."
+        )
+
+
+def release_rows(
+    time: Any,
+    pairs: Mapping[str, FloatArray],
+    measure: Callable[[FloatArray], dict[str, object]],
+    by_attribute_set: bool,
+) -> list[dict[str, object]]:
+    """Rows of one release in a table of a measure: one row, or one for each attribute set.
+
+    Parameters
+    ----------
+    time
+        Time of the release.
+    pairs : mapping of str to float array, shape (k, 2)
+        The two numbers that are compared, by attribute set.
+    measure : callable
+        Takes an array of pairs, shape ``(k, 2)``, and returns the columns of a row.
+    by_attribute_set : bool
+    """
+    if by_attribute_set:
+        return [{"time": time, "attributes": name} | measure(some) for name, some in pairs.items()]
+    return [{"time": time} | measure(np.concatenate([np.zeros((0, 2)), *pairs.values()]))]
+
+
+def attribute_names(distribution: GlobalDistribution) -> str:
+    """The attribute set as text: its names, separated by commas."""
+    return ", ".join(distribution.attributes)

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from foreknow.attacks import LabelBeliefs
-from foreknow.attacks.label_beliefs import BELIEF_TOLERANCE
-from foreknow.evaluation.release_table import release_table
+from foreknow.attacks.linking import BELIEF_TOLERANCE
+from foreknow.evaluation.arguments import release_table
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_range
 

@@ -1,18 +1,19 @@
-"""Risk of each respondent: the highest belief in the true value, and the release that led to it."""
+"""Risk of each respondent, the group members who expose another one, and intervals over draws of the knowledge."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from types import EllipsisType
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from foreknow.evaluation.arguments import check_beliefs
-from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth
-from foreknow.evaluation.risk.central_intervals import interval_of
-from foreknow.evaluation.risk.forecasts import numbered
-from foreknow.models import Beliefs, History
-from foreknow.models.arrays import FloatArray, ObjectArray
-from foreknow.models.settings import check_flag, check_whole
+from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, numbered
+from foreknow.models import Auto, Beliefs, History, Observation, Problem, ReleaseBeliefs
+from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
+from foreknow.models.problem import Estimator
+from foreknow.models.settings import check_choice, check_flag, check_kind, check_whole, is_number
 
 INTERVAL_MASS = 0.9
 """Mass of the interval of a belief."""
@@ -142,3 +143,287 @@ def as_objects(labels: Sequence[Any]) -> ObjectArray:
     for place, label in enumerate(labels):
         array[place] = label
     return array
+
+
+def exposing_members(
+    beliefs: Beliefs,
+    respondent: Hashable,
+    time: Any,
+    *,
+    value: Hashable | None = None,
+    estimator: Estimator | None = None,
+    without: Literal["prior", "uniform"] = "prior",
+    most: int = 5,
+) -> pd.DataFrame:
+    """Members of a respondent's group, by the change of the belief about the respondent if less were known of the member.
+
+    For each other member j, the belief is computed again with the revised prior of j replaced by its prior (leave-one-out).
+    ``contribution`` is the belief less that.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        The result of an attack with an adversary.
+    respondent : hashable
+        The exposed respondent.
+    time
+        Time of the release.
+    value : hashable, optional
+        Value that the belief is about. By default the respondent's most probable value after the release.
+    estimator : Estimator, optional
+        Rule that computes the posterior of the group; by default `Auto`. Give the one of the adversary.
+    without : {"prior", "uniform"}
+        Row that replaces the revised prior of a member: its prior before any release, so that earlier releases are taken away;
+        or the uniform distribution, so that the prior is too.
+    most : int
+        Number of members to return.
+
+    Returns
+    -------
+    DataFrame
+        One row per member, in decreasing order of the absolute contribution. Columns ``respondent``, the member; ``contribution``,
+        positive where the knowledge of the member raises the belief; ``belief``, that with all revised priors; ``belief_without``;
+        ``certainty``, the highest revised prior of the member. Empty if the respondent is suppressed or alone in the group.
+
+    Raises
+    ------
+    TypeError
+        If the beliefs are no `Beliefs`, or the estimator is none.
+    ValueError
+        If there is no such release, respondent or value, or a choice or number is none of those above.
+
+    Notes
+    -----
+    Exact for one group and one release with an exact estimator. ``belief`` is that of the group given the revised priors. It is
+    the posterior of `SequentialAttack` and `SnapshotAttack`, if there are no compromised records, counterfeits or distorted
+    values; that of an attack that looks back differs. Contributions do not add up: members may replace each other. A member
+    whose row does not change contributes 0 and is not computed. So a newcomer, whose revised prior is its prior, contributes 0
+    with ``without="prior"``, as C below: no earlier release told about it. ``"uniform"`` measures what its prior tells. Cost:
+    one problem of at most k - 1 groups of k records, O(k^2 m) memory.
+
+    Examples
+    --------
+    A is exposed by B, of whom the first release told that B is well:
+
+    >>> from foreknow.attacks import SequentialAttack
+    >>> from foreknow.models import Adversary, History, MarkovChain, Numeric, Release, Schema, UniformPrior
+    >>> frame = pd.DataFrame(
+    ...     {"id": ["B", "A", "B", "C"], "week": [1, 2, 2, 2], "age": [30, 31, 30, 32], "result": ["well", "ill", "well", "well"]}
+    ... )
+    >>> history = History.read(frame, Schema({"age": Numeric()}, "result", ("ill", "well")))
+    >>> attack = SequentialAttack(Adversary(UniformPrior(), MarkovChain(1, np.array([[0.9, 0.1], [0.1, 0.9]]))))
+    >>> beliefs = attack([Release(history[0], [0]), Release(history[1], [0, 0, 0])])
+    >>> exposing_members(beliefs, "A", 2, value="ill").round(3)
+      respondent  contribution  belief  belief_without  certainty
+    0          B          0.14   0.474           0.333        0.9
+    1          C          0.00   0.474           0.474        0.5
+    """
+    owner = "exposing_members"
+    check_beliefs(owner, beliefs)
+    check_choice(owner, "without", without, ("prior", "uniform"))
+    check_whole(owner, "most", most, "members")
+    rule = Auto() if estimator is None else estimator
+    if isinstance(rule, type) or not callable(rule):
+        raise TypeError(f"{owner}: estimator is {rule!r}; it is an estimator object, as Exact().")
+    release = beliefs.at(time)
+    row = _row(release.observation, respondent)
+    code = _code(release, row, value)
+    members = _others(release.observation, row)
+    believed, changed = _beliefs_without(release, row, members, code, rule, without)
+    contribution = believed - changed
+    order = np.argsort(-np.abs(contribution), kind="stable")[: int(most)]
+    names = release.observation.people.respondents
+    return pd.DataFrame(
+        {
+            "respondent": as_objects([names[member] for member in members[order]]),
+            "contribution": contribution[order],
+            "belief": np.full(len(order), believed),
+            "belief_without": changed[order],
+            "certainty": release.revised[members[order]].max(axis=1, initial=0),
+        }
+    ).infer_objects()
+
+
+def _beliefs_without(
+    release: ReleaseBeliefs, row: int, members: IntArray, code: int, rule: Estimator, without: str
+) -> tuple[float, FloatArray]:
+    """Belief about a respondent, and the same with the row of each other member replaced: shape ``(k - 1,)``."""
+    if not len(members):
+        return 0.0, np.zeros(0)
+    problem = release.observation.problem(release.revised)
+    group = problem.group[row]
+    rows = np.flatnonzero(problem.group == group)
+    place = np.searchsorted(rows, members)
+    m = problem.prior.shape[1]
+    replacing = release.prior[members] if without == "prior" else np.full((len(members), m), 1 / m)
+    changed = np.flatnonzero((replacing != problem.prior[members]).any(axis=1))
+    priors = np.repeat(problem.prior[rows][None], len(changed) + 1, axis=0)
+    priors[np.arange(1, len(changed) + 1), place[changed]] = replacing[changed]
+    copies, size = priors.shape[:2]
+    counts = np.repeat(problem.counts[[group]], copies, axis=0)
+    stacked = Problem(priors.reshape(-1, m), np.repeat(np.arange(copies), size), counts)
+    own = int(np.searchsorted(rows, row))
+    found = rule(stacked).probabilities.reshape(copies, size, m)[:, own, code]
+    beliefs = np.full(len(members), found[0])
+    beliefs[changed] = found[1:]
+    return float(found[0]), beliefs
+
+
+def _others(observation: Observation, row: int) -> IntArray:
+    """Rows of the other members of a respondent's group; none of a suppressed respondent."""
+    group = observation.group[row]
+    rows = np.flatnonzero(observation.group == group) if group >= 0 else np.zeros(0, dtype=np.int64)
+    return np.asarray(rows[rows != row])
+
+
+def _row(observation: Observation, respondent: Hashable) -> int:
+    try:
+        rows = observation.people.rows(respondent)
+    except TypeError:
+        rows = []
+    if not len(rows):
+        raise ValueError(
+            f"exposing_members: respondent {respondent!r} is not in the release at {observation.time!r}; name one of its "
+            f"{len(observation.people)} respondents, as in people.respondents."
+        )
+    return int(rows[0])
+
+
+def _code(release: ReleaseBeliefs, row: int, value: Hashable | None) -> int:
+    """Code of a value, or of a respondent's most probable one."""
+    values = release.observation.people.schema.values
+    if value is None:
+        return int(release.posterior.probabilities[row].argmax())
+    matching = [code for code, known in enumerate(values) if type(known) is type(value) and known == value]
+    if not matching:
+        raise ValueError(f"exposing_members: value is {value!r}; it is one of {', '.join(map(repr, values[:8]))}.")
+    return matching[0]
+
+
+OF_RECORDS = frozenset({"records", "measured", "published", "suppressed", "compromised", "certain"})
+"""Columns of measures that count records and do not depend on the beliefs."""
+
+
+def across_draws(
+    measure: Callable[..., pd.DataFrame], beliefs: Beliefs, history: History, mass: float = 0.9, **options: object
+) -> pd.DataFrame:
+    """Measure of mixed beliefs, with the interval of the same measure over the draws of the knowledge.
+
+    Parameters
+    ----------
+    measure : function of beliefs and a history to a table with one row per release
+        One of `BELIEF_MEASURES`, as `adversary_gain` or `risk_table`.
+    beliefs : Beliefs
+        Of an attack with an `Averaged` adversary.
+    history : History
+        The original records.
+    mass : float
+        Weight of the draws within the interval, with equal tails; over 0 and below 1.
+    **options
+        Options of the measure.
+
+    Returns
+    -------
+    DataFrame
+        The table of the measure of the mixture. After each column of numbers there are two more, with ``_low`` and ``_high``
+        after its name: quantiles over draws, with the weights of the draws at that release. Columns that do not depend on the
+        beliefs have none: numbers of records (`OF_RECORDS`).
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another kind.
+    ValueError
+        If the beliefs have no draws, the mass is out of its range, or the measure has not one row per release.
+
+    Notes
+    -----
+    The interval says how much the measure depends on what the adversary does not know of the law. The measure of the mixture
+    can lie outside: a mixture of certain and different beliefs is uncertain. It is no interval for a larger population. For a
+    measure over all releases, as `calibration`, call it with each of ``beliefs.draws.beliefs``. Cost: that of the measure for
+    each draw.
+    """
+    if not callable(measure):
+        raise TypeError(f"across_draws: measure is a {type(measure).__name__}; it is a function, as adversary_gain.")
+    check_beliefs("across_draws", beliefs)
+    check_kind("across_draws", "history", history, History, "is the History of the original records")
+    if not is_number(mass, 0, 1) or mass in (0, 1):
+        raise ValueError(f"across_draws: mass is {mass!r}; it is the weight within the interval, over 0 and below 1.")
+    if beliefs.draws is None:
+        raise ValueError("across_draws: the beliefs have no draws; attack with an Averaged adversary.")
+    table = measure(beliefs, history, **options)
+    if not isinstance(table, pd.DataFrame) or "time" not in table or len(table) != len(beliefs):
+        raise ValueError(
+            f"across_draws: {getattr(measure, '__name__', 'the measure')} returns no table with one row per release and a column "
+            "time; use one of BELIEF_MEASURES, or call it with each of beliefs.draws.beliefs."
+        )
+    each = [measure(draw, history, **options) for draw in beliefs.draws.beliefs]
+    columns: dict[str, pd.Series] = {}
+    for name in table.columns:
+        columns[name] = table[name]
+        if name != "time" and name not in OF_RECORDS and pd.api.types.is_numeric_dtype(table[name]):
+            draws = np.column_stack([one[name].to_numpy(dtype=np.float64) for one in each])
+            for end, level in (("low", (1 - mass) / 2), ("high", (1 + mass) / 2)):
+                columns[f"{name}_{end}"] = pd.Series(
+                    [
+                        weighted_quantiles(row[:, None], weights, level)[0]
+                        for row, weights in zip(draws, beliefs.draws.weights, strict=True)
+                    ],
+                    index=table.index,
+                    dtype=np.float64,
+                )
+    return pd.DataFrame(columns)
+
+
+def weighted_quantiles(numbers: FloatArray, weights: FloatArray, level: float) -> FloatArray:
+    """Smallest number at or below which draws have a weight of at least the level; NaN where a draw has none.
+
+    Parameters
+    ----------
+    numbers : float array, shape (D, ...)
+    weights : float array, shape (D,)
+        They sum to 1.
+    level : float
+
+    Returns
+    -------
+    float array, shape (...)
+
+    Examples
+    --------
+    >>> weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.5, 0.3]), 0.6)
+    array(2.)
+    """
+    order = np.argsort(numbers, axis=0, kind="stable")
+    reached = np.cumsum(weights[order], axis=0) >= level - 1e-12
+    reached[-1] = True
+    found = np.take_along_axis(numbers, np.take_along_axis(order, reached.argmax(axis=0)[None], axis=0), axis=0)[0]
+    return np.where(np.isnan(numbers).any(axis=0), np.nan, found)
+
+
+class BeliefInterval(NamedTuple):
+    """Interval of each belief after a release: lower and upper ends, float arrays of shape ``(n, m)``, or of the chosen entries."""
+
+    low: FloatArray
+    high: FloatArray
+
+
+def interval_of(
+    beliefs: Beliefs, t: int, mass: float, entries: tuple[IntArray, IntArray] | EllipsisType = ...
+) -> BeliefInterval:
+    """Central interval of each belief after release number t, or of some entries, as rows and columns.
+
+    With draws of the knowledge, its ends are the weighted quantiles of the beliefs under each draw. With a Monte Carlo standard
+    error, they are those of the normal distribution around the belief, within 0 and 1. Otherwise both ends are the belief.
+    """
+    posterior = beliefs.releases[t].posterior
+    lower, upper = (1 - mass) / 2, (1 + mass) / 2
+    if beliefs.draws is not None:
+        rows = np.stack([one.releases[t].posterior.probabilities[entries] for one in beliefs.draws.beliefs])
+        weights = beliefs.draws.weights[t]
+        return BeliefInterval(*(weighted_quantiles(rows, weights, level) for level in (lower, upper)))
+    belief = posterior.probabilities[entries]
+    if posterior.standard_error is None:
+        return BeliefInterval(belief, belief)
+    reach = float(scipy.special.ndtri(upper)) * posterior.standard_error[entries]
+    return BeliefInterval(*(np.clip(belief + sign * reach, 0, 1) for sign in (-1, 1)))

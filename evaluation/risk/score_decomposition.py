@@ -5,12 +5,24 @@ from collections.abc import Collection, Hashable
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.release_table import release_table
-from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth
-from foreknow.evaluation.risk.calibration import check_bins
-from foreknow.evaluation.risk.forecasts import Forecasts, forecasts, true_values
-from foreknow.evaluation.risk.recalibration import TERMS, Decomposition, Score, decomposed, distinct_beliefs
-from foreknow.evaluation.risk.respondent_bootstrap import as_bootstrap
+from foreknow.evaluation.arguments import release_table
+from foreknow.evaluation.risk.beliefs_and_truth import (
+    BeliefsAndTruth,
+    Forecasts,
+    LeftOut,
+    beliefs_and_truth,
+    forecasts,
+    true_values,
+)
+from foreknow.evaluation.risk.reliability_curve import (
+    TERMS,
+    Decomposition,
+    Score,
+    as_bootstrap,
+    check_bins,
+    decomposed,
+    distinct_beliefs,
+)
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_choice, is_number

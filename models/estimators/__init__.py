@@ -11,16 +11,12 @@ Each file has one estimator, in one shape: a frozen dataclass with its settings 
 
 from collections.abc import Callable
 
-from foreknow.models.estimators.auto import Auto
+from foreknow.models.estimators.auto import Auto, Mixed
 from foreknow.models.estimators.belief_propagation import BeliefPropagation
-from foreknow.models.estimators.confidence_sum import ConfidenceSum
+from foreknow.models.estimators.closed_form import ConfidenceSum, PerGroup, RandomWorlds
 from foreknow.models.estimators.dirichlet_multinomial import DirichletMultinomial
 from foreknow.models.estimators.exact import Exact, TooLarge
-from foreknow.models.estimators.mixed import Mixed
-from foreknow.models.estimators.omega import Omega
-from foreknow.models.estimators.per_group import PerGroup
-from foreknow.models.estimators.random_worlds import RandomWorlds
-from foreknow.models.estimators.sinkhorn import Sinkhorn
+from foreknow.models.estimators.sinkhorn import Omega, Sinkhorn
 from foreknow.models.estimators.swap_chain import SwapChain
 from foreknow.models.problem import Estimator
 

@@ -7,11 +7,9 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.arguments import check_iteration, check_problem
-from foreknow.models.estimators.assignments.group_beliefs import group_beliefs, write_group_beliefs
-from foreknow.models.estimators.assignments.message_passing import logistic, pass_messages
-from foreknow.models.estimators.assignments.support import weights_and_possible_pairs
-from foreknow.models.group_rows import group_rows
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
+from foreknow.models.estimators.assignments import group_beliefs, weights_and_possible_pairs, write_group_beliefs
+from foreknow.models.estimators.message_passing import logistic, pass_messages
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
 from foreknow.models.settings import is_number
 
 

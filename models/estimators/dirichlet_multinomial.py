@@ -7,10 +7,9 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_positive, check_problem
-from foreknow.models.estimators.assignments.best_assignments import average_of_best
+from foreknow.models.estimators.assignments import average_of_best
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.group_rows import GroupRows, group_rows
-from foreknow.models.problem import Posterior, Problem
+from foreknow.models.problem import GroupRows, Posterior, Problem, group_rows
 from foreknow.models.settings import check_choice
 
 NEGLIGIBLE_DRAW = 1e-18

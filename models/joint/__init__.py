@@ -9,15 +9,12 @@ from foreknow.models.joint.building import JointHistory, joint_history
 from foreknow.models.joint.enumeration import Enumeration
 from foreknow.models.joint.group_messages import GroupMessages
 from foreknow.models.joint.joint_auto import JointAuto
-from foreknow.models.joint.joint_evidence import joint_log_evidence
 from foreknow.models.joint.learned_knowledge import LearnedKnowledge
-from foreknow.models.joint.max_entropy import MaxEntropy
+from foreknow.models.joint.max_entropy import MaxEntropy, joint_log_evidence
 from foreknow.models.joint.path_sampler import PathSampler, SampledPosterior
-from foreknow.models.joint.posterior import JointPosterior
+from foreknow.models.joint.posterior import JointPosterior, JointSolver, release_beliefs
 from foreknow.models.joint.problem import JointProblem
-from foreknow.models.joint.release_beliefs import release_beliefs
 from foreknow.models.joint.sampled_knowledge import SampledKnowledge
-from foreknow.models.joint.solver import JointSolver
 
 JOINT_SOLVERS: dict[str, Callable[..., JointSolver]] = {
     "max-entropy": MaxEntropy,

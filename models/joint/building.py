@@ -1,7 +1,11 @@
-"""Joint problem of an adversary's knowledge and a sequence of observations."""
+"""Joint problem of an adversary's knowledge and a sequence of observations.
+
+Parts: transition tables between consecutive records, channels of distorted values, evidence of compromised records, and the rule of
+m-invariance as factors of the steps.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +14,13 @@ import pandas as pd
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.joint.chain_steps import chain_steps
-from foreknow.models.joint.channels import channel_emissions
-from foreknow.models.joint.claims import claim_evidence
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.knowledge.compromised_records import Claims
+from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of, is_personal
+from foreknow.models.mechanisms import SignatureLaw, emission_matrices, normalized_rows, signature_numbers
+from foreknow.models.memory import Memory
+from foreknow.models.problem import DOUBT, group_rows
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.observation import Observation
 
@@ -292,3 +297,291 @@ def _places(
         before.append(last[rows])
         last[records.respondent[part]] = place[part]
     return tuple(record), tuple(before)
+
+
+class ChainSteps(NamedTuple):
+    """Paths of records, and the chain that leads to each record.
+
+    Attributes
+    ----------
+    path : int array, shape (R,)
+        Path of each record. Without transitions each record is a path of its own.
+    chain : int array, shape (R,)
+        Chain that leads to each record from the previous one of its path; 0 for the first.
+    tables : tuple of float array, shapes (K, m, m), (K, m, m, m), ..., d arrays
+        Transition tables of each chain.
+    """
+
+    path: IntArray
+    chain: IntArray
+    tables: tuple[FloatArray, ...]
+
+
+def chain_steps(
+    adversary: Adversary, release: IntArray, respondent: IntArray, m: int, classes: IntArray | None = None
+) -> ChainSteps:
+    """Steps of an adversary's chain along records that are sorted by release.
+
+    ``classes``, shape ``(R,)``, is the class of the respondent at each record, for transitions by class; 0 by default. A step is
+    by the class at the release to which it leads, and by the class of the earlier record where there is no record of it.
+
+    Raises
+    ------
+    ValueError
+        If the chain is not over m values, or its order changes between two releases.
+    """
+    chain = np.zeros(len(release), dtype=np.int64)
+    if adversary.transitions is None or not len(release):
+        return ChainSteps(np.arange(len(release)), chain, ())
+    _, path = np.unique(respondent, return_inverse=True)
+    by_path = np.lexsort((release, path))
+    earlier, later = by_path[:-1], by_path[1:]
+    continued = path[earlier] == path[later]
+    earlier, later = earlier[continued], later[continued]
+    by_steps = adversary.gaps == "power" and chains_at(adversary.transitions, 0)[0].order == 1
+    start = release[earlier] if by_steps else release[later] - 1
+    classes = np.zeros(len(release), dtype=np.int64) if classes is None else classes
+    through = np.where(release[later] - start > 1, classes[earlier], classes[later])
+    kinds = np.stack([start, release[later], through, classes[later]], axis=1)
+    kinds, number = np.unique(kinds, axis=0, return_inverse=True)
+    chains, distinct = _distinct_chains(adversary, kinds.tolist() or [[0, 1, 0, 0]], m)
+    chain[later] = chains[number.reshape(-1)]
+    return ChainSteps(path, chain, _stacked(distinct))
+
+
+def _distinct_chains(adversary: Adversary, kinds: list[list[int]], m: int) -> tuple[IntArray, list[MarkovChain]]:
+    """Chain of each kind of step, as numbers of distinct chains: start, end, and the classes before the end and at it."""
+    assert adversary.transitions is not None
+    at = [chains_at(adversary.transitions, release) for release in range(max(stop for _, stop, _, _ in kinds) + 1)]
+    numbers: dict[tuple[int, ...], int] = {}
+    distinct: list[MarkovChain] = []
+    chosen = []
+    for start, stop, through, last in kinds:
+        links = [at[release][last if release == stop else through] for release in range(start + 1, stop + 1)]
+        key = tuple(map(id, links))
+        if key not in numbers:
+            numbers[key] = len(distinct)
+            distinct.append(_product(links, m))
+        chosen.append(numbers[key])
+    return np.array(chosen, dtype=np.int64), distinct
+
+
+def _product(links: list[MarkovChain], m: int) -> MarkovChain:
+    """Chain over several steps of chains of order 1, or the only step."""
+    for link in links:
+        if link.values != m:
+            raise ValueError(
+                f"the transitions are over {link.values} values, and the releases over {m}. Fit or give a chain over the "
+                "sensitive domain."
+            )
+    if len(links) == 1:
+        return links[0]
+    table = np.linalg.multi_dot([link.probabilities for link in links])
+    return MarkovChain(1, np.minimum(table, 1.0), substochastic=True)
+
+
+def _stacked(chains: list[MarkovChain]) -> tuple[FloatArray, ...]:
+    orders = {chain.order for chain in chains}
+    if len(orders) > 1:
+        raise ValueError(
+            f"the transitions have orders {sorted(orders)} at different releases; the joint law needs one order."
+        )
+    return tuple(np.stack(tables) for tables in zip(*(chain.tables for chain in chains), strict=True))
+
+
+def channel_emissions(
+    adversary: Adversary, observations: Sequence[Observation], release: IntArray, counts: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Emissions of the groups of releases with distorted values.
+
+    Parameters
+    ----------
+    adversary : Adversary
+        Its estimator computes the channel of each such release, going forward (`Adversary.channel`).
+    observations : sequence of Observation
+    release : int array, shape (G,)
+    counts : int array, shape (G, m)
+
+    Returns
+    -------
+    emission : float array, shape (C, m, m)
+    emission_row : int array, shape (G,)
+        Row of each group; -1 in other releases, and where nothing is published.
+
+    Notes
+    -----
+    The channel of a release is estimated from it and the releases before, not from later ones. Cost: that of the sequential
+    attack up to the last release with distorted values; nothing without any.
+    """
+    m = counts.shape[1]
+    row = np.full(len(counts), -1, dtype=np.int64)
+    matrices = [np.zeros((0, m, m))]
+    memory, number = Memory(), 0
+    last = max((t for t, seen in enumerate(observations) if seen.distorted), default=-1)
+    for t, observation in enumerate(observations[: last + 1] if adversary.distortion == "counted" else ()):
+        revised = adversary.revise(memory, observation.people, observation.time)
+        channel = adversary.channel(revised, observation)
+        if channel is not None:
+            groups = np.flatnonzero((release == t) & counts.any(axis=1))
+            row[groups] = number + np.arange(len(groups))
+            number += len(groups)
+            matrices.append(emission_matrices(channel, counts[groups]))
+        memory = adversary.update_memory(memory, observation, adversary.posterior(revised, observation))
+    return np.concatenate(matrices), row
+
+
+def claim_evidence(
+    claims: Sequence[Claims | None], release: IntArray, row: IntArray, steps: ChainSteps, prior: FloatArray
+) -> tuple[FloatArray, IntArray]:
+    """Likelihood of each value of the records that claims are about.
+
+    A claim of confidence c in the value s makes the law of a path the mixture of the path given s, with weight c, and the path::
+
+        evidence(x) = (1 - sum of c) + c_x / P(x),    P(x) = probability of x at this record by prior and transitions
+
+    so that the probability of s before all releases becomes ``c + (1 - c) P(s)``: the law of total probability of BayFrame,
+    Equation 5, normalized.
+
+    Parameters
+    ----------
+    claims : sequence of Claims or None
+        Claims of each release.
+    release, row : int array, shape (R,)
+        Release and row of each record, sorted by release.
+    steps : ChainSteps
+    prior : float array, shape (N, m)
+        Distribution of the first value of each path.
+
+    Returns
+    -------
+    evidence : float array, shape (E, m)
+    evidence_row : int array, shape (R,)
+        Row of each record, -1 for none.
+
+    Notes
+    -----
+    Several claims about one respondent at different times are independent evidence: P is the law without any of them. A value of
+    probability 0 has ``P = DOUBT``. Cost: O(R log R), and O(m^(d + 1)) for each record on the path of a claim up to it.
+    """
+    m = prior.shape[1]
+    evidence_row = np.full(len(release), -1, dtype=np.int64)
+    cuts = np.searchsorted(release, np.arange(len(claims) + 1))
+    by_path = group_rows(steps.path, len(prior))
+    evidence: list[FloatArray] = []
+    for t, claim in enumerate(claims):
+        if claim is None or not len(claim.rows):
+            continue
+        record_of = {int(row[r]): r for r in range(cuts[t], cuts[t + 1])}
+        for line in np.unique(claim.rows).tolist():
+            record = record_of[line]
+            about = claim.rows == line
+            share = np.bincount(claim.values[about], weights=claim.confidence[about], minlength=m)
+            records = by_path.order[by_path.starts[steps.path[record]] : by_path.starts[steps.path[record] + 1]]
+            reference = np.maximum(_unconditional(records[records <= record], steps, prior), DOUBT)
+            evidence_row[record] = len(evidence)
+            evidence.append(max(1 - share.sum(), 0.0) + share / reference)
+    return np.array(evidence).reshape(len(evidence), m), evidence_row
+
+
+def _unconditional(records: IntArray, steps: ChainSteps, prior: FloatArray) -> FloatArray:
+    """Distribution of the value of the last of some first records of a path, by prior and transitions: shape ``(m,)``."""
+    joint = prior[steps.path[records[0]]]
+    m = len(joint)
+    for r in records[1:]:
+        known = joint.ndim
+        joint = joint[..., None] * steps.tables[known - 1][steps.chain[r]]
+        if joint.ndim > len(steps.tables):
+            joint = joint.sum(axis=0)
+    return np.asarray(joint.reshape(-1, m).sum(axis=0))
+
+
+def with_signatures(problem: JointProblem, laws: Sequence[SignatureLaw]) -> JointProblem:
+    """Problem of a history of m-invariant releases whose law contains the rule of the signatures.
+
+    A respondent of the same value as when last published keeps the signature S' (the set of values that the group shows); every
+    other one has a signature S at random among the records of the same value. So a step from x' to x has the factor::
+
+        P(S | S', x', x) = [x = x'] [S = S'] + [x != x'] r_S(x)
+
+    and the first record of a path the factor r_S(x), the share of the newly assigned records of value x that S received.
+
+    Parameters
+    ----------
+    problem : JointProblem
+        With chains of order 1.
+    laws : sequence of SignatureLaw
+        Of each release, with the shares r_S and the distribution of the counterfeits of each group.
+
+    Notes
+    -----
+    Exact for given shares. Groups of one release and one signature have the mean of their shares. A step from or to a record
+    that is not published has no factor. Cost: O(R log R), and ``m^2`` numbers for each release, signature, and chain.
+    """
+    counterfeits = _by_group(problem, [law.counterfeits for law in laws])
+    received, cell = _received(problem, laws)
+    chain, tables = _steps(problem, signature_numbers(problem.counts), cell, received)
+    prior = problem.prior.copy()
+    first, invented = _first_records(problem)
+    prior[problem.path[first]] = normalized_rows(prior[problem.path[first]] * received[cell[problem.group[first]]])
+    prior[problem.path[invented]] = counterfeits[problem.group[invented]]
+    return replace(problem, prior=prior, chain=chain, tables=(tables,))
+
+
+def first_signatures_log_evidence(problem: JointProblem, laws: Sequence[SignatureLaw]) -> float:
+    """Log-probability of the first signature of all respondents, given the shares; arguments as those of `with_signatures`.
+
+    It is the scale by which `with_signatures` divides the priors. The evidence of later signatures is in its steps. A probability
+    of 0 counts as `foreknow.models.problem.DOUBT`.
+    """
+    received, cell = _received(problem, laws)
+    first, _ = _first_records(problem)
+    sums = (problem.prior[problem.path[first]] * received[cell[problem.group[first]]]).sum(axis=1)
+    return float(np.log(np.maximum(sums, DOUBT)).sum())
+
+
+def _received(problem: JointProblem, laws: Sequence[SignatureLaw]) -> tuple[FloatArray, IntArray]:
+    """Share of the newly assigned records of each value that each signature of a release received, and its row of each group."""
+    _, cell = np.unique(np.stack([problem.release, signature_numbers(problem.counts)]), axis=1, return_inverse=True)
+    return _means(_by_group(problem, [law.shares for law in laws]), cell.reshape(-1)), cell.reshape(-1)
+
+
+def _first_records(problem: JointProblem) -> tuple[IntArray, IntArray]:
+    """First published records of paths, if these are the first records at all: those of respondents, and those of counterfeits."""
+    first = np.flatnonzero((problem.layout.previous < 0) & problem.constrained[problem.group])
+    invented = problem.path[first] >= problem.respondents
+    return first[~invented], first[invented]
+
+
+def _by_group(problem: JointProblem, parts: Sequence[FloatArray]) -> FloatArray:
+    """Numbers of each group of each release; 1 in groups that publish nothing: ``(g, m)`` for each release to ``(G, m)``."""
+    rows = np.ones(problem.counts.shape)
+    for t, part in enumerate(parts):
+        start = int(np.searchsorted(problem.release, t))
+        rows[start : start + len(part)] = part
+    return rows
+
+
+def _means(rows: FloatArray, cell: IntArray) -> FloatArray:
+    """Mean row of each cell."""
+    total = np.zeros((int(cell.max(initial=-1)) + 1, rows.shape[1]))
+    np.add.at(total, cell, rows)
+    return np.asarray(total / np.bincount(cell, minlength=len(total))[:, None])
+
+
+def _steps(
+    problem: JointProblem, signature: IntArray, cell: IntArray, received: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """Chain of each record, and the tables of all chains with the factors of the signatures."""
+    previous, group = problem.layout.previous, problem.group
+    published = problem.constrained[group]
+    later = np.flatnonzero((previous >= 0) & published & published[previous])
+    earlier = previous[later]
+    kept = signature[group[later]] == signature[group[earlier]]
+    keys, number = np.unique(np.stack([problem.chain[later], cell[group[later]], kept]), axis=1, return_inverse=True)
+    base = problem.tables[0]
+    tables = base[keys[0]] * received[keys[1]][:, None, :]
+    values = np.arange(problem.values)
+    tables[:, values, values] = np.where(keys[2][:, None] > 0, base[keys[0]][:, values, values], 0.0)
+    chain = problem.chain.copy()
+    chain[later] = len(base) + number.reshape(-1)
+    return chain, np.concatenate([base, tables])

@@ -9,11 +9,8 @@ from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_state_limit
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.joint.components import components
-from foreknow.models.joint.elimination import Elimination, LogFactors, eliminate, log_factors, value_weights
-from foreknow.models.joint.posterior import JointPosterior, belief_starts
-from foreknow.models.joint.problem import JointProblem, check_joint_problem
-from foreknow.models.joint.solver import forward_by_prefixes
+from foreknow.models.joint.posterior import JointPosterior, belief_starts, forward_by_prefixes
+from foreknow.models.joint.problem import JointProblem, check_joint_problem, components
 from foreknow.models.problem import CONTRADICTED, DOUBT
 
 
@@ -136,6 +133,58 @@ def enumerate_components(problem: JointProblem, limit: int, stop: bool) -> Enume
     return Enumerated(beliefs, status, np.sort(np.concatenate(unfit)), log_evidence)
 
 
+class LogFactors(NamedTuple):
+    """Logarithms of the factors of a joint problem.
+
+    Attributes
+    ----------
+    prior : float array, shape (N, m)
+    tables : tuple of float array, shapes (K, m, m), (K, m, m, m), ...
+    evidence : float array, shape (E, m)
+    emission : float array, shape (C, m, m)
+    """
+
+    prior: FloatArray
+    tables: tuple[FloatArray, ...]
+    evidence: FloatArray
+    emission: FloatArray
+
+
+class Step(NamedTuple):
+    """Transitions between the states before and after one record.
+
+    Attributes
+    ----------
+    record : int
+    before, after, value : int array, shape (transitions,)
+        State before, state after, and position of the record's value among the values of its group.
+    log_factor : float array, shape (transitions,)
+    log_weight : float array, shape (states before,)
+        Logarithm of the weight of all assignments of earlier records that lead to each state, up to a constant.
+    """
+
+    record: int
+    before: IntArray
+    after: IntArray
+    value: IntArray
+    log_factor: FloatArray
+    log_weight: FloatArray
+
+
+class Elimination(NamedTuple):
+    """Steps over all records of a component, and the logarithm of the weight of all its assignments.
+
+    Attributes
+    ----------
+    steps : list of Step
+    log_total : float
+        Minus infinity if no assignment is possible; then there are no steps.
+    """
+
+    steps: list[Step]
+    log_total: float
+
+
 def _solve(
     problem: JointProblem, records: IntArray, factors: LogFactors, doubtful: LogFactors, limit: int
 ) -> tuple[Elimination, bool] | None:
@@ -162,3 +211,176 @@ def _too_large(problem: JointProblem, records: IntArray, limit: int) -> str:
 
 def _first(numbers: IntArray) -> str:
     return ", ".join(map(str, numbers[:6].tolist())) + (", ..." if len(numbers) > 6 else "")
+
+
+MAX_KEY = 2**62
+"""Bound of the integers that number rows of several columns."""
+
+
+class States(NamedTuple):
+    """Joint states between two records, as columns of equal length.
+
+    Attributes
+    ----------
+    log_weight : float array, shape (states,)
+    known : dict of int to tuple of int array
+        For each path with a later record, the codes of its last d values, oldest first.
+    left : tuple of int array
+        Number of records that are still to be published with each value of the current group.
+    """
+
+    log_weight: FloatArray
+    known: dict[int, tuple[IntArray, ...]]
+    left: tuple[IntArray, ...]
+
+
+def log_factors(problem: JointProblem, doubt: float = 0.0) -> LogFactors:
+    """Logarithms of the factors of a problem, with a doubt mixed in.
+
+    The uniform distribution is mixed into rows of probabilities with the weight ``doubt``, and the largest likelihood of a record's
+    evidence into its others.
+    """
+    m = max(problem.values, 1)
+    likeliest = problem.evidence.max(axis=1, keepdims=True, initial=0.0)
+    with np.errstate(divide="ignore"):
+        return LogFactors(
+            np.log((1 - doubt) * problem.prior + doubt / m),
+            tuple(np.log((1 - doubt) * table + doubt / m) for table in problem.tables),
+            np.log((1 - doubt) * problem.evidence + doubt * likeliest),
+            np.log((1 - doubt) * problem.emission + doubt / m),
+        )
+
+
+def eliminate(problem: JointProblem, factors: LogFactors, records: IntArray, limit: float) -> Elimination | None:
+    """Sum over the values of all records of a component; None if the transitions are more than ``limit``.
+
+    Records are taken one by one. A state has the last d values of each path with a later record, and the counts that the current
+    group has left to publish. Cost: O(transitions * columns of a state), and a sort of the transitions.
+    """
+    order = _order(problem, records)
+    states, steps, tried, log_total, group = States(np.zeros(1), {}, ()), [], 0, 0.0, -1
+    for r in order.tolist():
+        if problem.group[r] != group:
+            group = int(problem.group[r])
+            states = _entered(problem, group, states)
+        tried += len(states.log_weight) * _options(problem, group)
+        if tried > limit:
+            return None
+        step, states = _advance(problem, factors, r, states)
+        if not len(step.before):
+            return Elimination([], -np.inf)
+        top = states.log_weight.max()
+        log_total += float(top)
+        states = states._replace(log_weight=states.log_weight - top)
+        steps.append(step)
+    # After the last record no path goes on and nothing is left to publish: there is one state, of log-weight 0.
+    return Elimination(steps, log_total)
+
+
+def value_weights(elimination: Elimination, width: IntArray) -> list[tuple[int, FloatArray]]:
+    """Belief in each value of each record of a component, from the backward pass over its steps.
+
+    Parameters
+    ----------
+    elimination : Elimination
+    width : int array, shape (R,)
+        Number of possible values of each record.
+
+    Returns
+    -------
+    list of (int, float array of shape (width,))
+        Record and its beliefs, which sum to 1.
+    """
+    beliefs = []
+    onward = np.zeros(1)
+    for step in reversed(elimination.steps):
+        log_edge = step.log_factor + onward[step.after]
+        whole = step.log_weight[step.before] + log_edge
+        weight = np.bincount(step.value, weights=np.exp(whole - whole.max()), minlength=int(width[step.record]))
+        beliefs.append((step.record, weight / weight.sum()))
+        onward = log_sums(log_edge, step.before, len(step.log_weight))
+        onward -= onward.max()
+    return beliefs
+
+
+def log_sums(logs: FloatArray, place: IntArray, size: int) -> FloatArray:
+    """Logarithm of the sum of ``exp(logs)`` at each place: float array, shape ``(size,)``; minus infinity where there is none."""
+    top = np.full(size, -np.inf)
+    np.maximum.at(top, place, logs)
+    top[np.isneginf(top)] = 0.0
+    sums = np.bincount(place, weights=np.exp(logs - top[place]), minlength=size)
+    with np.errstate(divide="ignore"):
+        return np.asarray(top + np.log(sums))
+
+
+def _order(problem: JointProblem, records: IntArray) -> IntArray:
+    """Records by release and group; in a group, records that end a path come first, and records that begin one come last."""
+    following, previous = problem.layout.following[records] >= 0, problem.layout.previous[records] >= 0
+    return records[np.lexsort((following & ~previous, following | ~previous, problem.group[records]))]
+
+
+def _options(problem: JointProblem, group: int) -> int:
+    """Number of transitions that are tried from each state: own values, times published values where they are distorted."""
+    width = int(np.diff(problem.layout.value_starts[group : group + 2])[0])
+    return width**2 if problem.emission_row[group] >= 0 and problem.counts[group].any() else width
+
+
+def _entered(problem: JointProblem, group: int, states: States) -> States:
+    """States before the first record of a group: all its counts are left to publish."""
+    at = problem.layout
+    shown = at.shown[at.value_starts[group] : at.value_starts[group + 1]].astype(np.int64)
+    size = len(states.log_weight)
+    return states._replace(left=tuple(np.full(size, count) for count in shown.tolist()) if shown.any() else ())
+
+
+def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States) -> tuple[Step, States]:
+    """Transitions over the values of a record, and the states after it."""
+    at, path, group = problem.layout, int(problem.path[r]), int(problem.group[r])
+    values = at.values[at.value_starts[group] : at.value_starts[group + 1]]
+    log_factor = _log_factor(problem, factors, r, states)[..., values]
+    log_factor = np.broadcast_to(log_factor, (len(states.log_weight), len(values)))[..., None]
+    left = np.stack(states.left, axis=1) > 0 if states.left else np.ones((1, 1), dtype=np.bool_)
+    row = problem.emission_row[group]
+    if not states.left:
+        possible = np.isfinite(log_factor)
+    elif row < 0:
+        possible = np.isfinite(log_factor) & left[:, :, None]
+    else:
+        log_factor = log_factor + factors.emission[row][np.ix_(values, values)]
+        possible = np.isfinite(log_factor) & left[:, None, :]
+    before, value, channel = np.nonzero(possible)
+    published = value if row < 0 else channel
+    step_factor = log_factor[before, value, channel]
+    known = {p: tuple(column[before] for column in columns) for p, columns in states.known.items() if p != path}
+    if at.following[r] >= 0:
+        recent = (*(column[before] for column in states.known.get(path, ())), values[value])
+        known[path] = recent[-max(problem.order, 1) :]
+    remaining = tuple(column[before] - (published == s) for s, column in enumerate(states.left))
+    columns = [*(column for columns in known.values() for column in columns), *remaining]
+    after, first = _row_numbers(columns, len(before))
+    step = Step(r, before, after, value, step_factor, states.log_weight)
+    log_weight = log_sums(states.log_weight[before] + step_factor, after, len(first))
+    kept = {p: tuple(column[first] for column in columns) for p, columns in known.items()}
+    return step, States(log_weight, kept, tuple(column[first] for column in remaining))
+
+
+def _log_factor(problem: JointProblem, factors: LogFactors, r: int, states: States) -> FloatArray:
+    """Logarithm of the prior or the transition and the evidence of a record: shape ``(states or 1, m)``."""
+    path = int(problem.path[r])
+    known = states.known.get(path, ())
+    rows = factors.tables[len(known) - 1][problem.chain[r]][known] if known else factors.prior[path][None]
+    line = problem.evidence_row[r]
+    return np.asarray(rows + factors.evidence[line] if line >= 0 else rows)
+
+
+def _row_numbers(columns: list[IntArray], rows: int) -> tuple[IntArray, IntArray]:
+    """Number of each row among the distinct rows of some columns, and the first of each: shapes ``(rows,)``, ``(distinct,)``."""
+    key, bound = np.zeros(rows, dtype=np.int64), 1
+    for column in columns if rows else []:
+        base = int(column.max()) + 1
+        if bound * base >= MAX_KEY:
+            _, key = np.unique(key, return_inverse=True)
+            bound = rows
+        key, bound = key * base + column, bound * base
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return number, first

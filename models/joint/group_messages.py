@@ -1,22 +1,31 @@
-"""Exact counts in each group, after the law of maximum entropy."""
+"""Exact counts in each group after the law of maximum entropy: loopy belief propagation between chains and groups."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.arguments import check_iteration
+from foreknow.models.estimators.assignments import group_beliefs, proportional_rows, state_count
 from foreknow.models.estimators.auto import Auto
-from foreknow.models.joint.exact_groups import pass_along, tilted_messages
-from foreknow.models.joint.group_visit import scratch_of, write_record_weights
-from foreknow.models.joint.max_entropy import MaxEntropy, with_doubt
-from foreknow.models.joint.messages import factors_of, first_messages
-from foreknow.models.joint.posterior import JointPosterior, belief_starts
-from foreknow.models.joint.problem import JointProblem, check_joint_problem
-from foreknow.models.joint.solver import forward_by_prefixes
-from foreknow.models.joint.sweeps import thresholds
+from foreknow.models.estimators.message_passing import pass_messages
+from foreknow.models.joint.group_visit import Scratch, scratch_of, thresholds, write_record_weights, write_weights
+from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw, with_doubt
+from foreknow.models.joint.messages import (
+    Factors,
+    Messages,
+    copied,
+    expected_steps,
+    factors_of,
+    first_messages,
+    send_backward,
+    send_forward,
+    write_predicted,
+)
+from foreknow.models.joint.posterior import JointPosterior, belief_starts, forward_by_prefixes, record_beliefs
+from foreknow.models.joint.problem import JointProblem, Layout, check_joint_problem
 from foreknow.models.problem import DOUBT, Problem
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
 from foreknow.models.settings import is_whole, shown
@@ -202,3 +211,209 @@ def weights_without_groups(problem: JointProblem, likelihoods: FloatArray) -> Fl
     weights = np.zeros(int(starts[-1]))
     write_record_weights(weights, (0, len(law.counts)), starts, at, factors, messages, scratch)
     return weights
+
+
+class ExactMessages(NamedTuple):
+    """Messages of belief propagation with exact counts.
+
+    Attributes
+    ----------
+    along : Messages
+        Along the paths; the tilts are not read.
+    likelihoods : float array, shape (B,)
+        Of each group to each possible value of its records.
+    visited : float array, shape (B,)
+        Weight of each possible value of each record when its group was last updated; 0 before, and where the messages of the
+        group were then still far from what the weights give.
+    """
+
+    along: Messages
+    likelihoods: FloatArray
+    visited: FloatArray
+
+
+def tilted_messages(problem: JointProblem, messages: Messages) -> ExactMessages:
+    """Messages at the start: each record has the tilts of its group as likelihood."""
+    at, starts = problem.layout, belief_starts(problem)
+    by_value = messages.tilt.copy()
+    for g in np.flatnonzero(problem.emission_row >= 0):
+        span = slice(at.value_starts[g], at.value_starts[g + 1])
+        values = at.values[span]
+        by_value[span] = problem.emission[problem.emission_row[g]][np.ix_(values, values)] @ messages.tilt[span]
+    record = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    place = at.value_starts[problem.group[record]] + np.arange(len(record)) - starts[record]
+    return ExactMessages(messages, by_value[place], np.zeros(len(record)))
+
+
+def exact_groups(
+    problem: JointProblem, at: Layout, factors: Factors, start: ExactMessages, threshold: float
+) -> tuple[TiltedLaw, ExactMessages]:
+    """Law of the chains under the messages of their groups, after one sweep of updates; and the messages.
+
+    The message of a group to a member is the probability of the published multiset given the member's value, where the other
+    members are independent with the weights that their chains give them. A sweep updates the groups forward and then backward
+    in time, each from the newest messages of the others.
+
+    Parameters
+    ----------
+    problem : JointProblem
+        The history; its prior and tables are not read.
+    at, factors
+        Layout and factors of the history under the present law.
+    start : ExactMessages
+    threshold : float
+        Mean change, in total variation, of the weights of its members or of its beliefs over which a group is updated again
+        (`sweep_groups`).
+
+    Notes
+    -----
+    Exact where the respondents' groups make no cycle and have at most `exact_visit.MAX_EXACT_STATES` states. Where the same
+    respondents meet again, evidence is counted more than once. Distorted groups keep their messages. Cost: that of the updated
+    groups, and O(S d).
+    """
+    starts = belief_starts(problem)
+    after = ExactMessages(copied(start.along), start.likelihoods.copy(), start.visited.copy())
+    scratch = scratch_of(problem)
+    sweep_groups(at, factors, after.along, after.likelihoods, after.visited, starts, scratch, threshold)
+    pass_along(at, factors, after.along, after.likelihoods, starts, scratch)
+    steps, _ = expected_steps(at, factors, after.along, np.zeros(at.table.shape, dtype=np.bool_), (0, len(at.previous)))
+    beliefs = record_beliefs(problem, after.along.forward * after.along.backward)
+    groups = len(problem.counts)
+    posterior = JointPosterior(problem, beliefs, np.zeros(groups, dtype=np.int64), np.zeros(groups))
+    return TiltedLaw(posterior, steps, after.along), after
+
+
+@compiled
+def pass_along(
+    at: Layout, factors: Factors, messages: Messages, likelihoods: FloatArray, starts: IntArray, scratch: Scratch
+) -> None:
+    """Write all messages along the paths, under the likelihoods of the groups."""
+    groups = len(at.group_starts) - 1
+    unread = np.zeros(groups)
+    for step in range(2 * groups):
+        g = step if step < groups else 2 * groups - 1 - step
+        first, last, width = at.group_starts[g], at.group_starts[g + 1], at.value_starts[g + 1] - at.value_starts[g]
+        likelihood = likelihoods[starts[first] : starts[last]]
+        if step < groups:
+            write_predicted(scratch.predicted, first, last, at, factors, messages.forward)
+            send_forward(first, last, 0, at, factors, messages, scratch.predicted, likelihood, width, unread)
+        else:
+            send_backward(
+                first, last, at, factors, messages, scratch.onward, scratch.message, likelihood, width, unread
+            )
+
+
+STEP = 0.5
+"""Weight of the new message in the geometric mean of an update."""
+
+LEAST_LIKELIHOOD = 1e-12
+"""Smallest likelihood, relative to the largest of a record, that enters the geometric mean of two messages."""
+
+MAX_EXACT_STATES = 2.0**12
+"""Largest number of states of a group whose beliefs are exact; larger groups have the Bethe approximation."""
+
+BETHE_TOLERANCE, BETHE_ITERATIONS, BETHE_DAMPING = 1e-3, 50, 0.2
+"""Settings of the Bethe approximation, looser than those of `BeliefPropagation`: a group is visited again."""
+
+
+@compiled
+def sweep_groups(
+    at: Layout,
+    factors: Factors,
+    messages: Messages,
+    likelihoods: FloatArray,
+    visited: FloatArray,
+    starts: IntArray,
+    scratch: Scratch,
+    threshold: float,
+) -> int:
+    """Visit all groups forward and then backward in time; return the number of updates.
+
+    Parameters
+    ----------
+    at, factors
+        Read only.
+    messages, scratch
+        Overwritten.
+    likelihoods : float array, shape (B,)
+        Message of its group to each possible value of each record; overwritten.
+    visited : float array, shape (B,)
+        Weight of each value of each record at the last update of its group; 0 where the group is to be updated whatever its
+        weights, as its messages were still far from what its weights give. Overwritten.
+    starts : int array, shape (R + 1,)
+        Position of the first possible value of each record.
+    threshold : float
+        A group is updated if the mean weights of its members changed by more than this since its last update, in total
+        variation, or its mean beliefs did so in that update.
+    """
+    groups, updates = len(at.group_starts) - 1, 0
+    unread = np.zeros(groups)
+    for place in range(2 * groups):
+        g = place if place < groups else 2 * groups - 1 - place
+        updates += _visit(g, at, factors, messages, likelihoods, visited, starts, scratch, threshold, unread)
+    return updates
+
+
+@compiled
+def _visit(
+    g: int,
+    at: Layout,
+    factors: Factors,
+    messages: Messages,
+    likelihoods: FloatArray,
+    visited: FloatArray,
+    starts: IntArray,
+    scratch: Scratch,
+    threshold: float,
+    unread: FloatArray,
+) -> int:
+    """Update a group whose messages are not those of the weights of its members, and send messages to the neighbouring records."""
+    first, members = at.group_starts[g], at.group_starts[g + 1] - at.group_starts[g]
+    start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
+    weights = scratch.weights[:members, :width]
+    write_weights(weights, first, at, factors, messages, scratch.predicted)
+    updated, shown = 0, at.shown[start : start + width]
+    if shown.sum() > 0.0 and factors.emission_row[g] < 0:
+        before = visited[starts[first] : starts[first + members]].reshape((members, width))
+        if np.abs(before - weights).sum() > 2.0 * threshold * members:
+            old = likelihoods[starts[first] : starts[first + members]].reshape((members, width))
+            moved = _update(old, weights, shown.astype(np.int64))
+            before[:] = weights if moved <= 2.0 * threshold * members else np.zeros_like(weights)
+            updated = 1
+    last, likelihood = first + members, likelihoods[starts[first] : starts[first + members]]
+    send_forward(first, last, len(at.previous), at, factors, messages, scratch.predicted, likelihood, width, unread)
+    send_backward(first, last, at, factors, messages, scratch.onward, scratch.message, likelihood, width, unread)
+    return updated
+
+
+@compiled
+def _update(old: FloatArray, weights: FloatArray, capacity: IntArray) -> float:
+    """Geometric mean of the old messages of a group and those that the weights of its members give, written to the old ones.
+
+    Returns the difference between the beliefs about the members under the old messages and the new ones, summed over members and
+    values.
+    """
+    members, width = weights.shape
+    doubted, moved = (1.0 - DOUBT) * weights + DOUBT / width, 0.0
+    beliefs = _beliefs(doubted, capacity)
+    new = beliefs / doubted
+    for i in range(members):
+        before = doubted[i] * old[i]
+        moved += np.abs(before / before.sum() - beliefs[i]).sum()
+        largest_old, largest_new = old[i].max(), new[i].max()
+        for s in range(width):
+            last = max(old[i, s] / largest_old, LEAST_LIKELIHOOD)
+            after = max(new[i, s] / largest_new, LEAST_LIKELIHOOD)
+            old[i, s] = after**STEP * last ** (1.0 - STEP)
+    return moved
+
+
+@compiled
+def _beliefs(weights: FloatArray, capacity: IntArray) -> FloatArray:
+    """Posterior of the members of a group: exact where it has few states, else by belief propagation."""
+    states = state_count(capacity)
+    if states > MAX_EXACT_STATES:
+        states = min(states, state_count(np.bincount(proportional_rows(weights))))
+    if states <= MAX_EXACT_STATES:
+        return group_beliefs(weights, capacity)[1]
+    return pass_messages(np.log(weights), capacity, BETHE_TOLERANCE, BETHE_ITERATIONS, BETHE_DAMPING)[1]

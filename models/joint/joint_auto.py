@@ -7,12 +7,17 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_state_limit
-from foreknow.models.joint.components import sub_problem
 from foreknow.models.joint.enumeration import enumerate_components
 from foreknow.models.joint.group_messages import GroupMessages
-from foreknow.models.joint.posterior import JointPosterior, belief_starts
-from foreknow.models.joint.problem import JointProblem, check_joint_problem
-from foreknow.models.joint.solver import JointSolver, check_is_solver, forward_by_prefixes, with_progress
+from foreknow.models.joint.posterior import (
+    JointPosterior,
+    JointSolver,
+    belief_starts,
+    check_is_solver,
+    forward_by_prefixes,
+    with_progress,
+)
+from foreknow.models.joint.problem import JointProblem, check_joint_problem, sub_problem
 from foreknow.models.progress import Progress, check_progress
 
 

@@ -1,26 +1,59 @@
 """Prior and transitions learned from the releases alone, by expectation-maximization."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from foreknow.models.adversary import Adversary
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.joint.learning_data import learning_data
-from foreknow.models.joint.learning_rounds import Learned, LearningRound, LearningSettings, learn_law
-from foreknow.models.joint.max_entropy import MaxEntropy
-from foreknow.models.joint.observations import each_observation
-from foreknow.models.knowledge.class_frequencies import ClassFrequencies
+from foreknow.models.joint.building import JointHistory, check_one_domain, joint_history
+from foreknow.models.joint.group_messages import ExactMessages, exact_groups, tilted_messages
+from foreknow.models.joint.max_entropy import (
+    ChainLaw,
+    MaxEntropy,
+    TiltedLaw,
+    expected_counts,
+    log_density,
+    most_likely,
+    weighted_change,
+    with_doubt,
+    with_law,
+)
+from foreknow.models.joint.messages import Factors, Messages, factors_of, first_messages, log_weight
+from foreknow.models.joint.problem import JointProblem, Layout
+from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_codes, class_cuts
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_pseudo_count
+from foreknow.models.knowledge.priors import UniformPrior
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
-from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import check_choice, check_kind, check_range, check_whole
+from foreknow.models.problem import DOUBT
+from foreknow.models.progress import Progress, check_progress, stepping
+from foreknow.models.settings import check_choice, check_kind, check_range, check_whole, shown
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.release import Release
 
 FEW_STEPS = 1.0
 """Expected number of transitions from a value under which the pseudo-counts determine its row."""
+
+
+class LearningRound(NamedTuple):
+    """One round of expectation-maximization.
+
+    Attributes
+    ----------
+    objective : float
+        Penalized objective of the law at the start of the round (`LearnedKnowledge.fit`), up to the tolerance of the solver; NaN
+        for a round with exact counts.
+    change : float
+        Mean total variation by which the rows of the law changed in the round, weighted by their expected counts; the larger of
+        that of the prior and that of the transitions.
+    """
+
+    objective: float
+    change: float
 
 
 @equal_by_fields
@@ -156,6 +189,14 @@ class LearnedKnowledge:
         )
 
 
+class Learned(NamedTuple):
+    """Law after the last round, the expected counts that it maximizes, and the rounds."""
+
+    law: ChainLaw
+    counts: ChainLaw
+    trace: list[LearningRound]
+
+
 def _notes(values: tuple[object, ...], learned: Learned, converged: bool) -> tuple[str, ...]:
     """Limits of the data, as sentences."""
     notes, counts, trace = [], learned.counts, learned.trace
@@ -173,3 +214,274 @@ def _notes(values: tuple[object, ...], learned: Learned, converged: bool) -> tup
         changed = f"The law changed by {trace[-1].change:.2g} in the last of {len(trace)} rounds, over the tolerance."
         notes.append(changed + kept)
     return tuple(notes)
+
+
+LOOSEST = 0.1
+"""Largest tolerance of the expected counts in the first rounds."""
+
+FIRST_TOLERANCE = 1e-2
+"""Change of the law at which rounds with exact counts follow those with expected counts."""
+
+PATIENCE = 20
+"""Number of rounds with exact counts without a new smallest change after which they count as oscillating."""
+
+SKIPPED = 0.05
+"""Change of the weights of a group's members, relative to that of the law, under which the group keeps its messages."""
+
+
+class LearningSettings(NamedTuple):
+    """Checked settings of `LearnedKnowledge.fit`."""
+
+    pseudo_count: float
+    tolerance: float
+    rounds: int
+    counts: str
+    solver: MaxEntropy
+
+
+class LearningData(NamedTuple):
+    """History from which a law is learned.
+
+    Attributes
+    ----------
+    problem : JointProblem
+        The history under the first law.
+    cuts : dict of str to tuple of float
+        Cuts of each attribute that defines classes, as in `ClassFrequencies`.
+    classes : int array, shape (respondents,)
+        Class of each path of a respondent, at its first record.
+    powers : int array, shape (K,)
+        Number of steps of each chain.
+    start : ChainLaw
+        The first law.
+    """
+
+    problem: JointProblem
+    cuts: dict[str, tuple[float, ...]]
+    classes: IntArray
+    powers: IntArray
+    start: ChainLaw
+
+
+def learn_law(data: LearningData, settings: LearningSettings, progress: Progress = iter) -> Learned:
+    """Law of highest penalized likelihood of the published counts, by rounds of expectation-maximization.
+
+    ``progress`` is a function of the parts; see `LearningParts`.
+    """
+    exact = settings.counts == "exact"
+    last = max(settings.tolerance, FIRST_TOLERANCE) if exact else settings.tolerance
+    parts = LearningParts(progress, last, settings.tolerance if exact else None)
+    learned, messages = _with_expected_counts(data, settings, last, parts)
+    if exact:
+        learned = _with_exact_counts(data, settings, learned, messages, parts)
+    parts.end()
+    return learned
+
+
+class LearningParts:
+    """Parts of about equal length, each of which lasts until the change of the law is under a threshold.
+
+    Parameters
+    ----------
+    progress : callable
+        Function of the parts, as a range; it returns an iterable of the same length.
+    expected : float
+        Change at which the rounds with expected counts end.
+    exact : float or None
+        Change at which the rounds with exact counts end; None if there are none.
+    """
+
+    def __init__(self, progress: Progress, expected: float, exact: float | None) -> None:
+        parts = [(False, -change) for change in _changes(EXPECTED_FROM, EXPECTED_FACTOR, expected)]
+        if exact is not None:
+            parts += [(True, -change) for change in _changes(EXACT_FROM, EXACT_FACTOR, exact)]
+        self._later, self._step = deque(parts), stepping(progress, range(len(parts)))
+
+    def reach(self, exact: bool, change: float) -> None:
+        """Take the items of the parts that have begun, before a round with exact or expected counts.
+
+        ``change`` is that of the round before. A round may begin no part, or several.
+        """
+        while self._later and self._later[0] <= (exact, -change):
+            self._later.popleft()
+            self._step()
+
+    def end(self) -> None:
+        """Take the items that are left, after the last round."""
+        self.reach(True, 0.0)
+
+
+def _with_expected_counts(
+    data: LearningData, settings: LearningSettings, tolerance: float, parts: LearningParts
+) -> tuple[Learned, Messages]:
+    """Rounds with the law of `MaxEntropy`; the tilts of one round start the next."""
+    law, change, loose = data.start, np.inf, LOOSEST
+    trace: list[LearningRound] = []
+    messages = first_messages(data.problem)
+    while not trace or (
+        len(trace) < settings.rounds and (change > tolerance or loose > max(settings.solver.tolerance, tolerance))
+    ):
+        parts.reach(False, change)
+        prior, tables = with_law(data.problem, law, data.classes, data.powers)
+        problem = replace(data.problem, prior=prior, tables=tables if law.tables else data.problem.tables)
+        loose = max(settings.solver.tolerance, min(LOOSEST, change))
+        tilted = replace(settings.solver, tolerance=loose).fit(problem, messages)
+        messages = tilted.messages
+        objective = _objective(problem, messages.tilt) + log_density(law, settings.pseudo_count)
+        law, counts, change = _maximized(data, settings, tilted, law)
+        trace.append(LearningRound(objective, change))
+    return Learned(law, counts, trace), messages
+
+
+def _objective(problem: JointProblem, tilt: FloatArray) -> float:
+    doubted = with_doubt(problem)[0]
+    return log_weight(doubted.layout, factors_of(doubted), tilt)
+
+
+def _with_exact_counts(
+    data: LearningData, settings: LearningSettings, start: Learned, messages: Messages, parts: LearningParts
+) -> Learned:
+    """Law after rounds with exact counts, appended to the trace; that before where the rounds do not converge."""
+    law, counts, trace = start
+    now, change, least, since = tilted_messages(data.problem, messages), LOOSEST, np.inf, 0
+    while change > settings.tolerance and len(trace) < settings.rounds and since < PATIENCE:
+        parts.reach(True, change)
+        tilted, now = _exact_round(data, law, now, SKIPPED * change)
+        law, counts, change = _maximized(data, settings, tilted, law)
+        trace.append(LearningRound(np.nan, change))
+        since = 0 if change < least else since + 1
+        least = min(least, change)
+    return Learned(law, counts, trace) if change <= settings.tolerance else start._replace(trace=trace)
+
+
+def _exact_round(
+    data: LearningData, law: ChainLaw, now: ExactMessages, threshold: float
+) -> tuple[TiltedLaw, ExactMessages]:
+    return exact_groups(data.problem, *_under(data, law), now, threshold)
+
+
+def _under(data: LearningData, law: ChainLaw) -> tuple[Layout, Factors]:
+    """Layout and factors of the history under a law without zeros."""
+    prior, tables = with_law(data.problem, law, data.classes, data.powers)
+    at, m = data.problem.layout, data.problem.values
+    if law.tables:
+        at = at._replace(table=_doubted(np.vstack([np.reshape(table, (-1, m)) for table in tables])))
+    return at, factors_of(data.problem)._replace(prior=_doubted(prior))
+
+
+def _doubted(rows: FloatArray) -> FloatArray:
+    """Rows with a uniform distribution of weight `DOUBT` mixed in."""
+    return np.asarray((1 - DOUBT) * rows + DOUBT / rows.shape[1])
+
+
+def _maximized(
+    data: LearningData, settings: LearningSettings, tilted: TiltedLaw, law: ChainLaw
+) -> tuple[ChainLaw, ChainLaw, float]:
+    """Law of highest penalized likelihood given the expected counts of a round, the counts, and the change of the law."""
+    counts = expected_counts(tilted, data.classes, len(law.prior), data.powers, law)
+    after = most_likely(counts, settings.pseudo_count, law)
+    return after, counts, weighted_change(law, after, counts)
+
+
+EXPECTED_FROM, EXPECTED_FACTOR = 0.1, 2.0
+"""Usual change of the law in the first round with expected counts, and the factor by which it decreases in a part."""
+
+EXACT_FROM, EXACT_FACTOR = 0.02, 2.0**0.5
+"""The same for rounds with exact counts, which take about twice as long."""
+
+LEAST = 1e-9
+"""Change that is the threshold of the last part, where the tolerance is smaller."""
+
+
+def _changes(first: float, factor: float, tolerance: float) -> Iterator[float]:
+    """Changes at which parts begin: infinity, then smaller ones, all over a tolerance."""
+    yield float("inf")
+    change = first / factor
+    while change > max(tolerance, LEAST):
+        yield change
+        change /= factor
+
+
+def learning_data(
+    owner: str, observations: tuple[Observation, ...], classes: Mapping[str, int | None], gaps: GapRule, order: int
+) -> LearningData:
+    """History of observations under the first law.
+
+    The first law has the published distribution as prior. Each row of its transitions is half of it, with half staying.
+
+    Raises
+    ------
+    ValueError
+        If no record is published; the message begins with ``owner``. If the releases differ in their sensitive domain.
+    """
+    check_one_domain(observations)
+    shown = sum((observation.counts.sum(axis=0) for observation in observations), np.zeros(1))
+    if not shown.any():
+        raise ValueError(f"{owner}: the releases publish no record; there is nothing to learn from.")
+    cuts = class_cuts(owner, observations[0].people.schema, classes)
+    chain = MarkovChain(order, _first_table(shown / shown.sum(), order))
+    history = joint_history(Adversary(UniformPrior(), chain, gaps=gaps), observations)
+    problem = history.problem
+    number = int(np.prod([len(cut) + 1 for cut in cuts.values()], dtype=np.int64))
+    tables = chain.tables if (problem.layout.previous >= 0).any() else ()
+    start = ChainLaw(np.tile(shown / shown.sum(), (number, 1)), tables)
+    return LearningData(problem, cuts, _path_classes(history, cuts), _powers(problem, gaps, order), start)
+
+
+def _first_table(shown: FloatArray, order: int) -> FloatArray:
+    """Transitions at the start: half staying at the last value, half to the published distribution."""
+    m = len(shown)
+    return np.broadcast_to((np.eye(m) + shown) / 2, (m,) * (order + 1)).copy()
+
+
+def _path_classes(history: JointHistory, cuts: Mapping[str, tuple[float, ...]]) -> IntArray:
+    """Class of each path of a respondent, at its first record."""
+    problem = history.problem
+    of_record = np.zeros(len(problem.path), dtype=np.int64)
+    for observation, record in zip(history.observations, history.record, strict=True):
+        inside = record >= 0
+        of_record[record[inside]] = class_codes(cuts, observation.people)[inside]
+    first = np.flatnonzero((problem.layout.previous < 0) & (problem.path < problem.respondents))
+    classes = np.zeros(problem.respondents, dtype=np.int64)
+    classes[problem.path[first]] = of_record[first]
+    return classes
+
+
+def _powers(problem: JointProblem, gaps: GapRule, order: int) -> IntArray:
+    """Number of steps of each chain."""
+    at = problem.layout
+    powers = np.ones(len(problem.tables[0]) if problem.tables else 1, dtype=np.int64)
+    if gaps == "power" and order == 1:
+        later = np.flatnonzero(at.previous >= 0)
+        when = problem.release[problem.group]
+        powers[problem.chain[later]] = when[later] - when[at.previous[later]]
+    return powers
+
+
+WAY_OUT = "Publish views first, as publish(history, defense)."
+
+
+def each_observation(owner: str, releases: Iterable[Any]) -> tuple[Observation, ...]:
+    """Observations of releases, or of observations themselves.
+
+    Raises
+    ------
+    TypeError
+        If ``releases`` is one release, or an element is neither a release nor an observation. ``owner`` is named.
+    ValueError
+        If there is no release.
+    """
+    takes = "releases or observations in the order of time"
+    if isinstance(releases, Observation) or hasattr(releases, "observation"):
+        raise TypeError(f"{owner} takes {takes}, and got one {type(releases).__name__}; put it into a list.")
+    if isinstance(releases, str | bytes | dict) or not np.iterable(releases):
+        raise TypeError(f"{owner} takes {takes}, and got {shown(releases)}. {WAY_OUT}")
+    observations = []
+    for release in releases:
+        observation = release if isinstance(release, Observation) else getattr(release, "observation", None)
+        if not isinstance(observation, Observation):
+            raise TypeError(f"{owner} takes {takes}, and got {shown(release)}. {WAY_OUT}")
+        observations.append(observation)
+    if not observations:
+        raise ValueError(f"{owner}: there is no release; give one or more, in the order of time.")
+    return tuple(observations)

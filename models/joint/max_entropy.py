@@ -8,14 +8,20 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_iteration
-from foreknow.models.joint.expected_steps import expected_steps
-from foreknow.models.joint.group_visit import scratch_of, write_record_weights
-from foreknow.models.joint.log_weight import log_weight
-from foreknow.models.joint.messages import Factors, Messages, copied, factors_of, first_messages
+from foreknow.models.estimators.exact import log_evidence
+from foreknow.models.joint.group_visit import fit_tilts, scratch_of, thresholds, write_record_weights
+from foreknow.models.joint.messages import (
+    Factors,
+    Messages,
+    copied,
+    expected_steps,
+    factors_of,
+    first_messages,
+    log_weight,
+)
 from foreknow.models.joint.posterior import JointPosterior, belief_starts, record_beliefs
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
-from foreknow.models.joint.sweeps import fit_tilts, thresholds
-from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED
+from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Problem
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
 from foreknow.models.settings import check_kind
 
@@ -45,7 +51,7 @@ class MaxEntropy:
         Largest number of visits of all groups, on average. Groups that need more are reported as `Status.UNCONVERGED`.
     progress : callable
         Function of the parts of a solution that returns an iterable of the same length, as ``rich.progress.track``. One item is
-        taken before each part: the sweeps of each threshold of `foreknow.models.joint.sweeps.thresholds`, or each release of
+        taken before each part: the sweeps of each threshold of `foreknow.models.joint.group_visit.thresholds`, or each release of
         `forward`.
 
     Raises
@@ -222,3 +228,148 @@ def contradicted_groups(
     worst = np.zeros(len(problem.counts))
     np.maximum.at(worst, problem.group, ruled_out)
     return np.where(worst >= MIN_CONTRADICTION, CONTRADICTED, 0)
+
+
+class ChainLaw(NamedTuple):
+    """Law of the values of all respondents.
+
+    Attributes
+    ----------
+    prior : float array, shape (c, m)
+        Distribution of the first value in each class.
+    tables : tuple of float array, shapes (m, m), (m, m, m), ..., d arrays
+        Transitions after 1, ..., d known values; none where no respondent has two records.
+    """
+
+    prior: FloatArray
+    tables: tuple[FloatArray, ...]
+
+
+def expected_counts(law: TiltedLaw, classes: IntArray, number: int, powers: IntArray, chain: ChainLaw) -> ChainLaw:
+    """Expected numbers of first values of each class and of transitions, in the shapes of a law.
+
+    Parameters
+    ----------
+    law : TiltedLaw
+    classes : int array, shape (respondents,)
+        Class of each path that belongs to a respondent.
+    number : int
+        Number c of classes.
+    powers : int array, shape (K,)
+        Number of steps of each transition table of the problem; 1 for chains of an order over 1.
+    chain : ChainLaw
+        Law of which the tables are powers.
+
+    Notes
+    -----
+    Exact given the law. A transition over g steps adds the expected numbers of its g single steps, given both of its ends.
+    Cost: O(R m + K g m^3).
+    """
+    problem = law.posterior.problem
+    first = np.flatnonzero((problem.layout.previous < 0) & (problem.path < problem.respondents))
+    started = np.zeros((number, problem.values))
+    np.add.at(started, classes[problem.path[first]], law.posterior.rows(first))
+    tables, offset = [], 0
+    for length, table in enumerate(chain.tables, start=1):
+        rows = len(powers) * problem.values**length
+        counts = law.steps[offset : offset + rows].reshape(len(powers), *table.shape)
+        tables.append(_single_steps(counts, powers, table) if len(chain.tables) == 1 else counts.sum(axis=0))
+        offset += rows
+    return ChainLaw(started, tuple(tables))
+
+
+def most_likely(counts: ChainLaw, pseudo_count: float, before: ChainLaw) -> ChainLaw:
+    """Law that maximizes the likelihood of expected counts plus pseudo-counts; a row without counts keeps its law before."""
+    prior = _rows(counts.prior, pseudo_count, before.prior)
+    pairs = zip(counts.tables, before.tables, strict=True)
+    return ChainLaw(prior, tuple(_rows(count, pseudo_count, table) for count, table in pairs))
+
+
+def weighted_change(before: ChainLaw, after: ChainLaw, counts: ChainLaw) -> float:
+    """Largest mean of the total variations between the rows of two laws, weighted by expected counts.
+
+    The largest is over the prior and the longest table.
+    """
+    parts = [(before.prior, after.prior, counts.prior)]
+    parts += [(before.tables[-1], after.tables[-1], counts.tables[-1])] if counts.tables else []
+    changes = []
+    for old, new, count in parts:
+        weight = count.sum(axis=-1)
+        changes.append(float((weight * np.abs(old - new).sum(axis=-1) / 2).sum() / max(float(weight.sum()), 1e-300)))
+    return max(changes)
+
+
+def log_density(law: ChainLaw, pseudo_count: float) -> float:
+    """Logarithm of the Dirichlet density with ``1 + pseudo_count`` at a law, up to a constant."""
+    if pseudo_count == 0:
+        return 0.0
+    return float(pseudo_count * sum(np.log(np.maximum(rows, 1e-300)).sum() for rows in (law.prior, *law.tables)))
+
+
+def _rows(counts: FloatArray, pseudo_count: float, before: FloatArray) -> FloatArray:
+    added = counts + pseudo_count
+    totals = added.sum(axis=-1, keepdims=True)
+    return np.asarray(np.where(totals > 0, added / np.where(totals > 0, totals, 1.0), before))
+
+
+def _single_steps(counts: FloatArray, powers: IntArray, table: FloatArray) -> FloatArray:
+    """Expected number of single steps, from the expected number of transitions over several steps, shape ``(K, m, m)``."""
+    steps = np.zeros(table.shape)
+    for over, power in zip(counts, powers.tolist(), strict=True):
+        if power == 1:
+            steps += over
+            continue
+        ahead = [np.linalg.matrix_power(table, step) for step in range(power + 1)]
+        ratio = np.divide(over, ahead[power], out=np.zeros_like(over), where=ahead[power] > 0)
+        for step in range(power):
+            steps += table * (ahead[step].T @ ratio @ ahead[power - 1 - step].T)
+    return steps
+
+
+def with_law(
+    problem: JointProblem, law: ChainLaw, classes: IntArray, powers: IntArray
+) -> tuple[FloatArray, tuple[FloatArray, ...]]:
+    """Prior of each path, and transition tables of each chain, of a problem under a law."""
+    prior = problem.prior.copy()
+    prior[: problem.respondents] = law.prior[classes]
+    if len(law.tables) == 1:
+        stacked = [
+            np.minimum(np.stack([np.linalg.matrix_power(law.tables[0], power) for power in powers.tolist()]), 1.0)
+        ]
+    else:
+        stacked = [np.stack([table] * len(powers)) for table in law.tables]
+    return prior, tuple(stacked)
+
+
+def joint_log_evidence(posterior: JointPosterior) -> float:
+    """Log-probability of all published counts, by which the releases weigh one knowledge against another.
+
+    Parameters
+    ----------
+    posterior : JointPosterior
+        Of an exact solver, of `MaxEntropy`, or of a solver that starts with it and keeps its posterior. For the posterior of
+        another solver, `MaxEntropy` solves the problem.
+
+    Raises
+    ------
+    TypeError
+        If ``posterior`` is no `JointPosterior`.
+
+    Notes
+    -----
+    Exact for `Enumeration`. For `MaxEntropy`, with Q the tilted law, ``log P(counts) = -KL(Q || P) + log Q(counts)``, where the
+    probability of all counts under Q is approximated by the product over groups (`log_evidence`). It is exact for one release with
+    small groups; what it neglects are correlations under Q between the counts of groups that share respondents. Counts of distorted
+    values are treated as counts of own values in the second term. Cost: that of `log_evidence` on all groups.
+    """
+    check_kind("joint_log_evidence", "posterior", posterior, JointPosterior, "is a JointPosterior of a solver")
+    if posterior.log_evidence is not None:
+        return posterior.log_evidence
+    if posterior.log_tilted is None:
+        posterior = posterior.relaxed or MaxEntropy()(posterior.problem)
+    assert posterior.log_tilted is not None
+    problem = posterior.problem
+    published = np.where(problem.constrained[problem.group], problem.group, -1)
+    counts = np.where(problem.constrained[:, None], problem.counts, 0)
+    rows = posterior.rows(np.arange(len(problem.path)))
+    return posterior.log_tilted + float(log_evidence(Problem(rows, published, counts)).sum())

@@ -1,18 +1,21 @@
-"""Posterior of a joint problem."""
+"""Posterior of a joint problem, the protocol of its solvers, and the beliefs about each release that follow from it."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.joint.problem import JointProblem
-from foreknow.models.settings import as_floats
+from foreknow.models.joint.building import JointHistory
+from foreknow.models.joint.problem import JointProblem, first_releases
+from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
+from foreknow.models.problem import Posterior
+from foreknow.models.progress import Progress
+from foreknow.models.settings import as_floats, check_flag, check_kind, shown
 from foreknow.models.tables.arguments import as_integers
-
-if TYPE_CHECKING:
-    from foreknow.models.joint.solver import JointSolver
 
 
 @equal_by_fields
@@ -109,3 +112,157 @@ def record_beliefs(problem: JointProblem, states: FloatArray) -> FloatArray:
     beliefs = np.bincount(starts[record] + place, weights=states, minlength=int(starts[-1]))
     totals = np.add.reduceat(beliefs, starts[:-1]) if len(width) else beliefs
     return np.asarray(beliefs / np.repeat(totals, width))
+
+
+class JointSolver(Protocol):
+    """Rule that computes the posterior of a joint problem; a frozen settings object."""
+
+    exact: ClassVar[bool]
+    """True if it computes the Bayesian posterior without approximation."""
+
+    def __call__(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of each release given all releases."""
+        ...
+
+    def forward(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of each release given the releases up to it."""
+        ...
+
+
+def check_is_solver(owner: str, name: str, value: Any) -> None:
+    """Raise TypeError unless a setting is a solver object."""
+    if isinstance(value, type) or not callable(value) or not hasattr(value, "forward"):
+        raise TypeError(
+            f"{owner}: {name} is {shown(value)}; it is a joint solver, as MaxEntropy() or PathSampler(rng=1)."
+        )
+
+
+def with_progress(solver: JointSolver, progress: Progress) -> JointSolver:
+    """The solver with a progress of its own, if it takes one; else the solver unchanged."""
+    if is_dataclass(solver) and any(setting.name == "progress" for setting in fields(solver)):
+        return replace(solver, progress=progress)
+    return solver
+
+
+def forward_by_prefixes(solver: JointSolver, problem: JointProblem, progress: Progress = iter) -> JointPosterior:
+    """Posterior of each release given the releases up to it, by a solution of each prefix: T times the cost of a solver.
+
+    One item of ``progress`` is taken before each prefix.
+    """
+    if not problem.releases:
+        return solver(problem)
+    at = problem.layout
+    numbers = range(problem.releases)
+    parts = [solver(first_releases(problem, t + 1)) for t, _ in zip(numbers, progress(numbers), strict=True)]
+    groups = [slice(at.release_starts[t], at.release_starts[t + 1]) for t in range(len(parts))]
+    beliefs = [slice(*part.starts[at.group_starts[[g.start, g.stop]]]) for part, g in zip(parts, groups, strict=True)]
+
+    def joined(name: str) -> FloatArray | None:
+        arrays = [getattr(part, name) for part in parts]
+        complete = all(array is not None for array in arrays)
+        return np.concatenate([array[own] for array, own in zip(arrays, beliefs, strict=True)]) if complete else None
+
+    return JointPosterior(
+        problem,
+        np.concatenate([part.beliefs[own] for part, own in zip(parts, beliefs, strict=True)]),
+        np.concatenate([part.status[own] for part, own in zip(parts, groups, strict=True)]),
+        np.concatenate([part.gap[own] for part, own in zip(parts, groups, strict=True)]),
+        max(part.rounds for part in parts),
+        joined("standard_error"),
+        joined("ess"),
+        joined("rhat"),
+        parts[0].rule,
+        approximation=parts[0].approximation,
+    )
+
+
+def release_beliefs(
+    history: JointHistory, posterior: JointPosterior, hindsight: bool = True
+) -> tuple[ReleaseBeliefs, ...]:
+    """Beliefs about each release of a history.
+
+    The posterior of a record is that of the joint law. The posterior of a suppressed record that is not in the law is the
+    prediction of the chain from the belief about the last record of its respondent before, or the prior.
+
+    Parameters
+    ----------
+    history : JointHistory
+    posterior : JointPosterior
+        Of the problem of the history.
+    hindsight : bool
+        False if the posterior of each release is given the releases up to it: the revised prior is then the prediction from the
+        beliefs after the releases before. True if it is given all releases: all of them are one observation, and the revised prior
+        is the prediction of prior and transitions before any release.
+
+    Notes
+    -----
+    For chains of order d over 1 predictions use the transitions after one value. Cost: O(n m^2) per release.
+    """
+    check_kind("release_beliefs", "history", history, JointHistory, "is a JointHistory; make one by joint_history")
+    takes = "is a JointPosterior, which a joint solver returns"
+    check_kind("release_beliefs", "posterior", posterior, JointPosterior, takes)
+    check_flag("release_beliefs", "hindsight", hindsight)
+    found = []
+    unconditional = np.zeros((len(history.problem.prior), history.problem.values))
+    for t, observation in enumerate(history.observations):
+        prior = history.adversary.prior_rows(observation.people)
+        before = history.before[t]
+        some = len(before) > 0 and len(history.problem.path) > 0
+        predicted = _predicted(history, t, prior, posterior.rows(np.maximum(before, 0)) if some else prior)
+        revised = predicted
+        if hindsight and some:
+            revised = _predicted(history, t, prior, unconditional[history.problem.path[before]])
+            inside = np.flatnonzero(history.record[t] >= 0)
+            unconditional[history.problem.path[history.record[t][inside]]] = revised[inside]
+        arrays = _posterior(history, posterior, t, predicted)
+        found.append(ReleaseBeliefs(observation, prior, revised, arrays))
+    return tuple(found)
+
+
+def _posterior(history: JointHistory, posterior: JointPosterior, t: int, predicted: FloatArray) -> Posterior:
+    """Posterior of the rows of a release, with the diagnostics of a solver that samples."""
+    inside = np.flatnonzero(history.record[t] >= 0)
+    record = history.record[t][inside]
+    # Releases without published records at the end of the history have no entry in the layout.
+    first, number = int(np.searchsorted(posterior.problem.release, t)), len(history.observations[t].counts)
+    arrays: dict[str, Any] = {}
+    for name, default in (("standard_error", 0.0), ("ess", np.nan), ("rhat", np.nan)):
+        numbers = getattr(posterior, name)
+        if numbers is not None:
+            arrays[name] = np.full(predicted.shape, default)
+            arrays[name][inside] = posterior.rows(record, numbers)
+    beliefs = predicted.copy()
+    beliefs[inside] = posterior.rows(record)
+    rule = np.full(number, posterior.rule, dtype=object)
+    return Posterior(beliefs, posterior.status[first : first + number], rule=rule, **arrays)
+
+
+def _predicted(history: JointHistory, t: int, prior: FloatArray, belief: FloatArray) -> FloatArray:
+    """Prediction of the chain for each row of a release from the belief about the last record before; the prior where none is."""
+    transitions, before = history.adversary.transitions, history.before[t]
+    seen = np.flatnonzero(before >= 0)
+    revised = prior.copy()
+    if transitions is None or not len(seen):
+        return revised
+    when: IntArray = history.problem.release[history.problem.group[before[seen]]]
+    through, last = history.classes[before[seen]], classes_of(transitions, history.observations[t].people)[seen]
+    for start in np.unique(when):
+        some = when == start
+        rows = seen[some]
+        onward = belief[rows]
+        for step in range(start + 1 if history.adversary.gaps == "power" else t, t + 1):
+            onward = _stepped(onward, chains_at(transitions, step), (last if step == t else through)[some])
+        totals = onward.sum(axis=1, keepdims=True)
+        revised[rows] = np.divide(onward, totals, out=revised[rows], where=totals > 0)
+    return revised
+
+
+def _stepped(belief: FloatArray, chains: tuple[MarkovChain, ...], classes: IntArray) -> FloatArray:
+    """Beliefs after one step of the chain of each row's class, by the transitions after one value."""
+    if len(chains) == 1:
+        return np.asarray(belief @ chains[0].tables[0])
+    onward = np.zeros(belief.shape)
+    for number in np.unique(classes):
+        some = classes == number
+        onward[some] = belief[some] @ chains[number].tables[0]
+    return onward

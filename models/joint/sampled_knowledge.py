@@ -1,26 +1,40 @@
 """Posterior of prior and transitions given the releases alone, by data augmentation."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
-from foreknow.models.arrays import IntArray
+from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.beliefs import coordinate
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.joint.law_chains import UnknownLaw, law_draws
-from foreknow.models.joint.law_counts import law_cells, law_of_rows
-from foreknow.models.joint.law_results import draws_notes, draws_tree, mixed_beliefs
-from foreknow.models.joint.learning_data import learning_data
-from foreknow.models.joint.observations import each_observation
-from foreknow.models.joint.path_sampler import PathSampler, SampledPosterior
+from foreknow.models.estimators.convergence import MAX_RHAT, mean_diagnostics
+from foreknow.models.joint.joint_draws import (
+    Assignment,
+    Moves,
+    Trace,
+    advance,
+    anneal_start,
+    annealing_levels,
+    independent_start,
+    moves,
+    record_draw,
+    value_places,
+)
+from foreknow.models.joint.learned_knowledge import each_observation, learning_data
+from foreknow.models.joint.max_entropy import ChainLaw, with_law
+from foreknow.models.joint.path_factors import PathFactors, path_factors
+from foreknow.models.joint.path_sampler import BATCHES, PathSampler, SampledPosterior, chain_diagnostics
+from foreknow.models.joint.posterior import belief_starts
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
-from foreknow.models.knowledge.dirichlet_rows import check_concentration
+from foreknow.models.knowledge.dirichlet import check_concentration, drawn_rows
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
-from foreknow.models.settings import check_kind, is_number, shown
+from foreknow.models.problem import DOUBT, UNCONVERGED
+from foreknow.models.progress import stepping
+from foreknow.models.settings import as_generator, check_array_size, check_kind, is_number, shown
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.release import Release
 
@@ -198,3 +212,375 @@ class SampledKnowledge:
 def _records(problem: JointProblem) -> tuple[IntArray, ...]:
     """Arrays in which problems of the same releases agree."""
     return problem.counts, problem.group, problem.release, problem.layout.previous
+
+
+START_CONCENTRATION = 20.0
+"""Sum of the concentrations of each row of the law at the start of a chain."""
+
+
+class UnknownLaw(NamedTuple):
+    """Joint problem whose law is unknown: Dirichlet rows.
+
+    Attributes
+    ----------
+    problem : JointProblem
+        Its prior and its tables are not read.
+    classes : int array, shape (respondents,)
+        Class of each path of a respondent.
+    powers : int array, shape (K,)
+        Number of steps of each chain of the problem.
+    start : ChainLaw
+        Mean of the law at the start of a chain.
+    pseudo_count : float
+        Concentration of each probability.
+    """
+
+    problem: JointProblem
+    classes: IntArray
+    powers: IntArray
+    start: ChainLaw
+    pseudo_count: float
+
+
+class LawDraws(NamedTuple):
+    """Draws of all chains.
+
+    Attributes
+    ----------
+    rows : float array, shape (chains, draws, rows, m)
+        Law of each draw, by cell (`LawCells`).
+    log_probability : float array, shape (chains, draws)
+        Logarithm of the probability of each drawn assignment, the law being integrated out (`collapsed_log_probability`).
+    mean : float array, shape (rows, m)
+        Posterior mean of the law: mean over the draws of its means given the assignments.
+    totals : float array, shape (rows,)
+        Mean number of values drawn from each row.
+    values : unsigned int array, shape (chains, b, B)
+        Number of draws of each value of each record, by batch.
+    """
+
+    rows: FloatArray
+    log_probability: FloatArray
+    mean: FloatArray
+    totals: FloatArray
+    values: "np.ndarray[tuple[int, int, int], np.dtype[np.uint16]]"
+
+
+class LawState(NamedTuple):
+    """State of a chain: a law, the factors that it gives, an assignment, and the counts of the assignment under the law before."""
+
+    law: ChainLaw
+    factors: PathFactors
+    assignment: Assignment
+    counts: FloatArray
+
+
+def law_draws(unknown: UnknownLaw, sampler: PathSampler) -> LawDraws:
+    """Draws of the law and of the values of all records given the releases.
+
+    Each draw is one sweep of the moves of the sampler under the law of the draw before, then a draw of each row of the law from
+    ``Dirichlet(pseudo_count + counts)``, the counts being those of the assignment. The stationary law is the posterior of both.
+
+    Notes
+    -----
+    Cost of a draw: that of a sweep, O(R), and of the rows, O(N m). Memory: the draws of the law.
+    """
+    problem = unknown.problem
+    chains, length = int(sampler.chains), -(-int(sampler.sweeps) // BATCHES)
+    cells = law_cells(problem, unknown.classes, unknown.start, unknown.powers)
+    shape = (int(cells.row_starts[-1]), problem.values)
+    check_array_size("SampledKnowledge.fit", chains=chains, draws=length * BATCHES, rows=shape[0], values=shape[1])
+    starts, places = belief_starts(problem), value_places(problem.layout, problem.values)
+    values = np.zeros((chains, BATCHES, int(starts[-1])), dtype=np.uint8 if length < 256 else np.uint16)
+    rows, log_probability = np.zeros((chains, length * BATCHES, *shape)), np.zeros((chains, length * BATCHES))
+    doubtful, mean, totals = np.zeros(len(problem.counts), dtype=np.int64), np.zeros(shape), np.zeros(shape[0])
+    mover = moves(problem, sampler.redraws)
+    seeds = as_generator("PathSampler", sampler.rng).integers(2**63, size=(chains, 2))
+    step = stepping(sampler.progress, range(chains * (annealing_levels(sampler.annealing_sweeps) + 1 + BATCHES)))
+    for c, rng in enumerate(map(np.random.default_rng, seeds)):
+        state = _warm_state(unknown, sampler, cells, mover, rng, step)
+        trace = Trace(values[c], np.zeros(1), doubtful)
+        for draw in range(length * BATCHES):
+            if draw % length == 0:
+                step()
+            state = _next_state(state, unknown, cells, mover, rng)
+            record_draw(state.factors, state.assignment, starts, places, draw // length, 0, trace)
+            rows[c, draw] = rows_of_law(state.law)
+            log_probability[c, draw] = collapsed_log_probability(state.counts, unknown.pseudo_count)
+            added = state.counts + unknown.pseudo_count
+            mean += added / added.sum(axis=1, keepdims=True)
+            totals += state.counts.sum(axis=1)
+    number = chains * length * BATCHES
+    return LawDraws(rows, log_probability, mean / number, totals / number, values)
+
+
+class LawCells(NamedTuple):
+    """Probability of the law that each record selects: rows of first values, then rows of steps after 1, ..., d values.
+
+    Attributes
+    ----------
+    previous : int array, shape (R,)
+        Record before each record on its path; -1 for none.
+    first : int array, shape (R,)
+        Row of the first value of a path: the class of the respondent; -1 for other records and for counterfeits.
+    steps : int array, shape (R,)
+        Number of steps of the chain from the previous record.
+    row_starts : int array, shape (d + 2,)
+        First row of the first values, of the steps after 1, ..., d values, and the number of rows.
+    """
+
+    previous: IntArray
+    first: IntArray
+    steps: IntArray
+    row_starts: IntArray
+
+
+def _warm_state(
+    unknown: UnknownLaw,
+    sampler: PathSampler,
+    cells: LawCells,
+    mover: Moves,
+    rng: np.random.Generator,
+    step: Callable[[], None],
+) -> LawState:
+    """State of a chain after annealing, with the law of its start, and warm-up."""
+    warmup = int(sampler.sweeps) // 2 if sampler.warmup is None else int(sampler.warmup)
+    start = START_CONCENTRATION * rows_of_law(unknown.start) + unknown.pseudo_count
+    law = law_of_rows(drawn_rows(start, rng), cells)
+    factors = with_factors(path_factors(unknown.problem), unknown.problem, law, unknown.classes, unknown.powers)
+    state = LawState(law, factors, independent_start(unknown.problem, rng), np.zeros(start.shape))
+    anneal_start(state.factors, state.assignment, sampler.annealing_sweeps, mover, rng, step=step)
+    step()
+    for _ in range(warmup):
+        state = _next_state(state, unknown, cells, mover, rng)
+    return state
+
+
+def _next_state(
+    state: LawState, unknown: UnknownLaw, cells: LawCells, mover: Moves, rng: np.random.Generator
+) -> LawState:
+    """State after one sweep and a draw of the law."""
+    advance(state.factors, state.assignment, 1, mover, rng)
+    return _with_law(state, unknown, cells, rng)
+
+
+def _with_law(state: LawState, unknown: UnknownLaw, cells: LawCells, rng: np.random.Generator) -> LawState:
+    """State with a law drawn given the assignment."""
+    ahead = powers_ahead(state.law, int(cells.steps.max(initial=1)))
+    counts = count_cells(state.assignment.own, cells, ahead, rng)
+    law = law_of_rows(drawn_rows(counts + unknown.pseudo_count, rng), cells)
+    factors = with_factors(state.factors, unknown.problem, law, unknown.classes, unknown.powers)
+    return LawState(law, factors, state.assignment, counts)
+
+
+def law_cells(problem: JointProblem, classes: IntArray, law: ChainLaw, powers: IntArray) -> LawCells:
+    """Cells of the records of a problem.
+
+    Parameters
+    ----------
+    problem : JointProblem
+    classes : int array, shape (respondents,)
+    law : ChainLaw
+        Any law of the same shape.
+    powers : int array, shape (K,)
+        Number of steps of each chain; 1 for chains of an order over 1.
+    """
+    previous, m = problem.layout.previous, problem.values
+    of_path = np.full(len(problem.prior), -1, dtype=np.int64)
+    of_path[: problem.respondents] = classes
+    first = np.where(previous < 0, of_path[problem.path], -1)
+    rows = [0, *np.cumsum([len(law.prior), *(table.size // m for table in law.tables)])]
+    return LawCells(previous, first, powers[problem.chain], np.array(rows, dtype=np.int64))
+
+
+@compiled
+def count_cells(value: IntArray, cells: LawCells, ahead: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Number of first values and of steps in an assignment, by cell: float array, shape ``(rows, m)``.
+
+    Parameters
+    ----------
+    value : int array, shape (R,)
+        Value of each record.
+    cells : LawCells
+    ahead : float array, shape (longest + 1, m, m)
+        Powers 0, 1, ... of the transitions of order 1. Between records that are several steps apart, the values in between are
+        drawn given both ends, and their steps are counted. Not read where each step is one.
+    rng : numpy.random.Generator
+
+    Notes
+    -----
+    Cost: O(R d), and O(m) for each value in between.
+    """
+    m, order = ahead.shape[1], len(cells.row_starts) - 2
+    counts = np.zeros((cells.row_starts[-1], m))
+    weight = np.zeros(m)
+    for r in range(len(value)):
+        at, y = cells.previous[r], value[r]
+        if at < 0:
+            if cells.first[r] >= 0:
+                counts[cells.first[r], y] += 1.0
+            continue
+        if cells.steps[r] > 1:
+            x = value[at]
+            for left in range(cells.steps[r] - 1, 0, -1):
+                total = 0.0
+                for z in range(m):
+                    weight[z] = ahead[1, x, z] * ahead[left, z, y]
+                    total += weight[z]
+                rest, between = rng.random() * total, 0
+                for z in range(m):
+                    if weight[z] > 0.0:
+                        between = z
+                        rest -= weight[z]
+                        if rest < 0.0:
+                            break
+                counts[cells.row_starts[1] + x, between] += 1.0
+                x = between
+            counts[cells.row_starts[1] + x, y] += 1.0
+            continue
+        known, code, place = 0, 0, 1
+        while known < order and at >= 0:
+            code += place * value[at]
+            place *= m
+            known += 1
+            at = cells.previous[at]
+        counts[cells.row_starts[known] + code, y] += 1.0
+    return counts
+
+
+def law_of_rows(rows: FloatArray, cells: LawCells) -> ChainLaw:
+    """Law of probabilities by cell, shape ``(rows, m)``; rows are mixed with the uniform distribution of weight `DOUBT`."""
+    m = rows.shape[1]
+    mixed = (1.0 - DOUBT) * rows + DOUBT / m
+    parts = np.split(mixed, cells.row_starts[1:-1])
+    return ChainLaw(
+        parts[0], tuple(part.reshape((m,) * (length + 1)) for length, part in enumerate(parts[1:], start=1))
+    )
+
+
+def rows_of_law(law: ChainLaw) -> FloatArray:
+    """Probabilities of a law by cell: float array, shape ``(rows, m)``."""
+    m = law.prior.shape[1]
+    return np.concatenate([law.prior, *(table.reshape(-1, m) for table in law.tables)])
+
+
+def powers_ahead(law: ChainLaw, longest: int) -> FloatArray:
+    """Powers 0, ..., longest of the transitions of a law of order 1; the identity alone where each step is one."""
+    m = law.prior.shape[1]
+    powers = [np.eye(m)]
+    if len(law.tables) == 1 and longest > 1:
+        for _ in range(longest):
+            powers.append(powers[-1] @ law.tables[0])
+    return np.stack(powers)
+
+
+def with_factors(
+    factors: PathFactors, problem: JointProblem, law: ChainLaw, classes: IntArray, powers: IntArray
+) -> PathFactors:
+    """Factors of a problem under a positive law. Cost: O(N m + size of the tables)."""
+    prior, tables = with_law(problem, law, classes, powers)
+    rows = [table.reshape(-1, problem.values) for table in tables] if law.tables else [factors.table]
+    return factors._replace(
+        prior=prior.astype(factors.prior.dtype), table=np.concatenate(rows).astype(factors.table.dtype)
+    )
+
+
+def collapsed_log_probability(counts: FloatArray, pseudo_count: float) -> float:
+    """Logarithm of the probability of an assignment with these counts, all rows of the law being integrated out.
+
+    The sum over the rows of the logarithms of Dirichlet-multinomial probabilities, without the known law of counterfeits. Counts
+    have the shape ``(rows, m)``.
+    """
+    from scipy.special import gammaln
+
+    m = counts.shape[-1]
+    cells = gammaln(counts + pseudo_count).sum() - counts.size * gammaln(pseudo_count)
+    rows = gammaln(m * pseudo_count) * len(counts) - gammaln(counts.sum(axis=-1) + m * pseudo_count).sum()
+    return float(cells + rows)
+
+
+FEW_VALUES = 1.0
+"""Mean number of values drawn from a row of the law under which the pseudo-counts determine it."""
+
+
+def mixed_beliefs(drawn: LawDraws, unknown: UnknownLaw, law: ChainLaw) -> SampledPosterior:
+    """Beliefs of all records with their diagnostics, from counts of values by batch."""
+    problem = unknown.problem
+    prior, tables = with_law(problem, law, unknown.classes, unknown.powers)
+    at_mean = replace(problem, prior=prior, tables=tables if law.tables else problem.tables)
+    found = chain_diagnostics(drawn.values, belief_starts(problem), drawn.rows.shape[1] // BATCHES)
+    status = np.zeros(len(problem.counts), dtype=np.int64)
+    of_belief = np.repeat(problem.group, np.diff(belief_starts(problem)))
+    status[of_belief[found.rhat > MAX_RHAT]] |= UNCONVERGED
+    return SampledPosterior(
+        at_mean,
+        found.belief,
+        status,
+        np.zeros(len(problem.counts)),
+        drawn.rows.shape[1],
+        found.standard_error,
+        found.ess,
+        found.rhat,
+        "PathSampler, unknown law",
+        log_density=drawn.log_probability,
+    )
+
+
+def draws_tree(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> "xarray.DataTree":
+    """Draws with names, dimensions and coordinates."""
+    import arviz_base
+
+    parts = np.split(drawn.rows, cells.row_starts[1:-1], axis=2)
+    order, m = len(parts) - 1, len(domain)
+    variables: dict[str, Any] = {"frequencies": parts[0]}
+    dims: dict[str, list[str]] = {"frequencies": ["class", "value"]}
+    for length, part in enumerate(parts[1:], start=1):
+        name = "transitions" if length == order else f"transitions_{length}"
+        before = ["last"] if order == 1 else [f"value_{place}" for place in range(order - length + 1, order + 1)]
+        variables[name] = part.reshape(*part.shape[:2], *(m,) * (length + 1))
+        dims[name] = [*before, "value"]
+    coords: dict[str, Any] = dict.fromkeys((axis for axes in dims.values() for axis in axes), domain)
+    coords["class"] = range(parts[0].shape[2])
+    groups = {"posterior": variables, "sample_stats": {"lp": drawn.log_probability}}
+    return arviz_base.from_dict(groups, coords=coords, dims=dims)
+
+
+def draws_notes(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> tuple[str, ...]:
+    """Limits of the data and of the chains, as sentences."""
+    return (*_values_without_steps(drawn, cells, domain), *_convergence(drawn))
+
+
+def _values_without_steps(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> list[str]:
+    if len(cells.row_starts) == 2:
+        return ["No respondent has two published records; the prior is sampled, and no transitions."]
+    first = int(cells.row_starts[1])
+    few = np.flatnonzero(drawn.totals[first : first + len(domain)] < FEW_VALUES)
+    if not len(few):
+        return []
+    listed = ", ".join(repr(domain[s]) for s in few)
+    return [
+        f"Fewer than {FEW_VALUES:g} transition is drawn from {listed} on average; the pseudo-counts determine these rows."
+    ]
+
+
+def _convergence(drawn: LawDraws) -> list[str]:
+    chains = len(drawn.log_probability)
+    notes = []
+    if chains == 1:
+        notes.append(
+            "One chain was drawn. R-hat compares its halves, and does not show that it is stuck; draw several chains."
+        )
+    rhat = law_rhat(drawn.rows)
+    apart = int((rhat > MAX_RHAT).sum())
+    if apart:
+        notes.append(
+            f"{apart:,} of {rhat.size:,} probabilities of the law have an R-hat over {MAX_RHAT}, up to {rhat.max():.2f}: the "
+            "chains disagree. Draw more sweeps."
+        )
+    return notes
+
+
+def law_rhat(rows: FloatArray) -> FloatArray:
+    """R-hat of each probability (`mean_diagnostics`): float array, shape ``(rows, m)``."""
+    numbers = np.ascontiguousarray(rows.transpose(2, 3, 0, 1)).reshape(-1, *rows.shape[:2])
+    return np.array([mean_diagnostics(each)[1] for each in numbers]).reshape(rows.shape[2:])

@@ -1,14 +1,34 @@
-"""Sequential knowledge that depends on the person, and one way to read it and knowledge that holds for all."""
+"""Transitions that depend on the person, and transitions by class of respondent: BK^seq of JS-reduce, Definition 2."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from foreknow.models.arrays import IntArray
-from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
-from foreknow.models.knowledge.sequences import GapRule
-from foreknow.models.settings import shown
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
+from foreknow.models.knowledge.class_frequencies import (
+    CUTS,
+    ClassFrequencies,
+    class_codes,
+    class_cuts,
+    class_shape,
+    with_classes,
+)
+from foreknow.models.knowledge.markov_chain import (
+    MarkovChain,
+    Transitions,
+    chain_of_counts,
+    check_alike,
+    check_pseudo_count,
+)
+from foreknow.models.knowledge.posterior_variable import chain_dims, posterior_variable, variable_dims
+from foreknow.models.knowledge.priors import check_people
+from foreknow.models.knowledge.sequences import GapRule, Sequences, record_order, sequences_for_order
+from foreknow.models.settings import MAX_FLOAT, check_kind, check_not_class, is_number, shown
+from foreknow.models.tables.arguments import as_list
+from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
 
@@ -97,3 +117,214 @@ def steps_between(
 def is_personal(given: Any) -> bool:
     """Return whether an object has the methods of `PersonalTransitions`."""
     return isinstance(given, PersonalTransitions)
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class TransitionsByClass:
+    """Markov chain of each class of respondents: sequential knowledge that depends on the person (`PersonalTransitions`).
+
+    Parameters
+    ----------
+    classes : mapping of str to tuple of float, or function of People
+        Cuts of quasi-identifiers into classes, as those of `ClassFrequencies`. Or any function that returns a class for each
+        respondent, 0 to c - 1, as an int array of shape ``(n,)``.
+    chains : tuple of Transitions
+        Of each class, as `MarkovChain` or `InhomogeneousChain`; in the order of ``ClassFrequencies.classes`` for cuts.
+
+    Raises
+    ------
+    TypeError
+        If ``classes`` is no mapping and no function, or a chain is no `Transitions`.
+    ValueError
+        If cuts do not increase, the number of chains is not that of the classes, or the chains differ in order or domain.
+
+    Notes
+    -----
+    A step of a respondent's chain is by the class at the release to which it leads. Where the respondent is not among the people
+    of that release, it is by the class last seen; this matters with ``gaps="power"`` alone. Classes may change with time.
+
+    Examples
+    --------
+    Values of women stay, those of men change:
+
+    >>> from foreknow.models import Categorical, Schema, View
+    >>> import pandas as pd
+    >>> schema = Schema({"sex": Categorical(("f", "m"))}, "result", ("a", "b"))
+    >>> people = View(pd.DataFrame({"id": [1, 2], "sex": ["f", "m"], "result": "a"}), schema, 1).people
+    >>> stay, change = MarkovChain(1, np.eye(2)), MarkovChain(1, 1 - np.eye(2))
+    >>> TransitionsByClass({"sex": (0.5,)}, (stay, change)).class_of(people)
+    array([0, 1])
+    """
+
+    classes: "Mapping[str, tuple[float, ...]] | Callable[[People], IntArray]"
+    chains: tuple[Transitions, ...]
+
+    def __post_init__(self) -> None:
+        owner = "TransitionsByClass"
+        check_not_class(owner, "classes", self.classes)
+        if not isinstance(self.classes, Mapping) and not callable(self.classes):
+            raise TypeError(f"{owner}: classes is {shown(self.classes)}; it {CUTS}, or is a function of People.")
+        chains = tuple(as_list(owner, "chains", self.chains, "is a tuple of chains, one per class"))
+        for number, chain in enumerate(chains):
+            if isinstance(chain, type) or not callable(getattr(chain, "at", None)):
+                raise TypeError(
+                    f"{owner}: chain {number} is {shown(chain)}; it is a MarkovChain, or another Transitions."
+                )
+        object.__setattr__(self, "chains", chains)
+        first = self.chains_at(0)
+        for number, chain in enumerate(first):
+            check_kind(owner, f"at(0) of chain {number}", chain, MarkovChain, "is a MarkovChain")
+        if isinstance(self.classes, Mapping):
+            shape = class_shape(self.classes)
+            if int(np.prod(shape)) != len(chains):
+                raise ValueError(
+                    f"{owner}: the cuts make {shape} classes, and there are {len(chains)} chains; one per class."
+                )
+            cuts = ClassFrequencies(self.classes, np.full((*shape, 1), 1.0)).cuts
+            object.__setattr__(self, "classes", cuts)
+        check_alike(first)
+
+    @classmethod
+    def fit(
+        cls,
+        history: History,
+        classes: "Mapping[str, int | None]",
+        order: int = 1,
+        pseudo_count: float = 0.0,
+        shrinkage: float = 0.0,
+        gaps: GapRule = "ignore",
+    ) -> "TransitionsByClass":
+        """Estimate the transitions of each class from a corpus.
+
+        A row of a class is ``(counts + pseudo_count + shrinkage * pooled row) / sum``, and the pooled row where the sum is 0. The
+        pooled rows are those of ``MarkovChain.fit(history, order, pseudo_count)``.
+
+        Parameters
+        ----------
+        history : History
+            Corpus with true values.
+        classes : mapping of str to int or None
+            Attributes that define classes, as for `ClassFrequencies.fit`. A transition is counted in the class at its later
+            record.
+        order, pseudo_count
+            As for `MarkovChain.fit`.
+        shrinkage : float
+            Number of observations that the pooled row counts as. `hierarchical_markov_model` learns it.
+        gaps
+            As for `MarkovChain.fit`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `ClassFrequencies.fit` and `MarkovChain.fit`, or if the shrinkage is negative or not finite.
+
+        Notes
+        -----
+        Cost: O(c records order + c m^(order + 1)) for c classes.
+        """
+        owner = "TransitionsByClass.fit"
+        if not is_number(shrinkage, 0, MAX_FLOAT):
+            raise ValueError(f"shrinkage is {shown(shrinkage)}; it is a number of observations, 0 or more.")
+        check_pseudo_count(pseudo_count)
+        cuts, sequences, label = sequences_by_class(owner, history, classes, order, gaps)
+        pooled = chain_of_counts(sequences, order, pseudo_count)
+        number = int(np.prod(class_shape(cuts)))
+        parts = (sequences.ending_in(label == c) for c in range(number))
+        return cls(cuts, tuple(_shrunk(part, pooled, pseudo_count, shrinkage) for part in parts))
+
+    @classmethod
+    def from_posterior(
+        cls,
+        tree: Any,
+        classes: "Mapping[str, tuple[float, ...]] | Callable[[People], IntArray]",
+        variable: str = "transitions",
+        values: Sequence[Hashable] | None = None,
+    ) -> "TransitionsByClass":
+        """Posterior mean of the transitions of each class of a sampled `hierarchical_markov_model`.
+
+        Parameters
+        ----------
+        tree : DataTree or Dataset
+            With the group ``posterior``, as `pymc.sample` returns it.
+        classes : mapping of str to tuple of float, or function of People
+            Class c of the model is the class c of these: for a model with the classes ``{"sex": None}`` they are
+            ``ClassFrequencies.fit(history, {"sex": None}).cuts``.
+        variable : str
+            With the dimensions chain and draw, then ``class`` or one for each attribute of the cuts, then those of
+            `MarkovChain.from_posterior`.
+        values : sequence, optional
+            Sensitive domain, as for `MarkovChain.from_posterior`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `MarkovChain.from_posterior`, or if the number of classes does not fit.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+        """
+        owner = "TransitionsByClass.from_posterior"
+        dims = chain_dims(variable_dims(owner, tree, variable))
+        names = tuple(map(str, classes)) if isinstance(classes, Mapping) else ()
+        orders = [("class", *dims), *([(*names, *dims)] if names else [])]
+        table = posterior_variable(owner, tree, variable, orders, values).mean
+        if isinstance(classes, Mapping):
+            table = with_classes(owner, table, class_shape(classes), len(dims))
+        rows = table.reshape(-1, *table.shape[table.ndim - len(dims) :])
+        return cls(classes, tuple(MarkovChain(len(dims) - 1, row) for row in rows))
+
+    def class_of(self, people: People) -> IntArray:
+        """Class of each respondent, 0 to c - 1: int array, shape ``(n,)``."""
+        check_people("TransitionsByClass", people)
+        return class_codes(self.classes, people) if isinstance(self.classes, Mapping) else self.classes(people)
+
+    def chains_at(self, release: int) -> tuple[MarkovChain, ...]:
+        """Chain of each class that leads to the values at a release."""
+        return tuple(chain.at(release) for chain in self.chains)
+
+    def at(self, release: int) -> MarkovChain:
+        """No chain holds for all respondents: raise TypeError.
+
+        Raises
+        ------
+        TypeError
+            Always. It names what to read.
+        """
+        raise TypeError(
+            f"TransitionsByClass: there is one chain for each of {len(self.chains)} classes at release {release}, and none for "
+            "all respondents. Read chains_at(release) and class_of(people); or give a MarkovChain, as chains[0]."
+        )
+
+    def truncate(self, steps: int) -> "TransitionsByClass":
+        """Chains of order at most ``steps``, as `MarkovChain.truncate`."""
+        return TransitionsByClass(self.classes, tuple(chain.truncate(steps) for chain in self.chains))  # type: ignore[attr-defined]
+
+
+def sequences_by_class(
+    owner: str, history: History, classes: "Mapping[str, int | None]", order: int, gaps: GapRule = "ignore"
+) -> tuple[dict[str, tuple[float, ...]], Sequences, IntArray]:
+    """Cuts of the classes, sequences of a corpus, and the class at each of their records.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `ClassFrequencies.fit` and `MarkovChain.fit`; ``owner`` is named.
+    """
+    check_kind(owner, "history", history, History, "is a History; make one by History([view, ...]) or History.read")
+    cuts = class_cuts(owner, history.schema, classes)
+    sequences = sequences_for_order(history, order, None, gaps)
+    label = np.concatenate([class_codes(cuts, view.people) for view in history])[record_order(history)]
+    return cuts, sequences, label
+
+
+def _shrunk(counted: Sequences, pooled: MarkovChain, pseudo_count: float, shrinkage: float) -> MarkovChain:
+    """Chain of one class: its counts, shrunk towards the pooled rows."""
+    tables: list[FloatArray] = []
+    for length, row in enumerate(pooled.tables, start=1):
+        weights = counted.followed(length) + pseudo_count + shrinkage * row
+        totals = weights.sum(axis=-1, keepdims=True)
+        tables.append(np.divide(weights, totals, out=row.copy(), where=totals > 0))
+    return MarkovChain(pooled.order, tables[-1], tuple(tables[:-1]))

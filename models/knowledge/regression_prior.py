@@ -1,20 +1,147 @@
-"""Prior by multinomial logistic regression on quasi-identifiers."""
+"""Prior by multinomial logistic regression on quasi-identifiers, and its design matrix."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_dataset, posterior_variable
-from foreknow.models.knowledge.regression_design import RegressionDesign
-from foreknow.models.settings import as_floats, check_kind, check_whole
+from foreknow.models.settings import as_floats, check_kind, check_whole, shown
+from foreknow.models.tables.attributes import Categorical
+from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
+from foreknow.models.tables.schema import Schema
 
 PROBABILITIES_PER_CHUNK = 2**22
 """Number of probabilities, over draws, respondents and values, that one step of a call holds (32 MiB)."""
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class RegressionDesign:
+    """Columns of a regression on quasi-identifiers.
+
+    A numeric attribute has one column, its code, and a categorical one a column of 0 and 1 for each value. All columns are
+    ``(column - center) / spread``.
+
+    Parameters
+    ----------
+    schema : Schema
+    attributes : tuple of str
+        Quasi-identifiers in the order of the columns.
+    centers, spreads : float array, shape (f,)
+        Of each column. Spreads are positive.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another type.
+    ValueError
+        If an attribute is no quasi-identifier or is named twice, or the arrays have other shapes or are not finite.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from foreknow.models import History, Numeric, View
+    >>> schema = Schema({"age": Numeric(), "sex": Categorical(("f", "m"))}, "result", ("a", "b"))
+    >>> frame = pd.DataFrame({"id": [1, 2], "age": [20, 40], "sex": ["f", "m"], "result": ["a", "b"]})
+    >>> history = History([View(frame, schema, 1)])
+    >>> design = RegressionDesign.fit(history)
+    >>> design.features
+    ('age', 'sex f', 'sex m')
+    >>> design(history[0].people).tolist()
+    [[-1.0, 0.5, -0.5], [1.0, -0.5, 0.5]]
+    """
+
+    schema: Schema
+    attributes: tuple[str, ...]
+    centers: FloatArray
+    spreads: FloatArray
+
+    def __post_init__(self) -> None:
+        check_kind("RegressionDesign", "schema", self.schema, Schema, "is a Schema, as history.schema")
+        object.__setattr__(self, "attributes", _attributes("RegressionDesign", self.schema, self.attributes))
+        f = len(self.features)
+        for name in ("centers", "spreads"):
+            array = as_floats("RegressionDesign", name, getattr(self, name), "is a float array, one number per column")
+            is_valid = array.shape == (f,) and np.isfinite(array).all() and (name == "centers" or (array > 0).all())
+            if not is_valid:
+                raise ValueError(
+                    f"RegressionDesign: {name} is {shown(array.tolist())}; it has one finite number for each of {f} columns, and "
+                    "spreads are positive."
+                )
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def fit(cls, history: History, attributes: Iterable[str] | None = None) -> "RegressionDesign":
+        """Centers are the means of all records of a history; spreads their standard deviations for numbers, and 1 for categories.
+
+        Parameters
+        ----------
+        history : History
+        attributes : iterable of str, optional
+            Quasi-identifiers; all by default.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``history`` is no `History`, or as the constructor.
+        """
+        owner = "RegressionDesign.fit"
+        check_kind(owner, "history", history, History, "is a History; make one by History([view, ...]) or History.read")
+        schema = history.schema
+        names = _attributes(owner, schema, tuple(schema.quasi_identifiers) if attributes is None else attributes)
+        plain = cls(schema, names, *_unscaled(schema, names))
+        columns = np.concatenate([plain(view.people) for view in history])
+        numeric = np.array([not _is_categorical(schema, names[place]) for place in plain.attribute_of], dtype=np.bool_)
+        spreads = columns.std(axis=0)
+        return cls(schema, names, columns.mean(axis=0), np.where(numeric & (spreads > 0), spreads, 1.0))
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Name of each of the f columns."""
+        return tuple(name for names in map(self._names, self.attributes) for name in names)
+
+    @property
+    def attribute_of(self) -> IntArray:
+        """Attribute of each column, as a position in ``attributes``: int array, shape ``(f,)``."""
+        return np.repeat(np.arange(len(self.attributes)), [len(self._names(name)) for name in self.attributes])
+
+    def __call__(self, people: People) -> FloatArray:
+        """Design matrix of some respondents: float array, shape ``(n, f)``.
+
+        Raises
+        ------
+        TypeError
+            If ``people`` is no `People`.
+        ValueError
+            If their quasi-identifiers are others than those of the schema.
+        """
+        check_kind(
+            "RegressionDesign", "people", people, People, "is People, as view.people or release.observation.people"
+        )
+        names = list(people.schema.quasi_identifiers)
+        parts = [np.zeros((len(people), 0))]
+        for name in self.attributes:
+            kind = self.schema.quasi_identifiers[name]
+            if name not in names or _values(people.schema.quasi_identifiers[name]) != _values(kind):
+                raise ValueError(
+                    f"RegressionDesign: the quasi-identifier {name!r} is missing in the people or has other values; make the "
+                    "design from a history of their schema."
+                )
+            codes = people.quasi_identifiers[:, names.index(name)]
+            values = _values(kind)
+            parts.append(
+                codes[:, None] if values is None else (codes[:, None] == np.arange(len(values))).astype(np.float64)
+            )
+        return (np.concatenate(parts, axis=1) - self.centers) / self.spreads
+
+    def _names(self, attribute: str) -> list[str]:
+        return _column_names(self.schema, attribute)
 
 
 @equal_by_fields
@@ -142,3 +269,39 @@ class RegressionPrior:
             weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
             found[start : start + step] = (weights / weights.sum(axis=-1, keepdims=True)).mean(axis=0)
         return np.asarray(found[place.reshape(-1)])
+
+
+def _column_names(schema: Schema, attribute: str) -> list[str]:
+    kind = schema.quasi_identifiers[attribute]
+    return [f"{attribute} {value}" for value in kind.values] if isinstance(kind, Categorical) else [attribute]
+
+
+def _unscaled(schema: Schema, attributes: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
+    """Centers 0 and spreads 1 of all columns."""
+    f = sum(len(_column_names(schema, name)) for name in attributes)
+    return np.zeros(f), np.ones(f)
+
+
+def _is_categorical(schema: Schema, attribute: str) -> bool:
+    return isinstance(schema.quasi_identifiers[attribute], Categorical)
+
+
+def _values(kind: Any) -> Any:
+    return kind.values if isinstance(kind, Categorical) else None
+
+
+def _attributes(owner: str, schema: Schema, attributes: Any) -> tuple[str, ...]:
+    if isinstance(attributes, str | bytes) or not np.iterable(attributes):
+        raise TypeError(
+            f"{owner}: attributes is {shown(attributes)}; it is a tuple of quasi-identifiers, as ('age', 'sex')."
+        )
+    names = tuple(attributes)
+    for name in names:
+        if not isinstance(name, str) or name not in schema.quasi_identifiers:
+            raise ValueError(
+                f"{owner}: {shown(name)} is no quasi-identifier; there are {', '.join(schema.quasi_identifiers)}."
+                f"{lookalike(name, schema.quasi_identifiers)}"
+            )
+    if len(set(names)) < len(names):
+        raise ValueError(f"{owner}: attributes is {names}; each stands once.")
+    return names

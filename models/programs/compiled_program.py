@@ -1,15 +1,20 @@
-"""Compiled log-density and variables of a program, sampled again with the data of equal models."""
+"""PyMC programs compiled once: their checks, their samplers, and the cache of compiled programs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.estimators.exact import TooLarge
+from foreknow.models.problem import Problem, are_probabilities, group_rows, probability_rows
+from foreknow.models.settings import shown
 
 if TYPE_CHECKING:
     import pymc as pm
+
 
 MAX_STARTS = 10
 """Number of random starting points of a chain that are tried until one has a positive density."""
@@ -149,3 +154,328 @@ def _layout(variable: Any) -> tuple[Any, ...]:
     """Type and shape, and the number itself of a whole number, which may be the length of a dimension."""
     value = np.asarray(variable.get_value(borrow=True))
     return variable.type, value.shape, value.item() if value.ndim == 0 and value.dtype.kind in "iu" else None
+
+
+def program_sampler(
+    model: "pm.Model", names: Sequence[str], nuts_sampler: str, discrete: bool
+) -> Callable[[CompiledProgram, ChainSettings, Sequence[int]], ProgramDraws]:
+    """Sampler of a model with unknown numbers: ``sampler(program, settings, seeds) -> ProgramDraws``."""
+    if nuts_sampler == "nutpie":
+        return _nutpie(model, names)
+    return _compound if discrete else _nuts(model)
+
+
+def _nuts(model: "pm.Model") -> Callable[[CompiledProgram, ChainSettings, Sequence[int]], ProgramDraws]:
+    """NUTS of PyMC. `pymc.sample` would compile the model at every call, which takes longer than sampling a small group."""
+    import pymc as pm
+    from pymc.blocking import DictToArrayBijection
+
+    density_and_gradient = model.logp_dlogp_function(ravel_inputs=True)
+    density_and_gradient.trust_input = True
+
+    def log_density(point: dict[str, Any]) -> Any:
+        return density_and_gradient([DictToArrayBijection.map(point).data], extra_vars={})[0]
+
+    def chain(program: CompiledProgram, settings: ChainSettings, seed: int) -> tuple[list[dict[str, Any]], int]:
+        point = program.start(seed, log_density)
+        step = pm.NUTS(
+            model=model,
+            logp_dlogp_func=density_and_gradient,
+            initial_point=point,
+            rng=seed,
+            target_accept=settings.target_accept,
+        )
+        draws, divergences = [], 0
+        for iteration in range(settings.warmup + settings.draws):
+            if iteration == settings.warmup:
+                step.stop_tuning()
+            point, stats = step.step(point)
+            if iteration >= settings.warmup:
+                draws.append(program.evaluate(point))
+                divergences += int(stats[0]["diverging"])
+        return draws, divergences
+
+    def sample(program: CompiledProgram, settings: ChainSettings, seeds: Sequence[int]) -> ProgramDraws:
+        chains, divergences = zip(*(chain(program, settings, seed) for seed in seeds), strict=True)
+        return ProgramDraws(stacked(chains), sum(divergences))
+
+    return sample
+
+
+def _compound(program: CompiledProgram, settings: ChainSettings, seeds: Sequence[int]) -> ProgramDraws:
+    """Step methods of PyMC's choice, for models with discrete variables."""
+    import pymc as pm
+
+    nuts = {"nuts": {"target_accept": settings.target_accept}} if program.model.continuous_value_vars else {}
+    tree = pm.sample(
+        settings.draws,
+        tune=settings.warmup,
+        chains=len(seeds),
+        cores=1,
+        random_seed=seeds[0],
+        progressbar=False,
+        quiet=True,
+        compute_convergence_checks=False,
+        nuts_sampler="pymc",
+        idata_kwargs={"include_transformed": True},
+        model=program.model,
+        **nuts,
+    )
+    drawn = tree["posterior"]
+    points = {each.name: drawn[each.name].values for each in program.model.value_vars}
+    chains = [
+        [program.evaluate({name: values[c, d] for name, values in points.items()}) for d in range(settings.draws)]
+        for c in range(len(seeds))
+    ]
+    return ProgramDraws(stacked(chains), _divergences(tree))
+
+
+def _nutpie(
+    model: "pm.Model", names: Sequence[str]
+) -> Callable[[CompiledProgram, ChainSettings, Sequence[int]], ProgramDraws]:
+    import nutpie
+
+    compiled = nutpie.compile_pymc_model(model, var_names=list(names), freeze_model=False)
+
+    def sample(program: CompiledProgram, settings: ChainSettings, seeds: Sequence[int]) -> ProgramDraws:
+        data = {name: variable.get_value() for name, variable in program_data(program.model).items()}
+        tree = nutpie.sample(
+            compiled.with_data(**data) if data else compiled,
+            draws=settings.draws,
+            tune=settings.warmup,
+            chains=len(seeds),
+            cores=1,
+            seed=seeds[0],
+            progress_bar=False,
+            target_accept=settings.target_accept,
+        )
+        drawn = {name: np.asarray(tree["posterior"][name].values, dtype=np.float64) for name in names}
+        return ProgramDraws(drawn, _divergences(tree))
+
+    return sample
+
+
+def _divergences(tree: Any) -> int:
+    """Number of divergent draws, where a step method counts them."""
+    diverging = tree["sample_stats"].get("diverging")
+    return 0 if diverging is None else int(np.asarray(diverging.values).sum())
+
+
+MAX_PARAMETERS = 2**14
+"""Largest number of unknown numbers of a model, on the unconstrained scale."""
+
+MAX_PROGRAMS = 16
+"""Largest number of compiled programs that are kept; the one used longest ago is dropped."""
+
+
+class ProgramCache:
+    """Compiled programs by their graphs. A copy is empty, because compiled functions cannot be copied."""
+
+    def __init__(self) -> None:
+        self._programs: list[CompiledProgram] = []
+
+    def __reduce__(self) -> "tuple[type[ProgramCache], tuple[Any, ...]]":
+        """Return how a copy is made."""
+        return ProgramCache, ()
+
+    def program(self, model: "pm.Model", names: Sequence[str], nuts_sampler: str = "pymc") -> CompiledProgram:
+        """Return a compiled program with the data of a model, for the named variables: a kept one, or a new one.
+
+        Cost: building the graph of the density (some 30 ms), and comparing it with those of the programs kept (2 ms each).
+        """
+        computations = computations_of(model, names)
+        found = next((each for each in self._programs if each.accepts(model, computations)), None)
+        if found is None:
+            found = compiled_program(model, names, nuts_sampler)
+        else:
+            found.take_data(model)
+            self._programs.remove(found)
+        self._programs = [found, *self._programs][:MAX_PROGRAMS]
+        return found
+
+
+def compiled_program(model: "pm.Model", names: Sequence[str], nuts_sampler: str) -> CompiledProgram:
+    """Return the compiled functions of a model and its named variables.
+
+    Raises
+    ------
+    TooLarge
+        If the model has more than `MAX_PARAMETERS` unknown numbers.
+    CannotSample
+        If ``nuts_sampler`` is ``"nutpie"`` and a free variable is discrete.
+    """
+    from pymc.initial_point import make_initial_point_fn
+    from pytensor.compile.mode import Mode
+
+    discrete = [variable.name for variable in model.discrete_value_vars]
+    jittered = {each for each in model.free_RVs if model.rvs_to_values[each] in model.continuous_value_vars}
+    initial_point = make_initial_point_fn(model=model, jitter_rvs=jittered, return_transformed=True)
+    unknown = sum(np.size(value) for value in initial_point(0).values())
+    if unknown > MAX_PARAMETERS:
+        raise TooLarge(
+            f"its model has {unknown:,} unknown numbers, more than {MAX_PARAMETERS:,}. Publish smaller groups, or write a "
+            "smaller program."
+        )
+    computations = computations_of(model, names)
+    log_density, variables = (
+        model.compile_fn(
+            each, inputs=model.value_vars, mode=Mode(linker="py", optimizer="None"), on_unused_input="ignore"
+        )
+        for each in (computations[0], computations[1:])
+    )
+    if discrete and nuts_sampler != "pymc":
+        raise CannotSample(
+            f"nuts_sampler={nuts_sampler!r} samples continuous variables, and {', '.join(discrete)} is discrete. Use "
+            "nuts_sampler='pymc', which adds a step method for it."
+        )
+    sampler = program_sampler(model, names, nuts_sampler, bool(discrete)) if unknown else None
+
+    def evaluate(point: dict[str, Any]) -> dict[str, Any]:
+        return dict(zip(names, variables(point), strict=True))
+
+    return CompiledProgram(model, computations, initial_point, log_density, evaluate, sampler)
+
+
+class Part(NamedTuple):
+    """Problem that is sampled by itself.
+
+    Attributes
+    ----------
+    name : str
+        Name of the part in error messages.
+    problem : Problem
+    rows, groups : int array
+        Rows and groups of the release that receive the posterior.
+    """
+
+    name: str
+    problem: Problem
+    rows: IntArray
+    groups: IntArray
+
+    @property
+    def key(self) -> tuple[bytes, ...]:
+        """Key of the problem; equal problems have equal keys."""
+        problem = self.problem
+        evidence = b"" if problem.evidence is None else problem.evidence.tobytes()
+        return problem.prior.tobytes(), problem.group.tobytes(), problem.counts.tobytes(), evidence
+
+
+def parts_of(problem: Problem, per: Literal["group", "release"]) -> Iterator[Part]:
+    """Groups of a release without the empty ones, or the whole release as one part. Cost: O(n m)."""
+    groups = np.flatnonzero(problem.sizes)
+    if per == "group":
+        yield from _groups(problem, groups)
+    elif len(groups):
+        yield Part("the release", problem, np.flatnonzero(problem.group >= 0), groups)
+
+
+def _groups(problem: Problem, groups: IntArray) -> Iterator[Part]:
+    """Problem of each group, with this group alone and no other respondents."""
+    order, starts = group_rows(problem.group, len(problem.counts))
+    for j in groups:
+        rows = order[starts[j] : starts[j + 1]]
+        evidence = None if problem.evidence is None else problem.evidence[rows]
+        alone = Problem(problem.prior[rows], np.zeros(len(rows), dtype=np.int64), problem.counts[[j]], evidence)
+        yield Part(f"group {j}", alone, rows, np.array([j]))
+
+
+DIMS = ("respondent", "value")
+"""Last two dimensions of a belief."""
+
+
+def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
+    """Model of one part, with a deterministic belief.
+
+    Raises
+    ------
+    TooLarge
+        If ``build`` raises `TooLarge`.
+    TypeError
+        If ``build`` raises TypeError, or returns no `pymc.Model`.
+    ValueError
+        If ``build`` raises another error, which is named, or the model has no deterministic ``belief``.
+    """
+    model = built_model("ProgramEstimator", build, part.problem, part.name)
+    names = [variable.name for variable in model.deterministics]
+    if "belief" not in names:
+        raise ValueError(
+            f"ProgramEstimator: the model of {part.name} has no deterministic variable 'belief' "
+            f"(it has {', '.join(names) or 'none'}); "
+            'add pm.Deterministic("belief", rows, dims=("respondent", "value")).'
+        )
+    return model
+
+
+def built_model(owner: str, build: "Callable[[Any], pm.Model]", argument: Any, name: str) -> "pm.Model":
+    """Result of ``build(argument)``; its errors get the name of the argument.
+
+    Raises
+    ------
+    TooLarge, TypeError, ValueError
+        As `model_of`.
+    """
+    import pymc as pm
+
+    try:
+        model = build(argument)
+    except TooLarge as error:
+        raise TooLarge(f"{owner}: build refuses {name}: {error}") from error
+    except Exception as error:
+        raise _kind(error)(f"{owner}: build stops at {name}: {_described(error)}") from error
+    if not isinstance(model, pm.Model):
+        raise TypeError(
+            f"{owner}: build returned {shown(model)} for {name}; it returns a pymc.Model. End it with `return model`."
+        )
+    return model
+
+
+def _kind(error: Exception) -> type[Exception]:
+    return TypeError if isinstance(error, TypeError) else ValueError
+
+
+def _described(error: Exception) -> str:
+    """Class of an error and the first line of its message."""
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+
+
+@contextmanager
+def errors_named_for(owner: str, name: str) -> Iterator[None]:
+    """Add an owner and the name of a part or of data to the errors of a model; `ZeroDensity` passes."""
+    start = f"{owner}: {name}:"
+    try:
+        yield
+    except ZeroDensity:
+        raise
+    except CannotSample as error:
+        raise ValueError(f"{start} {error}") from error.__cause__
+    except TooLarge as error:
+        raise TooLarge(f"{start} {error}") from None
+    except Exception as error:
+        raise _kind(error)(f"{start} its model cannot be computed: {_described(error)}") from error
+
+
+def check_shape(part: Part, model: "pm.Model", shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless a belief has the shape of the prior and its dims, if any."""
+    expected = part.problem.prior.shape
+    dims = model.named_vars_to_dims.get("belief")
+    if shape not in (expected, (1, *expected)):
+        raise ValueError(
+            f"ProgramEstimator: the belief of {part.name} has shape {shape}; it must be {expected}, a row for each respondent of "
+            "the problem and a column for each value."
+        )
+    if dims is not None and tuple(dims[-2:]) != DIMS:
+        raise ValueError(
+            f"ProgramEstimator: the belief of {part.name} has the dims {', '.join(map(str, dims))}; they end in respondent, value. "
+            "Transpose or rename them."
+        )
+
+
+def check_rows(part: Part, belief: FloatArray) -> None:
+    """Raise ValueError unless the rows of all draws are probabilities."""
+    wrong = ~are_probabilities(belief).all(axis=2)
+    if wrong.any():
+        chain, draw = (int(axis[0]) for axis in np.nonzero(wrong))
+        probability_rows(
+            belief[chain, draw], f"ProgramEstimator: {part.name}, draw {draw} of chain {chain}: the belief in row"
+        )

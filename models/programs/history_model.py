@@ -11,10 +11,9 @@ from foreknow.models.beliefs import coordinate
 from foreknow.models.estimators.arguments import check_positive
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.building import JointHistory
-from foreknow.models.joint.components import components
-from foreknow.models.joint.problem import JointProblem
-from foreknow.models.knowledge.dirichlet_rows import positive_concentrations
-from foreknow.models.programs.arguments import as_floats
+from foreknow.models.joint.problem import JointProblem, components
+from foreknow.models.knowledge.dirichlet import positive_concentrations
+from foreknow.models.programs.unknown_prior import as_floats
 from foreknow.models.settings import shown
 
 if TYPE_CHECKING:

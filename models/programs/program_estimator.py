@@ -1,24 +1,30 @@
-"""Estimator of releases from a PyMC program: the posterior mean of its belief, by Markov chain Monte Carlo."""
+"""Estimator that samples a PyMC program, one part of a release at a time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.arguments import check_problem
-from foreknow.models.estimators.convergence import MIN_DRAWS
+from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.estimators.swap_chain import MAX_STORED_PROBABILITIES
-from foreknow.models.extras import installing
-from foreknow.models.problem import Posterior, Problem
-from foreknow.models.programs.compiled_program import ChainSettings, ZeroDensity
-from foreknow.models.programs.part_summary import BeliefDraws, PartSummary, contradicted, summary_of
-from foreknow.models.programs.program_cache import ProgramCache
-from foreknow.models.programs.program_checks import check_rows, check_shape, errors_named_for, model_of
-from foreknow.models.programs.release_parts import Part, parts_of
+from foreknow.models.estimators.swap_chain import MAX_STORED_PROBABILITIES, summarize_chains
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
+from foreknow.models.programs.compiled_program import (
+    ChainSettings,
+    Part,
+    ProgramCache,
+    ZeroDensity,
+    check_rows,
+    check_shape,
+    errors_named_for,
+    model_of,
+    parts_of,
+)
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import (
     as_generator,
@@ -27,12 +33,39 @@ from foreknow.models.settings import (
     check_not_class,
     check_range,
     check_whole,
+    installing,
     is_whole,
     shown,
 )
 
 if TYPE_CHECKING:
     import pymc as pm
+
+
+class BeliefDraws(NamedTuple):
+    """Draws of a belief, shape ``(chains, draws, n, m)``, and the number of divergent transitions among them."""
+
+    belief: FloatArray
+    divergences: int
+
+
+class PartSummary(NamedTuple):
+    """Posterior of the r group members of a part with g groups.
+
+    Attributes
+    ----------
+    mean, standard_error, ess, rhat : float array, shape (r, m)
+    status : int array, shape (g,)
+    divergences : int
+        Number of divergent draws.
+    """
+
+    mean: FloatArray
+    standard_error: FloatArray
+    ess: FloatArray
+    rhat: FloatArray
+    status: IntArray
+    divergences: int
 
 
 @equal_by_fields
@@ -228,3 +261,34 @@ def _check_lengths(draws: Any, chains: Any, warmup: Any) -> None:
                 f"ProgramEstimator: {name} is {number!r}; it is a number of {'chains' if name == 'chains' else 'draws'}, from "
                 f"{fewest} to 2^31."
             )
+
+
+def summary_of(part: Part, draws: BeliefDraws, number: int) -> PartSummary:
+    """Summary of the draws of a belief.
+
+    A group is `Status.UNCONVERGED` if an R-hat of its members exceeds `MAX_RHAT`, or if any draw of the part is divergent.
+    ``number`` is the effective sample size of a belief that does not depend on the draws.
+    """
+    inside = np.flatnonzero(part.problem.group >= 0)
+    belief = np.maximum(draws.belief[:, :, inside], 0.0)
+    if belief.shape[:2] == (1, 1):
+        rows = belief[0, 0] / belief[0, 0].sum(axis=1, keepdims=True)
+        return _without_draws(rows, np.zeros(len(part.groups), dtype=np.int64), number)
+    mean, error, ess, rhat = summarize_chains(np.ascontiguousarray(np.moveaxis(belief, (0, 1), (2, 3))))
+    disagree = part.problem.group[inside][(rhat > MAX_RHAT).any(axis=1)]
+    unconverged = np.isin(np.flatnonzero(part.problem.sizes), disagree) | (draws.divergences > 0)
+    return PartSummary(mean, error, ess, rhat, UNCONVERGED * unconverged, draws.divergences)
+
+
+def contradicted(part: Part, number: int) -> PartSummary:
+    """Shares of each group, with the status `Status.CONTRADICTED`."""
+    problem = part.problem
+    group = problem.group[problem.group >= 0]
+    shares = problem.counts[group] / problem.sizes[group][:, None]
+    return _without_draws(shares, np.full(len(part.groups), CONTRADICTED), number)
+
+
+def _without_draws(belief: FloatArray, status: IntArray, number: int) -> PartSummary:
+    """Summary of a belief that does not depend on the draws."""
+    draws = np.full(belief.shape, float(number))
+    return PartSummary(belief, np.zeros(belief.shape), draws, np.ones(belief.shape), status, 0)

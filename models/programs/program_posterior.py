@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.programs.compiled_program import MAX_STARTS, ChainSettings, ZeroDensity
-from foreknow.models.programs.program_cache import ProgramCache
-from foreknow.models.programs.program_checks import built_model, errors_named_for
+from foreknow.models.programs.compiled_program import (
+    MAX_STARTS,
+    ChainSettings,
+    ProgramCache,
+    ZeroDensity,
+    built_model,
+    errors_named_for,
+)
 from foreknow.models.programs.simulation_calibration import PosteriorDraws
 from foreknow.models.settings import as_generator, check_not_class, check_range, check_whole, shown
 

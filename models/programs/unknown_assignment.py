@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.estimators.assignments.best_assignments import SUM_TOLERANCE
+from foreknow.models.estimators.assignments import SUM_TOLERANCE
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import Problem
 from foreknow.models.settings import MAX_FLOAT, check_kind, is_number

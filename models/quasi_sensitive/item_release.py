@@ -10,8 +10,7 @@ import pandas as pd
 from foreknow.models.arrays import IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.items import Items
-from foreknow.models.quasi_sensitive.linking import Linking
-from foreknow.models.quasi_sensitive.links import Links, check_group, links
+from foreknow.models.quasi_sensitive.links import Linking, Links, check_group, links
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.people import People
 from foreknow.models.tables.release import Release

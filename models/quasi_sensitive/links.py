@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
-from foreknow.models.quasi_sensitive.items import Items
-from foreknow.models.quasi_sensitive.label_sets import Words, group_beliefs, link_records
+from foreknow.models.quasi_sensitive.items import Items, check_separator
 from foreknow.models.settings import as_array, check_choice, check_kind, is_whole
+from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.view import View
 
 type Reading = Literal["counted", "fractional", "uniform"]
 READINGS: tuple[Reading, ...] = ("counted", "fractional", "uniform")
@@ -19,6 +21,10 @@ READINGS: tuple[Reading, ...] = ("counted", "fractional", "uniform")
 
 MAX_GROUPS = 2**31 - 1
 """Largest number of groups."""
+
+
+type Words = NDArray[np.uint64]
+"""Sets of labels as bits, 64 to a word: label b is bit ``b % 64`` of word ``b // 64``."""
 
 
 @equal_by_fields
@@ -195,3 +201,152 @@ def check_group(owner: str, name: str, group: object, n: int, groups: int) -> No
 def _described(array: object) -> str:
     """An array in messages."""
     return f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
+
+
+@dataclass(frozen=True)
+class Linking:
+    """Setting of the link from records to labels: the column of items, and the external knowledge about them.
+
+    Parameters
+    ----------
+    knowledge : ExternalKnowledge
+        Items of each label.
+    items : str
+        Column of the view's frame with each record's items, in the form that `Items.from_cells` reads. It must not be a
+        quasi-identifier; it may be the sensitive attribute.
+    separator : str
+        Text between two items of a cell.
+
+    Raises
+    ------
+    TypeError
+        If ``knowledge`` is no `ExternalKnowledge`, or ``items`` or ``separator`` is no text.
+    ValueError
+        If the separator is empty.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from foreknow.models import Numeric, Schema
+    >>> patients = pd.DataFrame({"id": [1, 2], "age": [22, 30], "ward": "A", "symptoms": ["cough, headache", "vomiting, headache"]})
+    >>> view = View(patients, Schema({"age": Numeric()}, "ward", ("A",)))
+    >>> knowledge = ExternalKnowledge({"flu": ["cough", "headache"], "hepatitis B": ["vomiting", "dark urine"]})
+    >>> list(Linking(knowledge, items="symptoms")(view))
+    [('flu',), ()]
+    """
+
+    knowledge: ExternalKnowledge
+    items: str
+    separator: str = ","
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.knowledge, ExternalKnowledge):
+            raise TypeError(
+                f"Linking: the knowledge is a {type(self.knowledge).__name__}; make it an ExternalKnowledge, as "
+                "ExternalKnowledge({'flu': ['cough']})."
+            )
+        check_kind("Linking", "items", self.items, str, "is the name of the column of items, as 'symptoms'")
+        check_separator(self.separator)
+
+    def items_of(self, view: View) -> Items:
+        """Items of a view's records.
+
+        Raises
+        ------
+        TypeError
+            If ``view`` is no `View`.
+        ValueError
+            If the view has no such column, or it is a quasi-identifier, which would be published with all items; if an item
+            contains the separator, or two items have the same text, so that the published table could not be read back.
+        """
+        check_kind("Linking", "view", view, View, "is a View, as View(frame, schema) makes it")
+        check_columns(view.frame, [self.items])
+        if self.items in view.schema.quasi_identifiers:
+            raise ValueError(
+                f"the column {self.items!r} of items is a quasi-identifier of the view at {view.time!r}, and published as one; "
+                "take it out of the schema's quasi-identifiers."
+            )
+        items = Items.from_cells(view.frame[self.items], self.separator)
+        self._check_readable(items, view)
+        return items
+
+    def _check_readable(self, items: Items, view: View) -> None:
+        """Raise ValueError if the published text of an item could not be read back."""
+        by_text: dict[str, Hashable] = {}
+        for item in items.vocabulary:
+            text = str(item)
+            if self.separator in text:
+                raise ValueError(
+                    f"the item {item!r} of the view at {view.time!r} contains the separator {self.separator!r}, and would be read "
+                    "as several where it is published; rename it, or give the Linking another separator."
+                )
+            if text in by_text:
+                raise ValueError(
+                    f"the items {by_text[text]!r} and {item!r} of the view at {view.time!r} read the same where they are "
+                    "published; rename one, or write both alike."
+                )
+            by_text[text] = item
+
+    def __call__(self, view: View) -> "Links":
+        """Labels of each record of a view."""
+        return links(self.items_of(view), self.knowledge)
+
+
+@compiled
+def link_records(
+    codes: IntArray, starts: IntArray, item_labels: Words, all_labels: Words, prevalence: FloatArray
+) -> tuple[Words, FloatArray]:
+    """Labels of each record, shape ``(n, w)``, and their total prevalence, shape ``(n,)``."""
+    n = len(starts) - 1
+    bits, weight = np.empty((n, len(all_labels)), dtype=np.uint64), np.zeros(n)
+    for i in range(n):
+        bits[i] = all_labels
+        for place in range(starts[i], starts[i + 1]):
+            bits[i] &= item_labels[codes[place]]
+        weight[i] = total_prevalence(bits[i], prevalence)
+    return bits, weight
+
+
+@compiled
+def total_prevalence(bits: Words, prevalence: FloatArray) -> float:
+    """Sum of the prevalences of a set of labels."""
+    total = 0.0
+    for word in range(len(bits)):
+        left = bits[word]
+        label = 64 * word
+        while left != 0:
+            if left & np.uint64(1):
+                total += prevalence[label]
+            left >>= np.uint64(1)
+            label += 1
+    return total
+
+
+@compiled
+def group_beliefs(bits: Words, weight: FloatArray, prevalence: FloatArray, group: IntArray, groups: int) -> FloatArray:
+    """Mean of the probabilities of each group's records, as in `Links.beliefs`."""
+    belief, size = np.zeros((groups, len(prevalence) + 1)), np.zeros(groups)
+    for i in range(len(group)):
+        if group[i] >= 0:
+            size[group[i]] += 1.0
+            add_record(bits[i], weight[i], prevalence, 1.0, belief[group[i]])
+    for g in range(groups):
+        if size[g] > 0.0:
+            belief[g] /= size[g]
+    return belief
+
+
+@compiled
+def add_record(bits: Words, weight: float, prevalence: FloatArray, times: float, belief: FloatArray) -> None:
+    """Add ``times`` a record's probabilities to a row of beliefs in each label and none, shape ``(e + 1,)``, in place."""
+    if weight <= 0.0:
+        belief[-1] += times
+        return
+    for word in range(len(bits)):
+        left = bits[word]
+        label = 64 * word
+        while left != 0:
+            if left & np.uint64(1):
+                belief[label] += times * prevalence[label] / weight
+            left >>= np.uint64(1)
+            label += 1

@@ -11,7 +11,7 @@ from foreknow.models import Adversary, Beliefs, Release, View
 from foreknow.models.settings import check_flag
 from foreknow.testing import examples
 from foreknow.testing.estimator import assert_distributions
-from foreknow.testing.running import assert_settings_object, made, run
+from foreknow.testing.examples import assert_settings_object, made, run
 
 STAGES: tuple[Literal["prior", "revised", "posterior"], ...] = ("prior", "revised", "posterior")
 

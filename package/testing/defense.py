@@ -11,7 +11,7 @@ from foreknow.evaluation import verify
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 from foreknow.testing import examples
-from foreknow.testing.running import assert_settings_object, made, run
+from foreknow.testing.examples import assert_settings_object, made, run
 
 
 def check_defense(make: Callable[[], Defense], *, promises: Requirement | None = None) -> None:

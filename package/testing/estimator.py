@@ -12,7 +12,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import check_kind, check_range
 from foreknow.models.tables.arguments import as_list
 from foreknow.testing import examples
-from foreknow.testing.running import assert_settings_object, run
+from foreknow.testing.examples import assert_settings_object, run
 
 TOLERANCE = 1e-9
 """Default distance between two beliefs that are equal by definition."""

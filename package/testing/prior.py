@@ -9,7 +9,7 @@ from foreknow.models import People, Prior, View
 from foreknow.models.settings import check_kind
 from foreknow.testing import examples
 from foreknow.testing.estimator import assert_distributions
-from foreknow.testing.running import run
+from foreknow.testing.examples import run
 
 
 def check_prior(prior: Prior, people: People | None = None) -> None:

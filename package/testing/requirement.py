@@ -13,7 +13,7 @@ from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import check_kind
 from foreknow.testing import examples
-from foreknow.testing.running import assert_settings_object, run
+from foreknow.testing.examples import assert_settings_object, run
 
 GROUPINGS = 20
 """Number of random groupings of a view."""

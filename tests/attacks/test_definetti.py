@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from foreknow.attacks import DeFinettiAttack, ForegroundAttack
-from foreknow.attacks.best_assignment import best_assignment
-from foreknow.attacks.naive_bayes import attribute_levels
+from foreknow.attacks.definetti import attribute_levels, best_assignment
 from foreknow.models import Categorical, Exact, Numeric, Release, Schema, Status, View
 
 SCHEMA = Schema({"town": Categorical(("x", "y", "z")), "sex": Categorical(("f", "m"))}, "ill", ("a", "b", "c"), "id")

@@ -36,7 +36,7 @@ from foreknow.models import (
     UniformPrior,
     View,
 )
-from foreknow.models.foreground.beliefs import posterior_beliefs
+from foreknow.models.foreground.global_distribution import posterior_beliefs
 
 KINDS = Schema({"town": Categorical(("A", "B")), "sex": Categorical(("f", "m"))}, "result", tuple("abc"))
 

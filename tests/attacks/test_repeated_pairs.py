@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import view_of
 
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
-from foreknow.attacks.repeated_pairs import MIN_REPORTED_SHARE, repeated_pairs
+from foreknow.attacks.belief_notes import MIN_REPORTED_SHARE, repeated_pairs
 from foreknow.models import Adversary, Enumeration, Exact, GivenPrior, MarkovChain, Omega, Release, UniformPrior
 
 CHAIN = MarkovChain(1, np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]))

@@ -10,8 +10,7 @@ import pytest
 from foreknow.attacks import SequentialAttack, SnapshotAttack
 from foreknow.defenses import JSimilarity, Summary, TableCounts
 from foreknow.defenses.requirements.summary import entropy
-from foreknow.evaluation.risk.adversary_gain import adversary_gain
-from foreknow.evaluation.risk.belief_accuracy import adversary_confidence
+from foreknow.evaluation.risk.adversary_gain import adversary_confidence, adversary_gain
 from foreknow.models import (
     Adversary,
     Categorical,

@@ -35,7 +35,7 @@ from foreknow.defenses import (
     PosteriorBound,
     publish,
 )
-from foreknow.defenses.assumed_adversary import AssumedAdversary
+from foreknow.defenses.publish import AssumedAdversary
 from foreknow.models import Adversary, Averaged, Exact, History, MarkovChain, TransitionsByClass, UniformPrior
 
 EXACT = Exact()

@@ -16,9 +16,9 @@ from foreknow.defenses import (
     PosteriorBound,
     publish,
 )
-from foreknow.defenses.assumed_adversary import AssumedAdversary
-from foreknow.defenses.clusters.clustering import prior_clusters
-from foreknow.defenses.requirements.drawn_prior import DrawnPrior
+from foreknow.defenses.algorithms.clustering import prior_clusters
+from foreknow.defenses.publish import AssumedAdversary
+from foreknow.defenses.requirements.summary import DrawnPrior
 from foreknow.evaluation import exams, verify
 from foreknow.models import Adversary, Averaged, DirichletChain, Omega
 from foreknow.models.divergence import jensen_shannon

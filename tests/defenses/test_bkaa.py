@@ -21,7 +21,7 @@ from foreknow.defenses import (
     JSimilarity,
     KAnonymity,
 )
-from foreknow.defenses.growing.nearest_point import nearest_point_order
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Release
 

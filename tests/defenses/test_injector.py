@@ -11,11 +11,8 @@ from places import DATA
 from strategies import tables
 
 from foreknow.defenses import DistinctDiversity, Infeasible
-from foreknow.defenses.buckets.bucketization import bucketize, record_types
-from foreknow.defenses.buckets.matchings import matching_diversity
-from foreknow.defenses.buckets.negative_rules import negative_rules
-from foreknow.defenses.buckets.residues import assign_residues
-from foreknow.defenses.injector import Injector
+from foreknow.defenses.injector import Injector, assign_residues, bucketize, matching_diversity, record_types
+from foreknow.defenses.negative_rules import negative_rules
 from foreknow.evaluation import adult
 from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Categorical, Numeric, Release, Schema, UniformPrior, View

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from strategies import tables, view_of
 
 from foreknow.defenses import KAnonymity
-from foreknow.defenses.clusters.clustering import prior_clusters
-from foreknow.defenses.clusters.primacy_groups import ADD, SKIP, best_changes
-from foreknow.defenses.growing.nearest_point import nearest_point_order
-from foreknow.defenses.k_primacy import KPrimacy
-from foreknow.defenses.requirements.likeness import BetaLikeness
+from foreknow.defenses.algorithms.clustering import prior_clusters
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
+from foreknow.defenses.k_primacy import ADD, SKIP, KPrimacy, best_changes
+from foreknow.defenses.requirements.closeness import BetaLikeness
 from foreknow.defenses.requirements.summary import Summary, TableCounts
 from foreknow.models import Numeric, Schema, View
 from foreknow.models.tables.distance import points

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from strategies import tables, view_of
 
 from foreknow.defenses import DistinctDiversity, KAnonymity, TCloseness
-from foreknow.defenses.clusters.clustering import prior_clusters
-from foreknow.defenses.growing.nearest_point import nearest_point_order
+from foreknow.defenses.algorithms.clustering import prior_clusters
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.defenses.requirements.summary import Summary, TableCounts
 from foreknow.defenses.uhra import UHRA
 from foreknow.evaluation.checks.verify import verify

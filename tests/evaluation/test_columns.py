@@ -16,7 +16,7 @@ from foreknow import attacks, defenses, evaluation
 from foreknow.attacks import ForegroundAttack, Influence, JointAttack, LinkingAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import ItemSuppression, KAnonymity, QSDiversity, TCloseness
 from foreknow.evaluation import COLUMNS, Comparison, Workload
-from foreknow.evaluation.columns import ROW_COLUMNS, SUFFIXES
+from foreknow.evaluation.measures import ROW_COLUMNS, SUFFIXES
 from foreknow.models import (
     Adversary,
     Averaged,

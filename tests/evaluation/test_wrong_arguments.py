@@ -35,7 +35,7 @@ from foreknow.evaluation import (
     total_risk,
     worst_case,
 )
-from foreknow.evaluation.datasets.disease_rates import exam_transitions
+from foreknow.evaluation.datasets.exams import exam_transitions
 from foreknow.evaluation.measures import BELIEF_MEASURES, MEASURES, RELEASE_MEASURES
 from foreknow.models import (
     Adversary,

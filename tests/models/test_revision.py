@@ -28,7 +28,7 @@ from foreknow.models import (
     Schema,
     UniformPrior,
 )
-from foreknow.models.revision import chain_revision, filter_revision, filter_update, product_revision
+from foreknow.models.memory import chain_revision, filter_revision, filter_update, product_revision
 
 FEWER = settings(max_examples=20)
 

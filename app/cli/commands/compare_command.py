@@ -50,7 +50,7 @@ from foreknow.app.report.stricter import FACTORS, SIZES, Measured, risk_and_pric
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Defense, Infeasible, publish
 from foreknow.models import Adversary, Auto, History, JointSolver
-from foreknow.models.joint.solver import with_progress
+from foreknow.models.joint.posterior import with_progress
 from foreknow.models.progress import Progress
 
 COMPARED = ("js-reduce", "mondrian", "anatomy")

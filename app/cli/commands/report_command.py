@@ -72,7 +72,7 @@ from foreknow.defenses import Defense, DistinctDiversity, Injector, KAnonymity, 
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.models import Adversary, Estimator, History, Release, Schema
 from foreknow.models.advice import Advice, message_of
-from foreknow.models.joint.solver import with_progress
+from foreknow.models.joint.posterior import with_progress
 from foreknow.models.progress import Progress
 
 REPORT_PANEL = "Report"

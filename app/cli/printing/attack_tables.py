@@ -9,8 +9,8 @@ from rich.console import RenderableType
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.attacks import ForegroundBeliefs
 from foreknow.evaluation.experiment import total_of_risk
+from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.evaluation.risk.breaches import breaches
-from foreknow.evaluation.risk.risk_table import risk_table
 from foreknow.models import Beliefs, FitStatus, History, ReleaseBeliefs, Status
 from foreknow.models.arrays import BoolArray
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from foreknow.app.cli.printing.terminal import notice
 from foreknow.defenses import BKAA, MASK, UHRA, Defense, Injector, KPrimacy, Mondrian
-from foreknow.defenses.buckets.bucketization import bucketize
-from foreknow.defenses.growing.point_tree import build_tree
-from foreknow.defenses.mondrian.cuts import cut_parts
-from foreknow.models.compilation_cache import is_on_disk, keeps_code
-from foreknow.models.estimators.assignments.group_beliefs import group_beliefs
-from foreknow.models.joint.sweeps import sweep_over
+from foreknow.defenses.algorithms.nearest_point import build_tree
+from foreknow.defenses.injector import bucketize
+from foreknow.defenses.mondrian import cut_parts
+from foreknow.models.arrays import is_on_disk, keeps_code
+from foreknow.models.estimators.assignments import group_beliefs
+from foreknow.models.joint.group_visit import sweep_over
 
 SWEEP_OVER = ("group-messages", "max-entropy")
 """Joint solvers with the kernel `sweep_over`, as has the learning from releases."""

@@ -9,7 +9,7 @@ from large_history import visits
 
 from foreknow.app.disk import LargeTable, publish_large
 from foreknow.defenses import BKAA, JSReduce, KAnonymity, Mondrian, TCloseness
-from foreknow.defenses.growing.enforce_on_published import MERGED as MERGED_GROUPS
+from foreknow.defenses.algorithms.ordered_growth import MERGED as MERGED_GROUPS
 from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
 
 

@@ -43,7 +43,7 @@ from foreknow.defenses import (
     TCloseness,
     publish,
 )
-from foreknow.defenses.growing.hilbert import hilbert_index
+from foreknow.defenses.algorithms.hilbert import hilbert_index
 from foreknow.evaluation import verify
 from foreknow.models import Adversary, GivenPrior, MarkovChain, PriorByTime, Schema, UniformPrior
 from foreknow.models.estimators import Auto, Exact, Omega, Sinkhorn

@@ -9,7 +9,7 @@ from large_history import in_memory, visits
 
 from foreknow.app.disk import LargeReleases, LargeTable, attack_large, measure_large, publish_large
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.attacks.repeated_pairs import repeated_pairs
+from foreknow.attacks.belief_notes import repeated_pairs
 from foreknow.defenses import KAnonymity, Mondrian
 from foreknow.evaluation.checks.manifest import Listing, differences
 from foreknow.models import Adversary, Auto, MarkovChain, MaxEntropy, Omega, UniformPrior

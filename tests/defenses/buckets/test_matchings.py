@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreknow.defenses.buckets.matchings import matching_diversity
-from foreknow.models.estimators.assignments.support import possible_pairs
+from foreknow.defenses.injector import matching_diversity
+from foreknow.models.estimators.assignments import possible_pairs
 
 
 @st.composite

@@ -12,14 +12,14 @@ from scipy.spatial.distance import squareform
 from strategies import distributions, tables, view_of
 
 from foreknow.defenses import UHRA, KPrimacy
-from foreknow.defenses.clusters import clustering
-from foreknow.defenses.clusters.clustering import (
+from foreknow.defenses.algorithms import clustering
+from foreknow.defenses.algorithms.clustering import (
     MAX_ROWS,
+    WithinCluster,
     assign_leaders,
+    pairwise_divergence,
     prior_clusters,
 )
-from foreknow.defenses.clusters.group_clusters import WithinCluster
-from foreknow.defenses.clusters.pairwise_divergence import pairwise_divergence
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 

@@ -6,10 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreknow.defenses import DistinctDiversity, KAnonymity, TCloseness
-from foreknow.defenses.clusters.group_index import GroupLimits, index_groups, keeps_limits, update_group
-from foreknow.defenses.clusters.nearest_group import nearer_groups, nearest_group
-from foreknow.defenses.clusters.refinement import MIN_DECREASE, GroupRule, place_leftovers, refine
+from foreknow.defenses.algorithms.group_index import (
+    GroupLimits,
+    index_groups,
+    keeps_limits,
+    nearer_groups,
+    nearest_group,
+    update_group,
+)
 from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy
+from foreknow.defenses.uhra import MIN_DECREASE, GroupRule, place_leftovers, refine
 
 GRID = 8
 """Coordinates are eighths, so that sums are exact and equal distances are equal numbers."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import mixed_tables, view_of
 
 from foreknow.defenses import hilbert_order
-from foreknow.defenses.foreground_safe.log_odds_points import log_odds_points
+from foreknow.defenses.foreground_safe import log_odds_points
 from foreknow.models.foreground.attribute_signatures import attribute_signatures, supported_sets
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreknow.defenses.foreground_safe.sensitive_groups import enlarge_groups, group_around_sensitive
+from foreknow.defenses.foreground_safe import enlarge_groups, group_around_sensitive
 
 
 @st.composite

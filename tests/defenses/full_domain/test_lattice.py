@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreknow.defenses.full_domain.lattice import minimal_nodes
+from foreknow.defenses.full_domain import minimal_nodes
 
 shapes = st.lists(st.integers(0, 3), min_size=1, max_size=4)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import tables, view_of
 
 from foreknow.defenses import DistinctDiversity, JSimilarity, KAnonymity, TCloseness
-from foreknow.defenses.growing.growth import grow
+from foreknow.defenses.algorithms.growth import grow
 from foreknow.defenses.requirements.summary import summarize_records
 
 

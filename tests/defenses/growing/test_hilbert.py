@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from foreknow.defenses import hilbert_index, hilbert_order
-from foreknow.defenses.growing.hilbert import hilbert_words
+from foreknow.defenses.algorithms.hilbert import hilbert_words
 from foreknow.models import Categorical, Hierarchy, Numeric, Schema, View
 
 

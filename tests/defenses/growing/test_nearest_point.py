@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foreknow.defenses.growing.nearest_point import nearest_point_order
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.models import Categorical, Hierarchy, Numeric, People, Schema
 from foreknow.models.tables.distance import distances
 

@@ -11,9 +11,7 @@ from places import ADULT as DATA
 from strategies import history_of, tables, view_of
 
 from foreknow.defenses import Infeasible, publish
-from foreknow.defenses.m_invariance import MInvariance
-from foreknow.defenses.m_invariance.assignment import assign, balance, eligibility_counterfeits
-from foreknow.defenses.m_invariance.signatures import past_signatures
+from foreknow.defenses.m_invariance import MInvariance, assign, balance, eligibility_counterfeits, past_signatures
 from foreknow.evaluation import adult
 from foreknow.evaluation.checks.invariance import m_invariance
 from foreknow.models import Grouping, History, Release, View

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables, view_of
 
-from foreknow.defenses.requirements.membership import GroupMembers, slices
-from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
+from foreknow.defenses.requirements.summary import GroupMembers, slices, summarize_groups, summarize_records
 
 lists = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=4), min_size=1, max_size=5)
 

@@ -21,7 +21,7 @@ from foreknow.defenses import (
     summarize_groups,
     summarize_records,
 )
-from foreknow.defenses.requirements.label_levels import UNBOUNDED_L, diversity_ratio, label_distance, largest_l
+from foreknow.defenses.requirements.quasi_sensitive import UNBOUNDED_L, diversity_ratio, label_distance, largest_l
 from foreknow.evaluation import verify_items
 from foreknow.models import ExternalKnowledge, ItemRelease, Linking, Numeric, Release, Schema, View
 

@@ -10,10 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreknow.defenses import QSCloseness, QSDiversity
-from foreknow.defenses.suppression.item_descent import path_workspace, record_reduced
-from foreknow.defenses.suppression.item_search import SEARCH_ORDERS, item_search
-from foreknow.defenses.suppression.label_shortfall import label_bounds, shortfall, shortfalls_after_removal
-from foreknow.defenses.suppression.label_workspace import label_workspace, set_cell
+from foreknow.defenses.suppression.item_search import SEARCH_ORDERS, item_search, path_workspace, record_reduced
+from foreknow.defenses.suppression.label_workspace import (
+    label_bounds,
+    label_workspace,
+    set_cell,
+    shortfall,
+    shortfalls_after_removal,
+)
 from foreknow.models import ExternalKnowledge, Items, Linking
 from foreknow.models.quasi_sensitive.links import links
 

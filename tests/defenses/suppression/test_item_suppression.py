@@ -19,7 +19,7 @@ from foreknow.defenses import (
     QSDiversity,
     publish_items,
 )
-from foreknow.defenses.suppression.suppressed_items import removal_cost
+from foreknow.defenses.suppression.item_suppression import removal_cost
 from foreknow.evaluation import random_items, random_knowledge, verify_items
 from foreknow.models import ExternalKnowledge, Linking, Numeric, Release, Schema, View
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreknow.defenses.suppression.suppressed_items import removal_cost
+from foreknow.defenses.suppression.item_suppression import removal_cost
 
 SIZES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=6)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from foreknow.evaluation.datasets.disease_rates import ALZHEIMER, HIV, LIVER, RESULTS, SEPSIS, exam_transitions
+from foreknow.evaluation.datasets.exams import ALZHEIMER, HIV, LIVER, RESULTS, SEPSIS, exam_transitions
 
 WEEKS_PER_YEAR = 52.1775
 ENDS = ("deceased", "discharged")

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from foreknow.evaluation.datasets.disease_rates import RESULTS
-from foreknow.evaluation.datasets.exams import exams
+from foreknow.evaluation.datasets.exams import RESULTS, exams
 
 ENDS = ("deceased", "discharged")
 FALSE_ALARM = 1e-3

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from foreknow.evaluation.datasets.households import households
-from foreknow.evaluation.datasets.purchase_groups import CATEGORIES, DEPARTMENTS, GROUPS
+from foreknow.evaluation.datasets.households import CATEGORIES, DEPARTMENTS, GROUPS, households
 
 PRODUCTS = pd.DataFrame(
     [

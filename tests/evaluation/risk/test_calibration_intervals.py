@@ -6,7 +6,7 @@ import pytest
 from given_beliefs import dependent_beliefs, given_beliefs
 
 from foreknow.evaluation import calibration
-from foreknow.evaluation.risk.respondent_bootstrap import as_bootstrap
+from foreknow.evaluation.risk.reliability_curve import as_bootstrap
 
 RNG = np.random.default_rng(5)
 POSTERIORS = [RNG.dirichlet([0.5, 0.5, 0.5], 9) for _ in range(3)]
@@ -47,7 +47,7 @@ def test_no_draws_and_draws_have_the_same_frequencies():
 
 def test_batches_draw_the_same_weights(monkeypatch):
     whole = np.vstack(list(as_bootstrap("test", 7, 0.9, 2).weights(5)))
-    monkeypatch.setattr("foreknow.evaluation.risk.respondent_bootstrap.WEIGHTS_PER_BATCH", 10)
+    monkeypatch.setattr("foreknow.evaluation.risk.reliability_curve.WEIGHTS_PER_BATCH", 10)
     batches = list(as_bootstrap("test", 7, 0.9, 2).weights(5))
     assert [len(batch) for batch in batches] == [2, 2, 2, 1]
     np.testing.assert_array_equal(whole, np.vstack(batches))

@@ -5,8 +5,8 @@ import pytest
 from given_beliefs import dependent_beliefs, given_beliefs
 
 from foreknow.evaluation import consistency_test, score_decomposition
-from foreknow.evaluation.risk.consistency import drawn_outcomes
-from foreknow.evaluation.risk.forecasts import forecasts
+from foreknow.evaluation.risk.beliefs_and_truth import forecasts
+from foreknow.evaluation.risk.reliability_curve import drawn_outcomes
 
 
 def calibrated(rng, respondents=60, releases=1):

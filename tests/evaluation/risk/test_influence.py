@@ -8,7 +8,7 @@ import pytest
 from strategies import view_of
 
 from foreknow.attacks import Influence
-from foreknow.evaluation.risk.influence import influence_by_distance, influence_by_release
+from foreknow.evaluation.risk.information_flow import influence_by_distance, influence_by_release
 from foreknow.models import Adversary, MarkovChain, Release, RemoveKnown, UniformPrior
 
 

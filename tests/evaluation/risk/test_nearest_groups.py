@@ -87,7 +87,7 @@ def test_as_plain_loops_do(frequent, representative):
 
 
 def nearest_groups_module():
-    return sys.modules["foreknow.evaluation.risk.nearest_groups"]
+    return sys.modules["foreknow.evaluation.risk.record_linkage"]
 
 
 def many_jobs(n, v):

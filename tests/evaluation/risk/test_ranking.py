@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreknow.evaluation.risk.ranking import top_c_precision, within_group_auc
+from foreknow.evaluation.risk.breaches import top_c_precision, within_group_auc
 
 
 @st.composite

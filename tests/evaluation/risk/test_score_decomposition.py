@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreknow.evaluation import brier_score, reliability_curve, score_decomposition
-from foreknow.evaluation.risk.recalibration import Tallies, recalibrated
+from foreknow.evaluation.risk.reliability_curve import Tallies, recalibrated
 
 RNG = np.random.default_rng(2)
 POSTERIORS = [RNG.dirichlet([0.4] * 3, 40).round(2) for _ in range(2)]

@@ -10,7 +10,7 @@ from strategies import problems
 
 from foreknow.models import DirichletMultinomial, Exact, Problem, Status, SwapChain
 from foreknow.models.estimators import swap_chain
-from foreknow.models.estimators.assignments import swap_moves
+from foreknow.models.estimators import swap_chain as swap_moves
 
 RISK = 1e-4
 """Probability that a test of standard errors fails by chance, over random seeds."""

@@ -8,8 +8,8 @@ from sampled_evidence import MANY, SMALL
 
 from foreknow.attacks import ForegroundAttack
 from foreknow.models import Auto, Exact, ExpectationMaximization, GibbsSampling, PublishedTable, Sinkhorn
-from foreknow.models.foreground import beliefs as beliefs_module
-from foreknow.models.foreground.beliefs import posterior_beliefs, sampled_beliefs
+from foreknow.models.foreground import global_distribution as beliefs_module
+from foreknow.models.foreground.global_distribution import posterior_beliefs, sampled_beliefs
 
 
 class TestSampledBeliefs:

@@ -9,7 +9,7 @@ from sampled_evidence import MANY, SMALL, assert_mean
 from scipy import special, stats
 
 from foreknow.models import Evidence
-from foreknow.models.foreground.collapsed_gibbs import assignment_sweeps
+from foreknow.models.foreground.gibbs_sampling import assignment_sweeps
 
 
 def count_law(evidence, pseudo_counts):

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from strategies import evidences
 
 from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, FitStatus, Omega, Sinkhorn, TooLarge
-from foreknow.models.foreground.beliefs import posterior_beliefs
+from foreknow.models.foreground.global_distribution import posterior_beliefs
 
 EXAMPLE_2 = Evidence(
     np.array([0, 1, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 2, 2]), np.array([[1, 1], [1, 1], [0, 2]]), np.array([0.5, 0.5])

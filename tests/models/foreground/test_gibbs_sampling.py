@@ -10,7 +10,7 @@ from scipy import stats
 
 from foreknow.models import Auto, Evidence, Exact, FitStatus, GibbsSampling, Sinkhorn
 from foreknow.models.foreground import gibbs_sampling
-from foreknow.models.foreground.beliefs import posterior_beliefs, sampled_beliefs
+from foreknow.models.foreground.global_distribution import posterior_beliefs, sampled_beliefs
 
 
 def sampled(evidence, seed=1, concentration=4.0, estimator=None, **settings):

@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from foreknow.models import JointProblem
-from foreknow.models.joint.block_redraws import block_buffers, redraw_block
 from foreknow.models.joint.joint_draws import values_beside
 from foreknow.models.joint.path_factors import path_factors
+from foreknow.models.joint.redraws import block_buffers, redraw_block
 
 DRAWS, MOVES = 1000, 2
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from foreknow.models import MarkovChain
-from foreknow.models.joint.chain_steps import ChainSteps, _product
-from foreknow.models.joint.claims import claim_evidence
+from foreknow.models.joint.building import ChainSteps, _product, claim_evidence
 from foreknow.models.knowledge.compromised_records import Claims
 
 

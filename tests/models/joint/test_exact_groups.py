@@ -5,11 +5,10 @@ import numpy as np
 import pytest
 
 from foreknow.models import JointProblem
-from foreknow.models.joint.exact_groups import exact_groups, pass_along, tilted_messages
-from foreknow.models.joint.group_visit import scratch_of
+from foreknow.models.joint.group_messages import exact_groups, pass_along, tilted_messages
+from foreknow.models.joint.group_visit import scratch_of, tilted_counts
 from foreknow.models.joint.messages import factors_of, first_messages
 from foreknow.models.joint.posterior import belief_starts
-from foreknow.models.joint.tilted_counts import tilted_counts
 
 GROUPS = [(0, [0, 1]), (0, [2, 3]), (1, [1, 2]), (1, [0]), (1, [3]), (2, [0, 4, 5]), (2, [3])]
 """Release and members of each group. No two groups are joined by two sequences of respondents."""

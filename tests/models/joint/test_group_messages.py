@@ -8,8 +8,7 @@ from foreknow.attacks import JointAttack, SnapshotAttack
 from foreknow.defenses import DistinctDiversity, Mondrian, publish
 from foreknow.evaluation import exams
 from foreknow.models import Adversary, Enumeration, Exact, JointProblem, MaxEntropy, Problem, Status
-from foreknow.models.joint.exact_visit import _beliefs
-from foreknow.models.joint.group_messages import GroupMessages
+from foreknow.models.joint.group_messages import GroupMessages, _beliefs
 
 
 def problems(number, seed=0):

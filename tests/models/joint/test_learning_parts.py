@@ -2,7 +2,7 @@
 
 import pytest
 
-from foreknow.models.joint.learning_parts import LearningParts
+from foreknow.models.joint.learned_knowledge import LearningParts
 
 
 class Counted:

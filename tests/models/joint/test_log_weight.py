@@ -4,8 +4,7 @@ import joint_oracle
 import numpy as np
 import pytest
 
-from foreknow.models.joint.log_weight import log_weight
-from foreknow.models.joint.messages import factors_of
+from foreknow.models.joint.messages import factors_of, log_weight
 from foreknow.models.joint.problem import JointProblem
 
 

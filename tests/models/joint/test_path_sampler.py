@@ -6,9 +6,8 @@ import joint_oracle
 import numpy as np
 import pytest
 
-from foreknow.models.joint.chain_diagnostics import chain_diagnostics
 from foreknow.models.joint.enumeration import Enumeration
-from foreknow.models.joint.path_sampler import PathSampler, sampled_posterior
+from foreknow.models.joint.path_sampler import PathSampler, chain_diagnostics, sampled_posterior
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.problem import Status
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from foreknow.models import JointProblem, PathSampler
 from foreknow.models.joint.path_factors import PREVIOUS, path_factors
-from foreknow.models.joint.path_starts import later_messages, path_start
+from foreknow.models.joint.path_sampler import later_messages, path_start
 
 UNPUBLISHED = {
     "prior": np.array([[0.2, 0.5, 0.3]]),

@@ -24,7 +24,7 @@ from foreknow.models import (
     joint_history,
     markov_model,
 )
-from foreknow.models.joint.law_counts import LawCells, collapsed_log_probability, count_cells
+from foreknow.models.joint.sampled_knowledge import LawCells, collapsed_log_probability, count_cells
 from foreknow.models.tables.people import People
 
 SCHEMA = Schema({"age": Numeric(0, 99)}, "value", ("a", "b", "c"))

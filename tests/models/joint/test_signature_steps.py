@@ -20,8 +20,8 @@ from foreknow.models import (
     UniformPrior,
     joint_history,
 )
-from foreknow.models.joint.signature_steps import with_signatures
-from foreknow.models.mechanisms.signature_law import SignatureLaw
+from foreknow.models.joint.building import with_signatures
+from foreknow.models.mechanisms import SignatureLaw
 
 VALUES = "abcd"
 

@@ -21,8 +21,7 @@ from foreknow.models import (
     Schema,
     View,
 )
-from foreknow.models.knowledge.dirichlet_chain import DirichletChain
-from foreknow.models.knowledge.dirichlet_frequencies import DirichletFrequencies
+from foreknow.models.knowledge.dirichlet import DirichletChain, DirichletFrequencies
 
 DRAWS = 4000
 SIGMAS = 5

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from strategies import history_of, view_of
 
 from foreknow.models import Categorical, Hierarchy, History, Numeric, Schema, View
-from foreknow.models.knowledge import kernel_grid, kernel_prior
+from foreknow.models.knowledge import kernel_prior
+from foreknow.models.knowledge import kernel_prior as kernel_grid
 from foreknow.models.knowledge.kernel_prior import KernelPrior
 
 DOMAIN = ("a", "b", "c")

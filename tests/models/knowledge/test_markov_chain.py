@@ -21,7 +21,7 @@ from foreknow.models import (
     UniformPrior,
 )
 from foreknow.models.knowledge import sequences
-from foreknow.models.revision import product_revision
+from foreknow.models.memory import product_revision
 
 A, B, C = range(3)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import view_of
 
 from foreknow.models import Adversary, Exact, Grouping, Memory, Problem, Release, Status, UniformPrior
-from foreknow.models.mechanisms.counterfeits import (
+from foreknow.models.mechanisms import (
     MAX_ROUNDS,
     counterfeit_posterior,
     counterfeit_weights,

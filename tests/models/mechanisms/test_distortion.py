@@ -11,7 +11,7 @@ from strategies import view_of
 
 from foreknow.defenses import MASK, KAnonymity, Mondrian, publish
 from foreknow.models import Adversary, Exact, Grouping, History, Memory, Problem, Release, Status, UniformPrior
-from foreknow.models.mechanisms.distortion import Channel, beliefs_through_channel, distortion_posterior
+from foreknow.models.mechanisms import Channel, beliefs_through_channel, distortion_posterior
 
 
 def weight(channel, x, y, shown):

@@ -26,7 +26,7 @@ from foreknow.models import (
     TransitionsByClass,
     hierarchical_markov_model,
 )
-from foreknow.models.programs.hierarchical_transitions import dirichlet_rows
+from foreknow.models.programs.unknown_transitions import dirichlet_rows
 
 INTERPRETED = Mode("py", "fast_compile")
 SIGMAS = 5

@@ -22,8 +22,8 @@ from pytensor.compile.mode import Mode
 from scipy import stats
 from strategies import history_of
 
-from foreknow.models.knowledge.dirichlet_chain import DirichletChain
-from foreknow.models.programs import missing_visits
+from foreknow.models.knowledge.dirichlet import DirichletChain
+from foreknow.models.programs import unknown_transitions as missing_visits
 from foreknow.models.programs.unknown_transitions import markov_model
 
 M = 3

@@ -25,7 +25,7 @@ from foreknow.models import (
     prior_model,
     release_model,
 )
-from foreknow.models.programs.log_permanent import LogPermanent
+from foreknow.models.programs.published_groups import LogPermanent
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from patients import DISEASES, FIGURE_1D, KNOWLEDGE, LINKING, patients
 
 from foreknow.attacks import LabelBeliefs, LinkingAttack, ReleaseLabelBeliefs
 from foreknow.defenses import ItemSuppression, KAnonymity, Mondrian, QSCloseness, QSDiversity, publish_items
-from foreknow.defenses.suppression.suppressed_items import COLUMNS, SuppressedItems
+from foreknow.defenses.suppression.item_suppression import COLUMNS, SuppressedItems
 from foreknow.evaluation import (
     items_lost,
     label_disclosure,

@@ -4,12 +4,12 @@ import pytest
 from commands import ROLES, records, run, write
 
 from foreknow.app.cli.printing import compilation_notice
-from foreknow.defenses.buckets.bucketization import bucketize
-from foreknow.defenses.growing.point_tree import build_tree
-from foreknow.defenses.mondrian.cuts import cut_parts
-from foreknow.models.compilation_cache import is_on_disk
-from foreknow.models.estimators.assignments.group_beliefs import group_beliefs
-from foreknow.models.joint.sweeps import sweep_over
+from foreknow.defenses.algorithms.nearest_point import build_tree
+from foreknow.defenses.injector import bucketize
+from foreknow.defenses.mondrian import cut_parts
+from foreknow.models.arrays import is_on_disk
+from foreknow.models.estimators.assignments import group_beliefs
+from foreknow.models.joint.group_visit import sweep_over
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from foreknow.models.estimators.assignments.group_beliefs import log_weight_and_beliefs, proportional_rows
+from foreknow.models.estimators.assignments import log_weight_and_beliefs, proportional_rows
 
 
 def enumerated(weights, capacity):

@@ -5,7 +5,7 @@ import oracle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreknow.models.estimators.assignments.support import possible_pairs
+from foreknow.models.estimators.assignments import possible_pairs
 
 
 @st.composite

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from foreknow.models.foreground.conditional_bernoulli.group_expectations import (
+from foreknow.models.foreground.expectation import (
     MIN_SADDLEPOINT_VARIANCE,
     cell_expectations,
     group_expectations,

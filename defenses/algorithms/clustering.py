@@ -1,0 +1,357 @@
+"""Clusters of records with similar priors, and groups of near records within them."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy
+
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
+from foreknow.defenses.algorithms.ordered_growth import enforce_on_published
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, members_of
+from foreknow.defenses.requirements.summary import LOG_FLOOR, DrawnPrior, Summary, summarize_records
+from foreknow.models import Grouping, People, View
+from foreknow.models.advice import Advice, Setting, Wording
+from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.divergence import jensen_shannon
+from foreknow.models.notes import Note
+from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, is_number
+from foreknow.models.tables.distance import points
+
+MAX_ROWS = 30_000
+"""Largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB."""
+
+MIN_SUGGESTED_TOLERANCE = 0.001
+"""Least tolerance that the error on too many distinct rows suggests."""
+
+
+def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: float = 0.0) -> IntArray:
+    """Clusters of records, such that the priors of any two members diverge by at most j.
+
+    Complete-linkage agglomerative clustering on the pairwise Jensen-Shannon divergence of the prior rows, cut at j: the two
+    clusters with the smallest largest divergence between members are merged, repeatedly, while that is at most j.
+
+    Parameters
+    ----------
+    prior : float array, shape (n, m)
+        Rows are probabilities. With a `DrawnPrior`, the divergence of two records is the mean over its draws, or the largest.
+    j : float
+        Largest divergence, in units of ``base``.
+    base : float
+        Base of the divergence's logarithm.
+    tolerance : float
+        Distinct rows within this divergence of another one, in units of ``base``, are clustered together with it; at most
+        ``j / 4``. With 0, each distinct row is clustered on its own.
+
+    Returns
+    -------
+    int array, shape (n,)
+        Cluster of each record, numbered from 0 in the order of first records.
+
+    Raises
+    ------
+    ValueError
+        If more than `MAX_ROWS` rows remain to be clustered.
+
+    Notes
+    -----
+    Amiri et al., Appl. Sci. 13:4091 (2023), Algorithm 1, step 1. The distinct rows are clustered, in lexicographic order, so that
+    neither the order of the records nor the number of equal rows matters. Equal rows diverge by 0 and equally from all others;
+    clustering all records would merge them first, and then do the same. Pairs of equal divergence are merged in SciPy's order,
+    and the clusters may depend on it. Every cluster is within j in any case.
+
+    With a tolerance, distinct rows are first assigned to leaders (`assign_leaders`), and the leaders are clustered. Let r be the
+    largest root divergence of a leader's rows from it. The root of the divergence is a metric (Endres, Schindelin, IEEE Trans.
+    Inf. Theory 49, 2003). Two leaders therefore get the distance ``(sqrt(JS) + r + r')^2``, which bounds the divergence of any
+    two of their rows, so that any two records of a cluster are within j for any tolerance. The clusters equal those without
+    tolerance if no two distinct rows are within it. Otherwise they may be other or finer ones: there can be more clusters, and so
+    more records in clusters of fewer than k, which UHRA and KPrimacy suppress. Since r is at most ``sqrt(tolerance)`` and a
+    leader is itself a row, two clusters stay apart only if two of their leaders have a root divergence over
+    ``sqrt(j) - 2 sqrt(tolerance)``.
+
+    Cost: O(u^2 m) time and 8 u^2 bytes for u distinct rows or leaders; O(n m log n) for the distinct rows, and one search of a
+    k-d tree for each leader.
+
+    Examples
+    --------
+    >>> prior_clusters(np.array([[0.9, 0.1], [0.1, 0.9], [0.8, 0.2], [0.9, 0.1]]), j=0.1).tolist()
+    [0, 1, 0, 0]
+    """
+    blocks = _blocks(prior)
+    rows, row_of = np.unique(np.hstack(blocks), axis=0, return_inverse=True)
+    each = np.split(rows, len(blocks), axis=1)
+    leaders = assign_leaders(rows, tolerance * math.log2(base), len(blocks))
+    count = len(leaders.rows)
+    if count > MAX_ROWS:
+        raise ValueError(
+            Advice(
+                f"the prior has {len(rows)} distinct rows, of which {count} are left to cluster at a tolerance of {tolerance:g}, "
+                f"and at most {MAX_ROWS} can be. ",
+                _way_out(j, tolerance),
+            )
+        )
+    if count == 1:
+        return np.zeros(len(prior), dtype=np.int64)
+    most = (j + LEVEL_TOLERANCE) * math.log2(base)
+    apart = [pairwise_divergence(block[leaders.rows], most + LEVEL_TOLERANCE, leaders.radius) for block in each]
+    merges = scipy.cluster.hierarchy.linkage(np.maximum.reduce(apart), method="complete")
+    cluster = scipy.cluster.hierarchy.fcluster(merges, most, criterion="distance")[
+        leaders.leader_of[row_of.reshape(-1)]
+    ]
+    _, first, number = np.unique(cluster, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[number])
+
+
+def _blocks(prior: FloatArray) -> list[FloatArray]:
+    """Distributions whose largest divergence is that of two records: the prior, or what the draws of a `DrawnPrior` give.
+
+    The mean divergence over draws is the divergence of the joint distributions of draw and value.
+    """
+    if not isinstance(prior, DrawnPrior):
+        return [np.asarray(prior)]
+    if prior.groups == "worst":
+        return prior.counted
+    return [np.hstack([weight * draw for weight, draw in zip(prior.weights, prior.draws, strict=True)])]
+
+
+def _way_out(j: float, tolerance: float) -> str:
+    """Advice where too many rows are left: a tolerance five times as large, at most j / 4."""
+    coarser = "lower the number of distinct priors by coarser classes of the quasi-identifiers"
+    if tolerance >= j / 4:
+        return f"The tolerance is at its largest, j / 4: raise j, or {coarser}."
+    larger = min(float(f"{max(5 * tolerance, MIN_SUGGESTED_TOLERANCE):.3g}"), j / 4)
+    give, rest = Wording("Give the defense ", "Say "), f" (at most j / 4 = {j / 4:g}), or {coarser}."
+    return Advice(give, Setting("tolerance", larger), rest)
+
+
+class Leaders(NamedTuple):
+    """Rows that represent rows near them.
+
+    Attributes
+    ----------
+    rows : int array, shape (l,)
+        The leaders.
+    leader_of : int array, shape (u,)
+        Place in ``rows`` of each row's leader.
+    radius : float array, shape (l,)
+        Largest root divergence of a leader's rows from it, in root bits.
+    """
+
+    rows: IntArray
+    leader_of: IntArray
+    radius: FloatArray
+
+
+def assign_leaders(rows: FloatArray, tolerance: float, blocks: int = 1) -> Leaders:
+    """Leaders of distinct distributions, each of which diverges by at most a tolerance, in bits, from its leader.
+
+    With several ``blocks``, a row holds that many distributions of equal length, and its divergence is the largest of theirs.
+
+    The first row without a leader becomes a leader, of all rows without one in its reach, until every row has a leader. In reach
+    are rows within ``sqrt(tolerance)`` in Euclidean distance between roots of probabilities, since
+    ``JS(p, q) <= sum (sqrt p - sqrt q)^2`` bits. Cost: one search of a k-d tree for each leader.
+    """
+    every_row = np.arange(len(rows))
+    if tolerance == 0:
+        return Leaders(every_row, every_row, np.zeros(len(rows)))
+    roots, leader = np.sqrt(rows), np.full(len(rows), -1)
+    tree = scipy.spatial.cKDTree(roots)
+    for row in every_row:
+        if leader[row] < 0:
+            near = np.array(tree.query_ball_point(roots[row], math.sqrt(tolerance)))
+            leader[near[leader[near] < 0]] = row
+    leaders, leader_of = np.unique(leader, return_inverse=True)
+    radius = np.zeros(len(leaders))
+    for block in np.split(rows, blocks, axis=1):
+        np.maximum.at(radius, leader_of, np.sqrt(jensen_shannon(block, block[leader])))
+    return Leaders(leaders, leader_of, radius)
+
+
+def pairwise_divergence(rows: FloatArray, most: float = np.inf, radius: FloatArray | None = None) -> FloatArray:
+    """Jensen-Shannon divergence of each pair of rows, in bits, or a lower bound where that is over a limit.
+
+    ``JS(p, q) = 1 + sum_s (p log p + q log q - (p + q) log(p + q)) / 2``, summed over the values that have positive probability
+    in both rows. It is at least ``1 - sum_s sqrt(p q)``, since ``h(x) <= 2 sqrt(x (1 - x))`` bits. A pair whose lower bound is
+    over ``most`` gets the bound, which takes no logarithm: complete linkage cut at ``most`` does not distinguish larger numbers.
+
+    Parameters
+    ----------
+    rows : float array, shape (u, m)
+        Distributions.
+    most : float
+        The limit, in bits.
+    radius : float array, shape (u,), optional
+        Adds to the root divergence: the result is ``(sqrt(JS) + r + r')^2``.
+
+    Returns
+    -------
+    float array, shape (u (u - 1) / 2,)
+        Condensed, as SciPy takes it.
+
+    Notes
+    -----
+    Cost: O(u^2 m). `foreknow.models.divergence.jensen_shannon` would take most of the u^2 m logarithms for nothing, and allocate
+    an array of shape (u, u, m).
+    """
+    added = np.zeros(len(rows)) if radius is None else radius
+    return _pairwise(rows, rows * np.log2(np.maximum(rows, LOG_FLOOR)), np.sqrt(rows), most, added)
+
+
+@compiled
+def _pairwise(rows: FloatArray, weighted: FloatArray, roots: FloatArray, most: float, radius: FloatArray) -> FloatArray:
+    n = len(rows)
+    divergence = np.empty(n * (n - 1) // 2)
+    place = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            divergence[place] = _lower_bound(roots[i], roots[j])
+            if divergence[place] <= most:
+                divergence[place] = _divergence(rows[i], rows[j], weighted[i], weighted[j])
+                if radius[i] + radius[j] > 0.0:
+                    divergence[place] = (np.sqrt(divergence[place]) + radius[i] + radius[j]) ** 2
+            place += 1
+    return divergence
+
+
+@compiled
+def _lower_bound(root: FloatArray, other: FloatArray) -> float:
+    """The bound ``1 - sum_s sqrt(p q)`` from the roots of p and q."""
+    overlap = 0.0
+    for s in range(len(root)):
+        overlap += root[s] * other[s]
+    return 1 - overlap
+
+
+@compiled
+def _divergence(p: FloatArray, q: FloatArray, p_log_p: FloatArray, q_log_q: FloatArray) -> float:
+    bits = 2.0
+    for s in range(len(p)):
+        if p[s] > 0.0 and q[s] > 0.0:
+            both = p[s] + q[s]
+            bits += p_log_p[s] + q_log_q[s] - both * np.log2(both)
+    return max(bits / 2, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """Records of one cluster, at least k.
+
+    Attributes
+    ----------
+    records : Summary
+        Each record as a group of its own; its ``table`` is the view.
+    people : People
+        The respondents.
+    points : float array, shape (n, D)
+        Coordinates of the records, by `foreknow.models.tables.distance.points`.
+    order : int array, shape (n,)
+        The records in `nearest_point_order`.
+    """
+
+    records: Summary
+    people: People
+    points: FloatArray
+    order: IntArray
+
+
+type ClusterGrouping = tuple[IntArray, Sequence[str]]
+"""Group of each record within its cluster, 0 to g - 1 or -1, and notes."""
+
+
+def check_cluster_settings(owner: str, j: Any, base: Any, judged: Any, tolerance: Any) -> None:
+    """Raise ValueError if a setting of clustering or of the final check is out of its range."""
+    check_range(owner, "j", j, 0, what="a divergence")
+    if not (is_number(base, 1, MAX_FLOAT) and base > 1):
+        raise ValueError(f"{owner}: base is {base!r}; it is the base of a logarithm, a finite number above 1.")
+    if not is_number(tolerance, 0, float(j) / 4):
+        raise ValueError(f"{owner}: tolerance is {tolerance!r}; it is a divergence from 0 to j / 4 = {j / 4:g}.")
+    check_choice(owner, "judged", judged, ("published", "view"))
+
+
+def group_clusters(
+    view: View,
+    prior: FloatArray,
+    cluster: IntArray,
+    k: int,
+    requirement: GroupPredicate,
+    group_cluster: Callable[[Cluster], ClusterGrouping],
+    enforced_on_published: bool,
+) -> Grouping:
+    """Group each cluster of at least k records on its own, and suppress the records of all others.
+
+    Parameters
+    ----------
+    view : View
+    prior : float array, shape (n, m)
+    cluster : int array, shape (n,)
+        Cluster of each record, by `prior_clusters`.
+    k : int
+        Least number of records of a cluster.
+    requirement : GroupPredicate
+        Requirement that every group satisfies.
+    group_cluster : callable
+        Groups one cluster.
+    enforced_on_published : bool
+        If True, groups that fail against the published table are merged within their cluster (`enforce_on_published`).
+    """
+    records = summarize_records(view, prior, requirement.reads_members or enforced_on_published)
+    summaries = records if requirement.reads_members else replace(records, members=None)
+    coordinates = points(view.people)
+    labels = np.full(len(view), -1, dtype=np.int64)
+    size = np.bincount(cluster)
+    order: list[IntArray] = []
+    notes: list[str] = []
+    for rows in np.split(np.argsort(cluster, kind="stable"), np.cumsum(size)[:-1]):
+        if len(rows) < k:
+            order.append(rows)
+            continue
+        people = view.people[rows]
+        along = nearest_point_order(people)
+        within, more = group_cluster(Cluster(summaries[rows], people, coordinates[rows], along))
+        labels[rows] = np.where(within >= 0, within + labels.max() + 1, -1)
+        order.append(rows[along])
+        notes += more
+    notes += _suppression_notes(labels, int(size[size < k].sum()), k)
+    if enforced_on_published:
+        rank = np.empty(len(view), dtype=np.int64)
+        rank[np.concatenate(order)] = np.arange(len(view))
+        labels, more = enforce_on_published(records, labels, rank, requirement & WithinCluster(cluster))
+        notes += more
+    return Grouping(labels, notes=tuple(notes))
+
+
+def _suppression_notes(labels: IntArray, in_small_clusters: int, k: int) -> list[Note]:
+    others = int((labels < 0).sum()) - in_small_clusters
+    small = "{records:,} {records:record|records} of clusters of fewer than {k} {records:is|are} suppressed."
+    unfit = "{records:,} {records:record fits|records fit} no group of their cluster and {records:is|are} suppressed."
+    return [
+        *([Note(small, records=in_small_clusters, k=str(k))] if in_small_clusters else []),
+        *([Note(unfit, records=others)] if others else []),
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class WithinCluster(GroupPredicate):
+    """All members of a group are of one cluster, so that merging groups keeps their priors within j of each other.
+
+    Parameters
+    ----------
+    cluster : int array, shape (n,)
+        Cluster of each record.
+    """
+
+    cluster: IntArray
+
+    sense: ClassVar[Sense] = "at most"
+    bound: ClassVar[float] = 0.0
+    reads_prior: ClassVar[bool] = False
+    reads_members: ClassVar[bool] = True
+
+    def level(self, summary: Summary) -> FloatArray:
+        """Largest difference between the numbers of the members' clusters: 0 if all are of one cluster."""
+        members = members_of(self, summary)
+        cluster, starts = self.cluster[members.records], members.starts[:-1]
+        difference = np.maximum.reduceat(cluster, starts) - np.minimum.reduceat(cluster, starts)
+        return np.asarray(difference, dtype=np.float64)

@@ -1,0 +1,272 @@
+"""Groups grown along an order and enforced on the published table: the common part of JS-reduce and BKAA."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from foreknow.defenses.algorithms.growth import RunningSums, grow, join_nearest, relax, with_group_replaced
+from foreknow.defenses.requirements.requirement import GroupPredicate, Infeasible
+from foreknow.defenses.requirements.summary import Summary, TableCounts, summarize_groups, summarize_records
+from foreknow.models import Grouping, View
+from foreknow.models.advice import Advice, Setting
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+from foreknow.models.notes import Note
+from foreknow.models.settings import check_choice, check_whole
+
+type Leftovers = Literal["join", "suppress", "relax", "counterfeit"]
+
+RELAXATION_FACTOR = 1.25
+"""Factor by which a threshold is multiplied in each round of relaxation."""
+
+MIN_RELAXED_THRESHOLD = 1e-3
+"""Value from which relaxation starts for smaller thresholds."""
+
+
+@dataclass(frozen=True)
+class OrderedGrowth:
+    """Grow groups along an order, place the leftovers, and enforce the requirement on the published table.
+
+    Parameters
+    ----------
+    requirement : GroupPredicate
+        The requirement of every group, bound to the view.
+    loosened : tuple of GroupPredicate
+        For ``"relax"``: the requirement of the leftovers' own groups in each round; the last one is the loosest.
+    thresholds : str
+        Names of the thresholds that are loosened, for messages.
+    also : GroupPredicate, optional
+        The part of the requirement, besides k, that is not loosened.
+    leftovers, patience, judged
+        As in `foreknow.defenses.JSReduce`; ``"join"`` is ``"counterfeit"`` without changed values.
+    merge_several : bool
+        If True, a group that fails against the published table may be merged with several neighbours where no single one
+        suffices.
+    """
+
+    requirement: GroupPredicate
+    loosened: tuple[GroupPredicate, ...]
+    thresholds: str
+    also: GroupPredicate | None
+    leftovers: Leftovers
+    patience: int | None
+    judged: Literal["published", "view"]
+    merge_several: bool
+
+    def __call__(self, view: View, prior: FloatArray, order: IntArray) -> Grouping:
+        """Group a view, given the revised prior, shape ``(n, m)``, and an order of the rows, shape ``(n,)``."""
+        records = summarize_records(view, prior, self.requirement.reads_members)
+        labels = np.full(len(view), -1, dtype=np.int64)
+        for number, members in enumerate(grow(records, order, self.requirement, self.patience).groups):
+            labels[members] = number
+        rank = np.empty(len(view), dtype=np.int64)
+        rank[order] = np.arange(len(view))
+        return (self._relaxed if self.leftovers == "relax" else self._enforced)(records, labels, rank)
+
+    def _enforced(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
+        """Put leftovers into groups, or suppress them; then every published group satisfies the requirement."""
+        distort, values = self.leftovers == "counterfeit", None
+        notes: list[Note] = []
+        if self.leftovers != "suppress":
+            labels, values, notes = join_nearest(records, labels, rank, self.requirement, distort)
+            records = _with_values(records, values)
+        left = int((labels < 0).sum())
+        if left:
+            value = " with any value" if distort else ""
+            kind = "{records:,} {records:record fits|records fit} no group{value} and {records:is|are} suppressed."
+            notes.append(Note(kind, records=left, value=value))
+        if self.judged == "published":
+            labels, more = enforce_on_published(records, labels, rank, self.requirement, self.merge_several)
+            notes += more
+        return Grouping(labels, values=values if distort else None, notes=tuple(notes))
+
+    def _relaxed(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
+        """Group the leftovers under loosened requirements, and put the last few into other groups; none is suppressed."""
+        labels, notes = relax(records, labels, rank, self.loosened, self.patience)
+        last = int((labels < 0).sum())
+        labels, _, _ = join_nearest(records, labels, rank, self.loosened[-1], distort=False)
+        if (labels < 0).any():
+            raise Infeasible(
+                Advice(
+                    f"{int((labels < 0).sum())} records fit no group of {self.requirement.smallest} or more, even with "
+                    f"{self.thresholds} loosened all the way; leave out {self.also!r}, or suppress them with ",
+                    Setting("leftovers", "suppress"),
+                    ".",
+                )
+            )
+        if last:
+            kind = "the last {records:,} leftover {records:record|records} joined the nearest group, whatever its {thresholds}."
+            notes.append(Note(kind, records=last, thresholds=self.thresholds))
+        groups = summarize_groups(records, labels)
+        failing = np.flatnonzero(~self.requirement(groups))
+        if len(failing):
+            kind = "{failing:,} of {groups:,} groups do not satisfy {requirement}."
+            notes.append(Note(kind, failing=len(failing), groups=len(groups), requirement=repr(self.requirement)))
+        return Grouping(labels, notes=tuple(notes))
+
+
+def _with_values(records: Summary, values: IntArray) -> Summary:
+    """Records with the values, shape ``(n,)``, that are published, in the table that then counts them."""
+    counts = np.eye(records.counts.shape[1], dtype=np.int64)[values]
+    table = records.table.counts - records.counts.sum(axis=0) + counts.sum(axis=0)
+    return replace(records, counts=counts, table=TableCounts(records.table.values, table))
+
+
+def check_growing(
+    owner: str, k: int, leftovers: str, allowed: Sequence[Leftovers], patience: int | None, judged: str
+) -> None:
+    """Raise ValueError unless the settings of a defense that grows groups along an order are allowed."""
+    check_whole(owner, "k", k, "records")
+    check_choice(owner, "judged", judged, ("published", "view"))
+    check_choice(owner, "leftovers", leftovers, allowed)
+    if patience is not None:
+        check_whole(owner, "patience", patience, "records")
+        if patience < k:
+            raise ValueError(f"{owner}: patience is {patience}, and no group has fewer than k = {k} records; raise it.")
+
+
+def loosened(start: float, end: float) -> list[float]:
+    """Thresholds of the rounds of relaxation, up to the largest level of any group and one step over it, for rounding."""
+    start = max(start, MIN_RELAXED_THRESHOLD)
+    steps = math.ceil(math.log(end / start, RELAXATION_FACTOR)) if start < end else 0
+    return [start * RELAXATION_FACTOR**i for i in range(1, steps + 2)]
+
+
+MAX_PARTNERS = 32
+"""Largest number of nearest groups that are tried as partners of a failing group."""
+
+MERGED = (
+    "{groups:,} {groups:group was|groups were} merged with a neighbour, so that {groups:it satisfies|they satisfy} the "
+    "requirement against the distribution of the published table."
+)
+NOT_SAVED = "{records:,} {records:record|records} of groups that no merging saves {records:is|are} suppressed."
+
+
+def enforce_on_published(
+    records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate, several: bool = False
+) -> tuple[IntArray, list[Note]]:
+    """Merge or suppress groups until all satisfy the requirement against the table that is published.
+
+    Groups are grown until they satisfy against the distribution of the view, with little to spare. Leaving out a few records
+    changes that distribution, and many groups then fail. A failing group is merged with the nearest of `MAX_PARTNERS` groups
+    with which it satisfies. A group without such a partner is suppressed. All groups are then evaluated again, because the
+    published table has changed. Requirements that protect rare values fail again as long as a record with one of these values
+    is published; for such requirements, merging with several groups is better.
+
+    Parameters
+    ----------
+    records : Summary
+        Every record as a group of its own.
+    labels : int array, shape (n,)
+        Group of each record; -1 for suppressed records.
+    rank : int array, shape (n,)
+        Position of each record in the order along which groups were grown. The position of a group is that of its first
+        member.
+    requirement : GroupPredicate
+        The requirement of every published group.
+    several : bool
+        If True, a failing group without a single partner is merged with the smallest number of nearest groups that together
+        satisfy.
+
+    Returns
+    -------
+    labels : int array, shape (n,)
+    notes : list of Note
+
+    Notes
+    -----
+    Cost: O(n m) per round, and O(m) for each failing group and each partner that is tried.
+    """
+    merged = suppressed = 0
+    labels = _renumbered(labels)
+    while (labels >= 0).any():
+        suppressed_counts = records.counts[labels < 0].sum(axis=0)
+        published = TableCounts(records.table.values, records.table.counts - suppressed_counts)
+        groups = summarize_groups(records, labels, published)
+        if requirement(groups).all():
+            break
+        target, failing = _merge_targets(groups, _first_rank(labels, rank), requirement, several)
+        merged += int((target != np.arange(len(groups))).sum())
+        suppressed += int(groups.size[failing].sum())
+        target[failing] = -1
+        labels = _renumbered(np.where(labels >= 0, target[labels], -1))
+    notes = [Note(MERGED, groups=merged)] if merged else []
+    return labels, notes + ([Note(NOT_SAVED, records=suppressed)] if suppressed else [])
+
+
+def _merge_targets(
+    groups: Summary, position: IntArray, requirement: GroupPredicate, several: bool
+) -> tuple[IntArray, IntArray]:
+    """Group into which each group is merged, itself where it stays, and the failing groups without a partner."""
+    target, failing = np.arange(len(groups)), np.flatnonzero(~requirement(groups))
+    order = np.argsort(position, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    merged, enlarged = np.zeros(len(groups), dtype=bool), np.zeros(len(groups), dtype=bool)
+    for group in failing.tolist():
+        if merged[group] or enlarged[group]:  # A group that others have joined satisfies by now.
+            continue
+        near = _nearest_groups(order, position, merged, place[group], MAX_PARTNERS)
+        partner, *others = _partners(groups, group, near, requirement, several) or [group]
+        for other in (group, *others) if partner != group else ():
+            groups = with_group_replaced(groups, partner, groups[partner] + groups[other])
+            target[other], merged[other], enlarged[partner] = partner, True, True
+    while (target != target[target]).any():
+        target = target[target]
+    return target, failing[~merged[failing] & ~enlarged[failing]]
+
+
+def _partners(groups: Summary, group: int, near: IntArray, requirement: GroupPredicate, several: bool) -> list[int]:
+    """Nearest groups with which a failing one satisfies: one, else the first few if ``several``, else none."""
+    if not len(near):
+        return []
+    satisfied = requirement(groups[near] + groups[group])
+    if satisfied.any() or not several:
+        return [int(near[satisfied.argmax()])] if satisfied.any() else []
+    unions = RunningSums.along(groups, near).between(np.zeros_like(near), np.arange(len(near)) + 1)
+    satisfied = requirement(unions + groups[group])
+    return [int(other) for other in near[: satisfied.argmax() + 1]] if satisfied.any() else []
+
+
+@compiled
+def _nearest_groups(order: IntArray, position: IntArray, merged: BoolArray, place: int, most: int) -> IntArray:
+    """At most ``most`` groups nearest to the one at a place of the order; merged ones are skipped, ties go to the lower.
+
+    Two pointers move away from the place, below and above; the nearer of their groups is taken next.
+    """
+    nearest, size, here = np.empty(most, dtype=np.int64), 0, position[order[place]]
+    below, above = place - 1, place + 1
+    while size < most:
+        while below >= 0 and merged[order[below]]:
+            below -= 1
+        while above < len(order) and merged[order[above]]:
+            above += 1
+        if below < 0 and above == len(order):
+            break
+        to_below = here - position[order[below]] if below >= 0 else np.inf
+        to_above = position[order[above]] - here if above < len(order) else np.inf
+        if to_below < to_above or (to_below == to_above and order[below] < order[above]):
+            nearest[size] = order[below]
+            below -= 1
+        else:
+            nearest[size] = order[above]
+            above += 1
+        size += 1
+    return nearest[:size]
+
+
+def _first_rank(labels: IntArray, rank: IntArray) -> IntArray:
+    """Smallest rank of the members of each group."""
+    position = np.full(int(labels.max(initial=-1)) + 1, len(rank), dtype=np.int64)
+    np.minimum.at(position, labels[labels >= 0], rank[labels >= 0])
+    return position
+
+
+def _renumbered(labels: IntArray) -> IntArray:
+    """Labels with the groups numbered from 0 without gaps."""
+    kept = labels >= 0
+    numbers = np.full(len(labels), -1, dtype=np.int64)
+    numbers[kept] = np.unique(labels[kept], return_inverse=True)[1]
+    return numbers

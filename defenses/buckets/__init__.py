@@ -1,1 +1,0 @@
-"""Buckets of records with distinct sensitive values: group creation, negative association rules, matchings."""

@@ -1,1 +1,0 @@
-"""Clusters of records with similar priors, and groups within each cluster, for UHRA and k-anonymity-primacy."""

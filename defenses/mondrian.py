@@ -1,0 +1,286 @@
+"""Mondrian: recursive median cuts of a table while every part satisfies the requirement."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.defenses.publish import RequirementDefense
+from foreknow.defenses.requirements.requirement import (
+    GroupPredicate,
+    Infeasible,
+    Requirement,
+    check_requirement,
+    check_smallest,
+    shortfall,
+)
+from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy, prior_of, slices
+from foreknow.models import Grouping, Release, View
+from foreknow.models.advice import VIEW, Advice
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+from foreknow.models.settings import check_flag
+
+
+@dataclass(frozen=True)
+class Mondrian(RequirementDefense):
+    """Cut the table at the median of its widest quasi-identifier, and each half again, while both halves satisfy.
+
+    Parameters
+    ----------
+    requirement : Requirement
+        Requirement of every group.
+    strict : bool
+        If True, equal values stay in one half: the halves are the records up to the median and those above it. If False, the
+        records at the median are divided such that the halves' sizes differ by at most one.
+    below_median : bool
+        If True, a strict cut may also be just below the median, where too few records lie above it. The paper has no such cut
+        and stops at larger groups: it makes a third as many groups on Adult.
+
+    Raises
+    ------
+    TypeError
+        If ``requirement`` is not a `Requirement`, or a flag is not True or False.
+    Infeasible
+        When called, if the whole view does not satisfy the requirement.
+
+    Notes
+    -----
+    LeFevre, DeWitt, Ramakrishnan, ICDE 2006. Attributes are tried from the widest to the narrowest: by the range in the part
+    over the range in the table, with ties in the schema's order. Categorical values are cut in the order of their codes, which
+    is the traversal of their hierarchy. The median of an even number of values is the lower one. For a requirement that is not
+    monotone the search is a heuristic: a part without a satisfying cut is final, although a further cut of its halves might
+    satisfy. No record is suppressed.
+
+    All parts of one depth are measured, cut and evaluated together. Cost: O(n d log n) where cuts are balanced, as
+    medians are except for ties; without ``strict``, a sort for each cut in addition.
+
+    Examples
+    --------
+    >>> from foreknow.defenses import DistinctDiversity, KAnonymity
+    >>> Mondrian(KAnonymity(5) & DistinctDiversity(2))
+    Mondrian(requirement=KAnonymity(k=5) & DistinctDiversity(l=2), strict=True, below_median=True)
+    """
+
+    requirement: Requirement
+    strict: bool = True
+    below_median: bool = True
+
+    def __post_init__(self) -> None:
+        check_requirement("Mondrian", self.requirement)
+        check_flag("Mondrian", "strict", self.strict)
+        check_flag("Mondrian", "below_median", self.below_median)
+
+    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
+        """Group a view; the prior, shape ``(n, m)``, matters only to requirements that depend on it."""
+        prior = prior_of(view, prior)
+        check_smallest(self.requirement, view)
+        requirement = self.requirement.bind(view, prior)
+        table = _Table.from_view(view, prior)
+        n = len(view)
+        whole = table.summary(np.zeros(1, dtype=np.int64), np.array([n]), requirement)
+        if not requirement(whole)[0]:
+            raise Infeasible(
+                Advice(
+                    "the ",
+                    VIEW,
+                    f" at {view.time!r} as one group does not satisfy {shortfall(requirement, whole)}, and Mondrian begins with "
+                    "one group. Lower the requirement. Where smaller groups may satisfy what a large one does not, as with "
+                    "beliefs, use a defense that grows groups, as JSReduce.",
+                )
+            )
+        labels = np.empty(n, dtype=np.int64)
+        for number, (start, end) in enumerate(sorted(self._groups(table, requirement))):
+            labels[table.rows.record[start:end]] = number
+        return Grouping(labels)
+
+    def _groups(self, table: "_Table", requirement: GroupPredicate) -> list[tuple[int, int]]:
+        """Ranges of rows that no cut divides further."""
+        span = np.ptp(table.rows.codes, axis=0)
+        parts = _new_parts(table, np.zeros(1, dtype=np.int64), np.array([len(table.rows.codes)]), span)
+        done: list[tuple[int, int]] = []
+        while len(parts.starts):
+            width = relative_widths(table.rows.codes, parts.starts, parts.ends, span)
+            middles = cut_parts(table.rows, parts, width, self.strict, self.below_median, requirement.smallest)
+            final = middles < 0
+            done += zip(parts.starts[final].tolist(), parts.ends[final].tolist(), strict=True)
+            parts, middles = Parts(*(column[~final] for column in parts)), middles[~final]
+            starts, ends = np.concatenate([parts.starts, middles]), np.concatenate([middles, parts.ends])
+            halves = requirement(table.summary(starts, ends, requirement))
+            accepted = halves.reshape(2, -1).all(axis=0)
+            rejected = Parts(*(column[~accepted] for column in parts))
+            again = rejected._replace(tries=rejected.tries + 1)
+            new = _new_parts(table, starts[np.tile(accepted, 2)], ends[np.tile(accepted, 2)], span)
+            parts = Parts(*(np.concatenate(pair) for pair in zip(again, new, strict=True)))
+        return done
+
+
+class Rows(NamedTuple):
+    """Rows of the table in their present order. Cuts reorder the arrays in place.
+
+    Attributes
+    ----------
+    codes : float array, shape (n, d)
+        Quasi-identifiers.
+    sensitive : int array, shape (n,)
+        Codes of the sensitive values.
+    record : int array, shape (n,)
+        Row of the view of each record.
+    """
+
+    codes: FloatArray
+    sensitive: IntArray
+    record: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Rows of the view, which cuts reorder in place, and the data of summaries.
+
+    ``prior`` has shape ``(n, m)`` and ``entropy`` shape ``(n, 1)``; both are in the order of the view.
+    """
+
+    rows: Rows
+    prior: FloatArray
+    entropy: FloatArray
+    counts: TableCounts
+
+    @classmethod
+    def from_view(cls, view: View, prior: FloatArray) -> "_Table":
+        rows = Rows(view.people.quasi_identifiers.copy(), view.sensitive.copy(), np.arange(len(view)))
+        values = view.schema.values
+        counts = TableCounts(values, view.table_counts)
+        return cls(rows, prior, entropy(prior)[:, None], counts)
+
+    def summary(self, starts: IntArray, ends: IntArray, requirement: GroupPredicate) -> Summary:
+        """Summaries of ranges of rows; only what the requirement reads is computed."""
+        m = len(self.counts.values)
+        counts = count_values(self.rows.sensitive, starts, ends, m)
+        prior, bits = np.zeros(counts.shape), np.zeros(len(starts))
+        if requirement.reads_prior:
+            prior = sum_by_part(self.prior, self.rows.record, starts, ends)
+            bits = sum_by_part(self.entropy, self.rows.record, starts, ends)[:, 0]
+        members = slices(self.rows.record, starts, ends) if requirement.reads_members else None
+        return Summary(ends - starts, counts, prior, bits, self.counts, members)
+
+
+class Parts(NamedTuple):
+    """Parts that may be cut further.
+
+    Attributes
+    ----------
+    starts, ends : int array, shape (p,)
+        Range of rows of each part.
+    ranking : int array, shape (p, d)
+        Attributes in the order in which they are tried.
+    tries : int array, shape (p,)
+        Number of attributes that were tried without success.
+    """
+
+    starts: IntArray
+    ends: IntArray
+    ranking: IntArray
+    tries: IntArray
+
+
+def _new_parts(table: _Table, starts: IntArray, ends: IntArray, span: FloatArray) -> Parts:
+    """Parts without tried attributes; the attributes are ranked from the widest to the narrowest."""
+    ranking = np.argsort(-relative_widths(table.rows.codes, starts, ends, span), axis=1, kind="stable")
+    return Parts(starts, ends, ranking, np.zeros(len(starts), dtype=np.int64))
+
+
+@compiled
+def relative_widths(codes: FloatArray, starts: IntArray, ends: IntArray, span: FloatArray) -> FloatArray:
+    """Range of each part in each attribute, over the table's range ``span``: shape ``(p, d)``."""
+    d = codes.shape[1]
+    width = np.zeros((len(starts), d))
+    for p in range(len(starts)):
+        for a in range(d):
+            if span[a] > 0.0:
+                width[p, a] = _range(codes[starts[p] : ends[p], a]) / span[a]
+    return width
+
+
+@compiled
+def _range(values: FloatArray) -> float:
+    """Largest minus smallest value; one pass, in which `numpy.ptp` takes two."""
+    low = high = values[0]
+    for value in values:
+        if value < low:
+            low = value
+        elif value > high:
+            high = value
+    return float(high - low)
+
+
+@compiled
+def cut_parts(rows: Rows, parts: Parts, width: FloatArray, strict: bool, below: bool, smallest: int) -> IntArray:
+    """Cut each part at the median of the next attribute that can be cut, and return where the second halves start.
+
+    The start is -1 for a part without such an attribute. ``parts.tries`` advances past attributes that cannot be cut into
+    halves of ``smallest`` rows. ``rows`` and ``parts.tries`` are overwritten.
+    """
+    middles = np.full(len(parts.starts), -1, dtype=np.int64)
+    d = rows.codes.shape[1]
+    for p in range(len(parts.starts)):
+        start, end = parts.starts[p], parts.ends[p]
+        if end - start < 2 * smallest:
+            parts.tries[p] = d
+        while parts.tries[p] < d and middles[p] < 0:
+            a = parts.ranking[p, parts.tries[p]]
+            lower = _lower_half(rows.codes[start:end, a].copy(), width[p, a], strict, below, smallest)
+            size = lower.sum()
+            if smallest <= size <= end - start - smallest:
+                _move_to_front(rows, start, end, lower)
+                middles[p] = start + size
+            else:
+                parts.tries[p] += 1
+    return middles
+
+
+@compiled
+def _lower_half(values: FloatArray, width: float, strict: bool, below: bool, smallest: int) -> BoolArray:
+    """Rows of a part that are below a cut at the median of an attribute: bool array; none if a strict cut is impossible.
+
+    A strict cut is just above the median. If ``below``, it is just below the median where fewer than ``smallest`` rows lie
+    above it.
+    """
+    n = len(values)
+    lower = np.zeros(n, dtype=np.bool_)
+    if not strict:
+        lower[np.argsort(values, kind="mergesort")[: n // 2]] = True
+    elif width > 0.0:
+        median = np.partition(values, (n - 1) // 2)[(n - 1) // 2]
+        lower = values <= median
+        if below and n - lower.sum() < smallest:
+            lower = values < median
+    return lower
+
+
+@compiled
+def _move_to_front(rows: Rows, start: int, end: int, lower: BoolArray) -> None:
+    """Put the marked rows of a part before the others; each half keeps its order."""
+    order = np.concatenate((np.flatnonzero(lower), np.flatnonzero(~lower)))
+    rows.codes[start:end] = rows.codes[start:end][order]
+    rows.sensitive[start:end] = rows.sensitive[start:end][order]
+    rows.record[start:end] = rows.record[start:end][order]
+
+
+@compiled
+def count_values(sensitive: IntArray, starts: IntArray, ends: IntArray, values: int) -> IntArray:
+    """Number of records with each sensitive value in each part: shape ``(p, m)``."""
+    counts = np.zeros((len(starts), values), dtype=np.int64)
+    for p in range(len(starts)):
+        for row in range(starts[p], ends[p]):
+            counts[p, sensitive[row]] += 1
+    return counts
+
+
+@compiled
+def sum_by_part(of_records: FloatArray, record: IntArray, starts: IntArray, ends: IntArray) -> FloatArray:
+    """Sum over the records of each part, of an array with a row per record: ``(n, c)`` to ``(p, c)``."""
+    sums = np.zeros((len(starts), of_records.shape[1]))
+    for p in range(len(starts)):
+        for row in range(starts[p], ends[p]):
+            for s in range(of_records.shape[1]):
+                sums[p, s] += of_records[record[row], s]
+    return sums

@@ -1,0 +1,660 @@
+"""Moves of the sampler over joint assignments: redraws of paths, of blocks of paths, and of records that no multiset fixes."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray, compiled, inlined
+from foreknow.models.joint.path_factors import (
+    BASE,
+    EVIDENCE,
+    FOLLOWING,
+    FOLLOWING_BASE,
+    GROUP,
+    KNOWN,
+    PATH,
+    PREVIOUS,
+    PREVIOUS_GROUP,
+    PREVIOUS_RELEASE,
+    RELEASE,
+    PathFactors,
+    chain_factor,
+    evidence_factor,
+    exchange,
+    write_beside,
+)
+
+
+class PathBuffers(NamedTuple):
+    """Buffers of path redraws.
+
+    Attributes
+    ----------
+    stretch, partner : int array, shape (T,)
+        Records of the path, and the member that each exchanges with; itself if it keeps its value.
+    forward : float array, shape (T, k)
+        Filtered weight of each partner.
+    change : float array, shape (T, k)
+        Weight of the change of each partner's path.
+    sums, reached : float array, shape (m,)
+        Filtered weight of each value of the last record, and of each value of this record given it.
+    """
+
+    stretch: IntArray
+    partner: IntArray
+    forward: FloatArray
+    change: FloatArray
+    sums: FloatArray
+    reached: FloatArray
+
+
+def path_buffers(releases: int, largest: int, values: int) -> PathBuffers:
+    """Buffers for a number of releases, and groups of a largest size."""
+    empty = np.zeros((releases, largest))
+    stretch, partner = np.zeros(releases, dtype=np.int64), np.zeros(releases, dtype=np.int64)
+    return PathBuffers(stretch, partner, empty, empty.copy(), np.zeros(values), np.zeros(values))
+
+
+@compiled
+def redraw_paths(
+    f: PathFactors,
+    value: IntArray,
+    published: IntArray,
+    beside: IntArray,
+    share: float,
+    w: PathBuffers,
+    rng: np.random.Generator,
+) -> tuple[int, int]:
+    """Redraws of stretches of random paths, until their lengths add up to a share of the records; for chains of order 1.
+
+    The lengths of the stretches are 1, 2, 4, ... with equal probabilities. Returns the number of proposals that change a value, and
+    that of those accepted.
+    """
+    done, proposed, accepted = 0, 0, 0
+    powers = int(np.ceil(np.log2(max(len(w.stretch), 1)))) + 1
+    while done < share * len(value):
+        at = int(rng.random() * len(value))
+        longest = 2 ** int(rng.random() * powers)
+        shift = int(rng.random() * longest)
+        while shift > 0 and f.records[at, PREVIOUS] >= 0:
+            at = f.records[at, PREVIOUS]
+            shift -= 1
+        # A stretch that is cut at the start of its path is as likely from each of its records: its length shrinks by the rest.
+        length = 0
+        while length < longest - shift and at >= 0 and length < len(w.stretch):
+            w.stretch[length] = at
+            at = f.records[at, FOLLOWING]
+            length += 1
+        done += length
+        before = _filter_partners(f, value, beside, length, w)
+        change = _draw_partners(f, value, length, w, rng)
+        if change == np.inf:
+            continue
+        proposed += 1
+        _exchange(f.records, value, published, beside, length, w)
+        after = _filter_partners(f, value, beside, length, w)
+        if np.log(rng.random()) < before - after - change:
+            accepted += 1
+        else:
+            _exchange(f.records, value, published, beside, length, w)
+    return proposed, accepted
+
+
+@compiled
+def _exchange(
+    records: IntArray, value: IntArray, published: IntArray, beside: IntArray, length: int, w: PathBuffers
+) -> None:
+    for j in range(length):
+        exchange(records, value, published, beside, w.stretch[j], w.partner[j])
+
+
+@compiled
+def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: int, w: PathBuffers) -> float:
+    """Filtered weights of all partners; return the logarithm of their sum over all sequences of partners.
+
+    The weight of a partner is that of its value on the redrawn path (``weight``), times the ratio of the partner's own factors with
+    the value it receives to those with the value it gives (``change``). Where the partner's last record is in the group of the last
+    redrawn record, the two may have exchanged there as well, and the term of that exchange is corrected.
+    """
+    # One body: Numba counts references to arrays that a function is given, even an inlined one, which is twice as slow.
+    records, table, prior, evidence, starts = f.records, f.table, f.prior, f.evidence, f.group_starts
+    forward, changes, sums, reached = w.forward, w.change, w.sums, w.reached
+    logs, m = 0.0, len(sums)
+    for j in range(length):
+        r = w.stretch[j]
+        g, u, base, before = records[r, GROUP], value[r], records[r, BASE], records[r, PREVIOUS]
+        first, size = starts[g], starts[g + 1] - starts[g]
+        after = records[r, FOLLOWING] if j == length - 1 else -1
+        # Weight of each value of this record, by all values of the last one.
+        if before < 0:
+            reached[:] = prior[records[r, PATH]]
+        elif j == 0:
+            reached[:] = table[base + beside[r, 0]]
+        else:
+            before_first = starts[records[r, PREVIOUS_GROUP]]
+            sums[:] = 0.0
+            for k in range(starts[records[r, PREVIOUS_GROUP] + 1] - before_first):
+                sums[value[before_first + k]] += forward[j - 1, k]
+            reached[:] = 0.0
+            for v in range(m):
+                if sums[v] > 0.0:
+                    for x in range(m):
+                        reached[x] += sums[v] * table[base + v, x]
+        total = 0.0
+        for k in range(size):
+            b = first + k
+            x = value[b]
+            forward[j, k] = changes[j, k] = 0.0
+            if b != r and x == u:
+                continue
+            weight, change = reached[x], 1.0
+            if b != r:
+                p, own, y = records[b, PREVIOUS], records[b, BASE], beside[b, 0]
+                if p < 0:
+                    gained, lost = prior[records[b, PATH], u], prior[records[b, PATH], x]
+                else:
+                    gained, lost = table[own + y, u], table[own + y, x]
+                    if j > 0:
+                        if records[b, PREVIOUS_GROUP] == records[r, PREVIOUS_GROUP]:
+                            v = beside[r, 0]
+                            if y != v:
+                                # The partner may have exchanged its last value too.
+                                c = forward[j - 1, p - before_first]
+                                joint = table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x])
+                                weight += c * table[base + y, x] * (joint - 1.0)
+                        elif records[b, PREVIOUS_RELEASE] < records[r, PREVIOUS_RELEASE] and _met_earlier(
+                            records, w.stretch, j, b
+                        ):
+                            continue
+                if records[b, FOLLOWING] >= 0:
+                    row, z = records[b, FOLLOWING_BASE], beside[b, 1]
+                    gained *= table[row + u, z]
+                    lost *= table[row + x, z]
+                if records[b, EVIDENCE] >= 0:
+                    gained *= evidence[records[b, EVIDENCE], u]
+                    lost *= evidence[records[b, EVIDENCE], x]
+                change = gained / lost
+            changes[j, k] = change
+            weight = max(weight, 0.0) * change
+            if records[r, EVIDENCE] >= 0:
+                weight *= evidence[records[r, EVIDENCE], x]
+            if after >= 0:
+                weight *= table[records[r, FOLLOWING_BASE] + x, beside[r, 1]]
+            forward[j, k] = weight
+            total += weight
+        scale = 1.0 / total
+        for k in range(size):
+            forward[j, k] *= scale
+        logs += np.log(total)
+    return logs
+
+
+@compiled
+def _met_earlier(records: IntArray, stretch: IntArray, j: int, b: int) -> bool:
+    """True if the last record of the partner b is in a group of an earlier record of the stretch, not the last one."""
+    for i in range(j - 2, -1, -1):
+        if records[stretch[i], RELEASE] <= records[b, PREVIOUS_RELEASE]:
+            return bool(records[stretch[i], GROUP] == records[b, PREVIOUS_GROUP])
+    return False
+
+
+@compiled
+def _draw_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers, rng: np.random.Generator) -> float:
+    """Backward sampling of the partners; return the log weight of the changes of their paths, or infinity if nothing changes."""
+    records, table, starts, forward, changes = f.records, f.table, f.group_starts, w.forward, w.change
+    change, moved, later = 0.0, False, -1
+    for j in range(length - 1, -1, -1):
+        r, weight = w.stretch[j], forward[j]
+        first = starts[records[r, GROUP]]
+        size = starts[records[r, GROUP] + 1] - first
+        linked, correction = -1, 1.0
+        if later >= 0:
+            after = w.stretch[j + 1]
+            base, x = records[after, BASE], value[later]
+            for k in range(size):
+                weight[k] *= table[base + value[first + k], x]
+            if later != after and records[later, PREVIOUS] >= 0:
+                p, own = records[later, PREVIOUS], records[later, BASE]
+                if records[p, GROUP] == records[r, GROUP] and p != r and weight[p - first] > 0.0:
+                    v, u, y = value[r], value[after], value[p]
+                    linked, correction = (
+                        p,
+                        table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x]),
+                    )
+                    weight[p - first] *= correction
+        total = 0.0
+        for k in range(size):
+            total += weight[k]
+        rest, chosen = rng.random() * total, r
+        for k in range(size):
+            if weight[k] > 0.0:
+                chosen = first + k
+                rest -= weight[k]
+                if rest < 0.0:
+                    break
+        if chosen == linked:
+            change += np.log(correction)
+        w.partner[j] = later = chosen
+        change += np.log(changes[j, chosen - first])
+        moved = moved or chosen != r
+    return change if moved else np.inf
+
+
+MIN_PATHS, MAX_PATHS = 3, 6
+"""Smallest and largest number of paths of a block."""
+
+MAX_ARRANGEMENTS = 6**4
+"""Largest number of arrangements of a block: those of three paths that meet at four releases."""
+
+MAX_RELEASES = 8
+"""Largest number of releases of a block."""
+
+
+class BlockBuffers(NamedTuple):
+    """Buffers of block redraws, allocated once for each chain.
+
+    Attributes
+    ----------
+    at : int array, shape (6,)
+        A record of each path; -1 for none.
+    line : int array, shape (L,)
+        Records of the block in the order of time, then those after it that depend on its values.
+    first, size : int array, shape (L + 1,) and (L,)
+        Parts of the line that vary: place of the first record, and number of records. A part has two or more members of a group,
+        or one record of a group without multiset.
+    before, arranged, drawn : int array, shape (L, 6)
+        Values of each part before the move, in the present arrangement, and in the drawn one. In histories with distorted values,
+        own and published value are one number, since they are exchanged together.
+    weight : float array, shape (L + 1,)
+        Product of the factors up to each part.
+    """
+
+    at: IntArray
+    line: IntArray
+    first: IntArray
+    size: IntArray
+    before: IntArray
+    arranged: IntArray
+    drawn: IntArray
+    weight: FloatArray
+
+
+def block_buffers(order: int) -> BlockBuffers:
+    """Buffers for chains of an order."""
+    length = MAX_PATHS * (MAX_RELEASES + order)
+    line, first, size = np.zeros((3, length + 1), dtype=np.int64)
+    before, arranged, drawn = np.zeros((3, length, MAX_PATHS), dtype=np.int64)
+    cursor, weight = np.zeros(MAX_PATHS, dtype=np.int64), np.ones(length + 1)
+    return BlockBuffers(cursor, line, first, size, before, arranged, drawn, weight)
+
+
+@compiled
+def redraw_block(
+    f: PathFactors,
+    value: IntArray,
+    published: IntArray,
+    beside: IntArray,
+    order: int,
+    w: BlockBuffers,
+    rng: np.random.Generator,
+) -> None:
+    """Draw the values of a few paths around a random record, given all others.
+
+    Cost: O(a) for a arrangements, at most `MAX_ARRANGEMENTS`.
+    """
+    if not _choose_paths(f, w, rng):
+        return
+    parts, m = _line_up(f, order, w), f.prior.shape[1] if len(published) else 1
+    for j in range(parts):
+        for i in range(w.size[j]):
+            r = w.line[w.first[j] + i]
+            w.before[j, i] = value[r] * m + (published[r] if len(published) and w.size[j] > 1 else 0)
+    _draw_arrangement(f, value, parts, m, w, rng)
+    for j in range(parts):
+        for i in range(w.size[j]):
+            r = w.line[w.first[j] + i]
+            value[r] = w.drawn[j, i] // m
+            write_beside(f.records, value, beside, r)
+            if len(published) and w.size[j] > 1:
+                published[r] = w.drawn[j, i] % m
+
+
+@compiled
+def _choose_paths(f: PathFactors, w: BlockBuffers, rng: np.random.Generator) -> bool:
+    """Write a record of each path to ``at``, at the first release of the block or later; False if the first path has no meeting.
+
+    Each further path meets one of those before it, at a release near by.
+    """
+    records, at = f.records, w.at
+    at[:] = -1
+    at[0] = int(rng.random() * len(records))
+    at[1] = _partner(f, at[0], rng)
+    if at[1] < 0:
+        return False
+    start, found = records[at[0], RELEASE] - int(rng.random() * MAX_RELEASES), 2
+    for _ in range(MIN_PATHS - 2 + int(rng.random() * (MAX_PATHS - MIN_PATHS + 1))):
+        r = at[int(rng.random() * found)]
+        way = PREVIOUS if rng.random() < 0.5 else FOLLOWING
+        for _ in range(int(rng.random() * MAX_RELEASES / 2)):
+            if records[r, way] >= 0:
+                r = records[r, way]
+        at[found] = _partner(f, r, rng)
+        fresh = at[found] >= 0
+        for p in range(found):
+            fresh = fresh and records[at[p], PATH] != records[at[found], PATH]
+        found += fresh
+    for p in range(MAX_PATHS):
+        if p >= found:
+            at[p] = -1
+        while at[p] >= 0 and records[at[p], RELEASE] < start:
+            at[p] = records[at[p], FOLLOWING]
+        while at[p] >= 0 and records[at[p], PREVIOUS] >= 0 and records[at[p], PREVIOUS_RELEASE] >= start:
+            at[p] = records[at[p], PREVIOUS]
+    return True
+
+
+@inlined
+def _partner(f: PathFactors, r: int, rng: np.random.Generator) -> int:
+    """Random other member of the group of a record; -1 if there is none."""
+    g = f.records[r, GROUP]
+    first, others = f.group_starts[g], f.group_starts[g + 1] - f.group_starts[g] - 1
+    if others == 0:
+        return -1
+    found = int(first + int(rng.random() * others))
+    return found + 1 if found >= r else found
+
+
+@compiled
+def _line_up(f: PathFactors, order: int, w: BlockBuffers) -> int:
+    """Write the records of a block to ``line``, and its parts that vary; return their number.
+
+    The block ends before the release at which it would have more than `MAX_ARRANGEMENTS` arrangements.
+    """
+    records, at, line = f.records, w.at, w.line
+    length, parts, arrangements = 0, 0, 1
+    for _ in range(MAX_RELEASES):
+        here = _add_release(records, at, line, length)
+        new, place = parts, length
+        while place < length + here:
+            g = records[line[place], GROUP]
+            size = 1
+            while not f.free[g] and place + size < length + here and records[line[place + size], GROUP] == g:
+                size += 1
+                arrangements *= size
+            if f.free[g]:
+                arrangements *= f.prior.shape[1]
+            if f.free[g] or size > 1:
+                w.first[new], w.size[new] = place, size
+                new += 1
+            place += size
+        if here == 0 or arrangements > MAX_ARRANGEMENTS:
+            break
+        for i in range(here):
+            for p in range(MAX_PATHS):
+                if at[p] == line[length + i]:
+                    at[p] = records[at[p], FOLLOWING]
+        parts, length = new, length + here
+    for p in range(MAX_PATHS):
+        for _ in range(order):
+            if at[p] >= 0:
+                line[length] = at[p]
+                at[p], length = records[at[p], FOLLOWING], length + 1
+    w.first[parts] = length
+    return parts
+
+
+@compiled
+def _add_release(records: IntArray, at: IntArray, line: IntArray, length: int) -> int:
+    """Write the records of the earliest release to ``line``, sorted by group; return their number."""
+    now, here = -1, 0
+    for p in range(MAX_PATHS):
+        if at[p] >= 0 and (now < 0 or records[at[p], RELEASE] < now):
+            now = records[at[p], RELEASE]
+    for p in range(MAX_PATHS):
+        if at[p] >= 0 and records[at[p], RELEASE] == now:
+            place = length + here
+            while place > length and records[line[place - 1], GROUP] > records[at[p], GROUP]:
+                line[place] = line[place - 1]
+                place -= 1
+            line[place] = at[p]
+            here += 1
+    return here
+
+
+@compiled
+def _draw_arrangement(
+    f: PathFactors, value: IntArray, parts: int, m: int, w: BlockBuffers, rng: np.random.Generator
+) -> None:
+    """Write a random arrangement to ``drawn``, with probability proportional to its weight; own values are left as they were."""
+    w.drawn[:parts] = w.before[:parts]
+    total, depth, entered = 0.0, 0 if parts > 0 else -1, True
+    while depth >= 0:
+        first, size, item = w.first[depth], w.size[depth], w.arranged[depth]
+        if entered:
+            more = _first_arrangement(w.before[depth], item, size)
+        elif size > 1:
+            more = _next_arrangement(item, size)
+        else:
+            item[0] += m
+            more = item[0] < m * f.prior.shape[1]
+        for i in range(size):
+            value[w.line[first + i]] = (item[i] if more else w.before[depth, i]) // m
+        entered = False
+        if not more:
+            depth -= 1
+            continue
+        weight = w.weight[depth]
+        for place in range(first, w.first[depth + 1]):
+            r = w.line[place]
+            weight *= chain_factor(f, r, value[r], value) * evidence_factor(f, r, value[r])
+        w.weight[depth + 1] = weight
+        if depth < parts - 1:
+            depth, entered = depth + 1, True
+            continue
+        total += weight
+        if rng.random() * total < weight:
+            w.drawn[:parts] = w.arranged[:parts]
+
+
+@compiled
+def _first_arrangement(before: IntArray, item: IntArray, size: int) -> bool:
+    """Write the values of a part in ascending order, or the first value of the domain for a part of one record; True."""
+    item[0] = before[0] if size > 1 else 0
+    for i in range(1, size):
+        place = i
+        while place > 0 and item[place - 1] > before[i]:
+            item[place] = item[place - 1]
+            place -= 1
+        item[place] = before[i]
+    return True
+
+
+@compiled
+def _next_arrangement(item: IntArray, size: int) -> bool:
+    """Replace items by the next arrangement in lexicographic order; False after the last one."""
+    i = size - 2
+    while i >= 0 and item[i] >= item[i + 1]:
+        i -= 1
+    if i < 0:
+        return False
+    j = size - 1
+    while item[j] <= item[i]:
+        j -= 1
+    item[i], item[j] = item[j], item[i]
+    i, j = i + 1, size - 1
+    while i < j:
+        item[i], item[j] = item[j], item[i]
+        i, j = i + 1, j - 1
+    return True
+
+
+@compiled
+def redraw_own_values(
+    f: PathFactors,
+    value: IntArray,
+    published: IntArray,
+    first: int,
+    forward: FloatArray,
+    rng: np.random.Generator,
+) -> None:
+    """Draw all open values of a path, given the others and its published values.
+
+    Open are the values of records that no multiset fixes. Forward filtering and backward sampling over codes of the last d values.
+
+    Parameters
+    ----------
+    f, value, published
+    first : int
+        First record of the path.
+    forward : float array, shape (T, m^d)
+        Overwritten with the filtered weight of each code.
+    rng : numpy.random.Generator
+
+    Notes
+    -----
+    Cost: O(m^(d + 1)) for each open record.
+    """
+    if _has_open_records(f, first):
+        length, last = _filter_values(f, value, published, first, forward)
+        _draw_values(f, value, length, last, forward, rng)
+
+
+@compiled
+def _has_open_records(f: PathFactors, first: int) -> bool:
+    """True if a record of a path is in a group without multiset, or with distorted values."""
+    at = first
+    while at >= 0:
+        g = f.records[at, GROUP]
+        if f.free[g] or f.channel[g] >= 0:
+            return True
+        at = f.records[at, FOLLOWING]
+    return False
+
+
+@compiled
+def _filter_values(
+    f: PathFactors, value: IntArray, published: IntArray, first: int, forward: FloatArray
+) -> tuple[int, int]:
+    """Write the filtered weights of the codes of the last d values; return the number of records and the last one."""
+    m, codes = f.prior.shape[1], forward.shape[1]
+    length, at, last = 0, first, first
+    while at >= 0:
+        g, channel = f.records[at, GROUP], f.channel[f.records[at, GROUP]]
+        fixed = not f.free[g] and channel < 0
+        forward[length] = 0.0
+        for before in range(codes if length > 0 else 1):
+            weight = forward[length - 1, before] if length > 0 else 1.0
+            if weight > 0.0:
+                row, after = _row(f, at, before), before * m % codes
+                step = f.table[row] if row >= 0 else f.prior[f.records[at, PATH]]
+                if fixed:
+                    forward[length, after + value[at]] += weight * step[value[at]]
+                else:
+                    for x in range(m):
+                        forward[length, after + x] += weight * step[x]
+        for code in range(codes):
+            if forward[length, code] > 0.0:
+                forward[length, code] *= evidence_factor(f, at, code % m)
+                if channel >= 0:
+                    forward[length, code] *= f.emission[channel, code % m, published[at]]
+        forward[length] /= forward[length].sum()
+        at, last, length = f.records[at, FOLLOWING], at, length + 1
+    return length, last
+
+
+@compiled
+def _draw_values(
+    f: PathFactors, value: IntArray, length: int, last: int, forward: FloatArray, rng: np.random.Generator
+) -> None:
+    """Draw the values of a path backward from its last record, given the filtered weights, which are overwritten."""
+    m, codes = f.prior.shape[1], forward.shape[1]
+    code = drawn_place(forward[length - 1], rng)
+    for j in range(length - 1, -1, -1):
+        value[last] = code % m
+        if j > 0:
+            # The code before has all values of this one but the last, and one older value.
+            for oldest in range(m):
+                before = code // m + oldest * (codes // m)
+                row = _row(f, last, before)
+                factor = f.table[row, code % m] if row >= 0 else f.prior[f.records[last, PATH], code % m]
+                forward[j, oldest] = forward[j - 1, before] * factor
+            code = code // m + drawn_place(forward[j, :m], rng) * (codes // m)
+        last = f.records[last, PREVIOUS]
+
+
+@compiled
+def _row(f: PathFactors, r: int, code: int) -> int:
+    """Row of the chain given the code of the values before a record, the last one in the lowest place; -1 for the prior."""
+    known = f.records[r, KNOWN]
+    return int(f.records[r, BASE] + code % f.table.shape[1] ** known) if known > 0 else -1
+
+
+@compiled
+def redraw_pair(
+    f: PathFactors,
+    value: IntArray,
+    published: IntArray,
+    order: int,
+    one: int,
+    two: int,
+    weights: FloatArray,
+    rng: np.random.Generator,
+) -> None:
+    """Draw who of two records of a group has which of their two published values, and both own values; O(m d)."""
+    channel = f.channel[f.records[one, GROUP]]
+    _write_weights(f, value, order, one, weights[0])
+    _write_weights(f, value, order, two, weights[1])
+    y, z = published[one], published[two]
+    keep = _likelihood(f, channel, y, weights[0]) * _likelihood(f, channel, z, weights[1])
+    swap = _likelihood(f, channel, z, weights[0]) * _likelihood(f, channel, y, weights[1])
+    if rng.random() * (keep + swap) >= keep:
+        published[one], published[two] = z, y
+    _draw_own(f, value, one, channel, published[one], weights[0], rng)
+    _draw_own(f, value, two, channel, published[two], weights[1], rng)
+
+
+@compiled
+def _write_weights(f: PathFactors, value: IntArray, order: int, r: int, weights: FloatArray) -> None:
+    """Weight of each own value of a record given its neighbours and claims, scaled to a sum of 1; its value changes on the way."""
+    total = 0.0
+    for x in range(len(weights)):
+        value[r] = x
+        weight = chain_factor(f, r, x, value) * evidence_factor(f, r, x)
+        after = f.records[r, FOLLOWING]
+        for _ in range(order):
+            if after >= 0:
+                weight *= chain_factor(f, after, value[after], value)
+                after = f.records[after, FOLLOWING]
+        weights[x] = weight
+        total += weight
+    weights /= total
+
+
+@compiled
+def _likelihood(f: PathFactors, channel: int, y: int, weights: FloatArray) -> float:
+    """Weight of a published value, summed over own values."""
+    total = 0.0
+    for x in range(len(weights)):
+        total += weights[x] * f.emission[channel, x, y]
+    return total
+
+
+@compiled
+def _draw_own(
+    f: PathFactors, value: IntArray, r: int, channel: int, y: int, weights: FloatArray, rng: np.random.Generator
+) -> None:
+    """Draw an own value given the published value y."""
+    for x in range(len(weights)):
+        weights[x] *= f.emission[channel, x, y]
+    value[r] = drawn_place(weights, rng)
+
+
+@compiled
+def drawn_place(weights: FloatArray, rng: np.random.Generator) -> int:
+    """Position drawn with probabilities in proportion to positive weights."""
+    rest = rng.random() * weights.sum()
+    for x in range(len(weights)):
+        rest -= weights[x]
+        if rest < 0.0:
+            return x
+    return len(weights) - 1

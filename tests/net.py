@@ -12,6 +12,7 @@ import enum
 import hashlib
 import io
 import json
+import math
 import os
 import re
 import shlex
@@ -78,7 +79,8 @@ def lines(value):
         yield from lines(value.to_frame())
     elif isinstance(value, np.ndarray):
         yield str(value.shape)
-        rows = value.reshape(len(value), -1) if value.ndim > 1 else value.reshape(-1, 1)
+        value = np.atleast_1d(value)
+        rows = value.reshape(len(value), math.prod(value.shape[1:]))
         yield from (" ".join(" ".join(lines(cell)) for cell in row) for row in rows.tolist())
     elif isinstance(value, Mapping):
         for key, each in value.items():
@@ -133,10 +135,9 @@ def picture(figure):
 def output(make):
     """Text of a value that a function makes, or of the error that it raises."""
     try:
-        value = make()
+        return "\n".join(lines(make())) + "\n"
     except Exception as error:
-        value = f"{type(error).__name__}: {error}"
-    return "\n".join(lines(value)) + "\n"
+        return "\n".join(lines(f"{type(error).__name__}: {error}")) + "\n"
 
 
 @cache
@@ -220,7 +221,7 @@ def main(arguments):
         if dump:
             dump.mkdir(parents=True, exist_ok=True)
             file = re.sub(r"[^\w.=-]+", "_", name)[:120]
-            (dump / f"{file}.txt").write_text(told)
+            (dump / f"{file}-{hashlib.blake2b(name.encode(), digest_size=2).hexdigest()}.txt").write_text(told)
         if known.get(name) != found[name]:
             print(f"{'differs' if name in known else 'new'}: {name}", flush=True)
     gone = [name for name in known if part in name and name not in found]

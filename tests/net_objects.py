@@ -180,13 +180,13 @@ def each_attack():
         for name in ("remove", "prior", "posterior", "evidence"):
             yield (f"cascade/{name}/{records}", lambda name=name, r=records: a.SequentialAttack(compromised(name, r))(releases(r)))
         yield f"influence/{records}", lambda r=records: influence(r)
-    yield "attack/credibility", lambda: [a.merge_credibility(i, j, 1, 2) for i in range(2, 5) for j in range(2, 5)]
+    yield "attack/credibility", lambda: [a.merge_credibility(i, j, 3, 2) for i in range(2, 5) for j in range(2, 5)]
 
 
 def compromised(cascade, records, confidence=0.8):
     rules = {"remove": m.RemoveKnown, "prior": m.PriorCascade, "posterior": m.PosteriorCascade, "evidence": m.EvidenceCascade}
     claims = m.CompromisedRecords.sample(history(records), 0.2, 1.0 if cascade == "remove" else confidence, rng=5)
-    return dataclasses.replace(adversary(records), compromised=claims, cascade=rules[cascade]())
+    return dataclasses.replace(adversary(records, "dirichlet-multinomial" if cascade == "posterior" else "auto"), compromised=claims, cascade=rules[cascade]())
 
 
 def influence(records):
@@ -246,7 +246,7 @@ def solved(solver, records, way):
     else:
         seen, who = releases(records), adversary(records)
     joint = m.joint_history(who, [release.observation for release in seen])
-    found = [solver(joint.problem)] if way == "whole" else list(solver.forward(joint.problem))
+    found = [solver(joint.problem)] if way == "whole" else [solver.forward(joint.problem)]
     return [[np.asarray(each.beliefs), each.status, each.gap, each.rounds, each.standard_error, each.ess, each.rhat, each.log_evidence, str(each.rule)] for each in found]
 
 
@@ -289,6 +289,8 @@ def each_knowledge():
 
 
 def tables_of(chain):
+    if not isinstance(chain, m.DirichletChain) and hasattr(chain, "chains_at"):
+        return [np.asarray(each.probabilities) for each in chain.chains_at(2)]
     return [np.asarray(table) for table in (getattr(chain.at(0), "tables", None) or [chain.at(0).mean])] + [np.asarray(getattr(chain.at(2), "probabilities", 0.0))]
 
 
@@ -355,10 +357,10 @@ def each_measure():
             "belief forest": lambda r, v: e.belief_forest(attacked(r), v),
             "belief over time": lambda r, v: e.belief_over_time(attacked(r), history(r), history(r)[0].people.respondents[0]),
             "breach curve": lambda r, v: e.breach_curve(foreground(r), history(r), {v}, 2.0),
-            "convergence": lambda r, v: e.convergence_plot(attacked(r)),
+            "convergence": lambda r, v: e.convergence_plot(a.SequentialAttack(dataclasses.replace(adversary(r), estimator=m.SwapChain(50, 2, rng=1)))(releases(r))),
             "foreground map": lambda r, v: e.foreground_map(foreground(r), history(r), {v}, ("age",)),
-            "gain over time": lambda r, v: e.gain_over_time(e.risk_table(attacked(r), history(r))),
-            "group sizes": lambda r, v: e.group_sizes(releases(r)),
+            "gain over time": lambda r, v: e.gain_over_time(e.risk_table(attacked(r), history(r)).assign(defense="a", attack="b")),
+            "group sizes": lambda r, v: e.group_sizes({"a": releases(r)}),
             "influence map": lambda r, v: e.influence_map(influence(r)),
             "reliability": lambda r, v: e.reliability_plot({"a": e.reliability_curve(attacked(r), history(r), draws=20, rng=1)}),
         }
@@ -408,7 +410,7 @@ def each_item():
     yield (
         "items/publish",
         lambda: [
-            each.table
+            each.release.table
             for each in d.publish_items([view()], d.Mondrian(d.KAnonymity(5)), d.ItemSuppression(d.QSDiversity(3.0, 3, linking()), seconds=60, nodes=2000), rng=1)
         ],
     )
@@ -430,7 +432,7 @@ def each_file():
     roles = m.ColumnRoles("ill", ["age"], "who", None, numbers=("age",))
     for name, settings in {"refuse": (), "settle": ("merge", "drop", "drop"), "category": ("merge", "category", "drop")}.items():
         yield f"cleaning/{name}", lambda settings=settings: cleaned(m.Cleaning(*settings)(faulty, roles))
-    yield "hierarchy", lambda: [m.Hierarchy([("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")]).generalize(["a", "b"])]
+    yield "hierarchy", lambda: [m.Hierarchy([("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")]).levels()]
     yield "datasets/households", lambda: next(iter(e.households())).frame.head(50)
     for name in ("mondrian", "anatomy"):
         yield f"files/releases/{name}", lambda name=name: saved(releases("exams", name)[0])
@@ -443,7 +445,7 @@ def each_file():
     }
     for name, make in defenses.items():
         yield f"disk/{name}", lambda make=make: on_disk(make())
-    for name, make in {"snapshot": a.SnapshotAttack, "joint": a.JointAttack, "forward": lambda who: a.JointAttack(who, hindsight=False)}.items():
+    for name, make in {"entropy": lambda who: a.JointAttack(who, m.MaxEntropy()), "joint": a.JointAttack, "forward": lambda who: a.JointAttack(who, hindsight=False)}.items():
         yield f"disk/attack, {name}", lambda make=make: on_disk(defenses["mondrian"](), make)
     yield "disk/cluster", lambda: on_disk(defenses["mondrian"](), a.JointAttack, cluster=True)
 
@@ -454,8 +456,8 @@ def cleaned(found):
 
 def saved(release):
     with tempfile.TemporaryDirectory() as folder:
-        release.save(Path(folder) / "release.h5")
-        again = m.Release.load(Path(folder) / "release.h5")
+        release.save(Path(folder) / "release.parquet")
+        again = m.Release.load(Path(folder) / "release.parquet")
         return again.table, again.group
 
 

@@ -18,14 +18,14 @@ MAY_SEE = {
 }
 READS_TEXT = {
     "foreknow.evaluation.checks.manifest": "names of files",
-    "foreknow.app.disk.input_files": "names of columns that DuckDB changed",
+    "foreknow.app.disk.large_table": "names of columns that DuckDB changed",
     "foreknow.app.disk.parts": "names of files",
-    "foreknow.app.disk.sql_files": "paths for DuckDB",
+    "foreknow.app.disk.engine": "paths for DuckDB",
     "foreknow.app.cli.command_line": "first lines of docstrings of commands",
     "foreknow.app.cli.commands.description": "cells, and words in names of columns",
     "foreknow.app.cli.files.atomic_output": "names of files",
     "foreknow.app.cli.printing.terminal": "line breaks of a command",
-    "foreknow.app.cli.published.labels": "labels of published cells",
+    "foreknow.app.cli.files.register": "labels of published cells",
     "foreknow.models.tables.cleaning.date_notations": "cells",
     "foreknow.models.tables.cleaning.number_cells": "cells",
     "foreknow.models.tables.cleaning.times_of_cells": "cells",

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from foreknow.app.cli.adversary_knowledge import Learning
-from foreknow.app.cli.files.columns import Columns
-from foreknow.app.cli.files.input_files import time_column
+from foreknow.app.cli.files.columns import Columns, time_column
 from foreknow.app.cli.printing.terminal import tracked
 from foreknow.models import Cleaning
 from foreknow.models.knowledge.sequences import GapRule

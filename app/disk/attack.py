@@ -1,31 +1,35 @@
 """Attacks on releases on disk: beliefs stream from file to file."""
 
+import importlib.metadata
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from foreknow.app.disk.attack_notes import Doubts, added, attack_notes, doubts_of, repeated_share
-from foreknow.app.disk.begun_attack import begun_attack
-from foreknow.app.disk.belief_columns import belief_part
-from foreknow.app.disk.block_generators import block_adversary
-from foreknow.app.disk.blocks import groups_of, people_of, read_block
+from foreknow.app.disk.begun_runs import begin_run, object_checksum
+from foreknow.app.disk.block_adversary import block_adversary, check_large_adversary, revised_beliefs
 from foreknow.app.disk.engine import Engine, as_engine
-from foreknow.app.disk.joined_records import joined_releases
 from foreknow.app.disk.joint_attack import write_joint_beliefs
 from foreknow.app.disk.parts import (
+    belief_part,
     check_listed_parts,
+    groups_of,
+    joined_releases,
+    make_folder,
     part_checksums,
     part_path,
     part_ranges,
+    people_of,
+    read_block,
     read_json,
     write_json,
     write_part,
 )
 from foreknow.app.disk.publication import LargeReleases
-from foreknow.app.disk.revised_beliefs import check_large_adversary, revised_beliefs
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
 from foreknow.evaluation.checks.program import checksum, versions
+from foreknow.evaluation.file_lock import locked
 from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation, Schema
 from foreknow.models.settings import check_kind, shown
 
@@ -105,7 +109,9 @@ def attack_large(
     check_kind("attack_large", "folder", folder, (str, Path), "is the path of a folder to make, as 'beliefs'")
     engine, folder = as_engine("attack_large", engine), Path(folder).absolute()
     work = folder / "work"
-    with begun_attack(folder, published, attack):
+    make_folder("attack_large", folder, 0o700)
+    with locked(folder):
+        begin_run("attack_large", folder, folder, _settings(published, attack), {})
         if isinstance(attack, JointAttack):
             shutil.rmtree(work, ignore_errors=True)
         work.mkdir(exist_ok=True)
@@ -203,3 +209,27 @@ def attack_block(task: AttackTask) -> Doubts:
     doubts = doubts_of(posterior)
     write_json(done, doubts._asdict())
     return doubts
+
+
+def check_publication(folder: Path, published: LargeReleases) -> None:
+    """Raise ValueError if the beliefs of a folder are about another publication than a given one, wherever this lies now."""
+    if read_json(folder / BEGUN)["settings"]["publication"] != _publication(published):
+        raise ValueError(
+            f"measure_large: the beliefs of {folder} are about another publication than {published.folder}; name the folder of an "
+            "attack on it."
+        )
+
+
+def _publication(published: LargeReleases) -> str:
+    """Checksum that identifies a publication."""
+    return checksum(published.folder / "private" / MANIFEST)
+
+
+def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) -> dict[str, Any]:
+    """Settings on which the result depends."""
+    joint = (attack.hindsight, repr(attack.solver)) if isinstance(attack, JointAttack) else ()
+    return {
+        "program": f"foreknow {importlib.metadata.version('foreknow')}",
+        "publication": _publication(published),
+        "attack": object_checksum((type(attack).__name__, attack.adversary, *joint)),
+    }

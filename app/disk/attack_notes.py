@@ -7,7 +7,7 @@ from typing import NamedTuple
 import duckdb
 import numpy as np
 
-from foreknow.app.disk.people_partitions import published_records
+from foreknow.app.disk.partition import published_records
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.attacks.belief_notes import approximation_notes, law_notes, overconfidence_notes
 from foreknow.models import Posterior

@@ -1,8 +1,9 @@
-"""Memory and processes of computations on tables larger than memory."""
+"""Engine of computations on tables larger than memory: DuckDB for queries on files, and processes for blocks."""
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -203,3 +204,27 @@ def _map_on_cluster[A, B](scheduler: str, function: Callable[[A], B], tasks: Ite
             except KilledWorker as error:
                 raise ChildProcessError(f"workers of {scheduler} were killed, {KILLED}") from error
             yield result
+
+
+def parquet_of(*paths: Path) -> str:
+    """Rows of some Parquet files, as a table of a query; a folder named as ``value=0`` is not read as a column."""
+    return f"read_parquet([{', '.join(_text(exact_pattern(path)) for path in paths)}], hive_partitioning = false)"
+
+
+def quoted(name: Hashable) -> str:
+    """Name of a column in SQL."""
+    return '"' + str(name).replace('"', '""') + '"'
+
+
+def to_parquet(path: Path, in_place: bool = False) -> str:
+    """Destination of a query that copies its rows; ``in_place`` writes into a file that exists, which keeps its permissions."""
+    return f"TO {_text(str(path))} (FORMAT parquet{', USE_TMP_FILE false' * in_place})"
+
+
+def exact_pattern(path: Path) -> str:
+    """Pattern that matches one path: DuckDB takes the name of each file that it reads for a pattern."""
+    return re.sub(r"([*?[])", r"[\1]", str(path))
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

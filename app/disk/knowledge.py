@@ -10,11 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from foreknow.app.disk.blocks import people_of
-from foreknow.app.disk.engine import Engine
+from foreknow.app.disk.engine import Engine, parquet_of, to_parquet
+from foreknow.app.disk.large_table import LargeTable, coded_query
+from foreknow.app.disk.parts import people_of
 from foreknow.app.disk.sorted_records import BATCH, check_cells
-from foreknow.app.disk.source import LargeTable, coded_query
-from foreknow.app.disk.sql_files import parquet_of, to_parquet
 from foreknow.models import ClassFrequencies, IncrementalChain, MarkovChain
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, frequencies_of_counts

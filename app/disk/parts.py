@@ -1,4 +1,4 @@
-"""Parts: the files of one block of a release, each whole or absent, and the record that a block is complete."""
+"""Parts: the files of one block of a release, each written whole or not at all, and the columns of their rows."""
 
 import errno
 import json
@@ -13,12 +13,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from foreknow.app.disk.engine import parquet_of, to_parquet
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.checks.program import checksum
+from foreknow.models import People, Schema
+from foreknow.models.arrays import FloatArray, IntArray
 
 EARLIER = ".earlier"
 """Folder in which a run keeps the publication that it replaces."""
@@ -207,3 +211,128 @@ def has_files(folder: Path) -> bool:
     """True if a folder holds a file other than those set aside, and those that a run which was killed at once left."""
     own = (path for path in folder.rglob("*") if path.relative_to(folder).parts[0] != EARLIER)
     return any(path.is_file() and not SCRATCH_FILE.fullmatch(path.name) for path in own)
+
+
+BLOCK_RECORDS = 2**17
+"""Default number of records of a block."""
+
+MOST_BLOCKS = 100_000
+"""Largest number of blocks of a release, whose parts have numbers of five digits."""
+
+GROUPS_OF_A_BLOCK = 2**32
+"""Upper limit of the number of groups of a block: the label of a group is block times limit plus its number in the block."""
+
+
+def block_ranges(records: int, block: int) -> list[tuple[int, int]]:
+    """First rank of each block and of the next one: blocks of at least ``block`` records and less than twice as many.
+
+    The numbers of records of two blocks differ by at most one. A table of fewer records is one block.
+    """
+    number = max(1, records // block)
+    edges = [place * records // number for place in range(number + 1)]
+    return list(pairwise(edges))
+
+
+def read_block(path: Path, start: int, stop: int) -> pa.Table:
+    """Rows ``start`` to ``stop`` of a Parquet file; only the row groups that hold them are read."""
+    with pq.ParquetFile(path) as file:
+        chosen: list[int] = []
+        first = before = 0
+        for number in range(file.num_row_groups):
+            rows = file.metadata.row_group(number).num_rows
+            if before < stop and before + rows > start:
+                first = first if chosen else before
+                chosen.append(number)
+            before += rows
+        return file.read_row_groups(chosen, use_threads=False).slice(start - first, stop - start)
+
+
+def people_of(block: pa.Table, schema: Schema, time: Any) -> People:
+    """Respondents of a block, with their numbers in the block as identifiers: no Python object is made for each."""
+    codes = np.column_stack([block[f"q{a}"].to_numpy() for a in range(len(schema.quasi_identifiers))])
+    numbers: Any = np.arange(len(block))
+    return People(numbers, codes, schema, time)
+
+
+def groups_of(label: IntArray, value: IntArray, m: int) -> tuple[IntArray, IntArray]:
+    """Groups numbered from 0, -1 for suppressed records, and the number of records of each value in each."""
+    shown = label >= 0
+    names, number = np.unique(label[shown], return_inverse=True)
+    group = np.full(len(label), -1, dtype=np.int64)
+    group[shown] = number
+    counts = np.bincount(number * m + value[shown].astype(np.int64), minlength=len(names) * m)
+    return group, counts.reshape(len(names), m).astype(np.int64)
+
+
+def belief_part(respondent: pa.ChunkedArray, group: IntArray, beliefs: FloatArray, release: int) -> pa.Table:
+    """Beliefs about the published respondents of a block: ``respondent``, ``step``, ``values``, ``probabilities``.
+
+    Values of probability 0 are left out. ``step`` is the number of the release. `LargeTable` limits m to 2^16. Cost: O(n m).
+    """
+    shown = np.flatnonzero(group >= 0)
+    row, value = np.nonzero(beliefs[shown] > 0.0)
+    starts = np.searchsorted(row, np.arange(len(shown) + 1)).astype(np.int32)
+    return pa.table(
+        {
+            "respondent": respondent.take(pa.array(shown)),
+            "step": pa.array(np.full(len(shown), release, dtype=np.int32)),
+            "values": pa.ListArray.from_arrays(starts, pa.array(value.astype(np.uint16))),
+            "probabilities": pa.ListArray.from_arrays(starts, pa.array(beliefs[shown[row], value])),
+        }
+    )
+
+
+def dense_beliefs(block: pa.Table, m: int) -> tuple[FloatArray, IntArray]:
+    """Beliefs of the rows that have some, shape ``(k, m)``, and the numbers of these rows, shape ``(k,)``. Cost: O(n + k m)."""
+    values, probabilities = block["values"].combine_chunks(), block["probabilities"].combine_chunks()
+    sizes = values.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    seen = np.flatnonzero(sizes > 0)
+    beliefs = np.zeros((len(seen), m))
+    beliefs[np.repeat(np.arange(len(seen)), sizes[seen]), values.flatten().to_numpy()] = (
+        probabilities.flatten().to_numpy()
+    )
+    return beliefs, seen
+
+
+def joined_releases(
+    connection: duckdb.DuckDBPyConnection, records: Path, beliefs: Path, releases: int, work: Path
+) -> Iterator[Path]:
+    """For each release, a file of its records in the order of their ranks, with the last beliefs about their respondents.
+
+    Parameters
+    ----------
+    connection : DuckDBPyConnection
+    records : Path
+        Folder of the parts of the records.
+    beliefs : Path
+        Folder of the parts of the beliefs. Those of a release are read after its file was yielded.
+    releases : int
+    work : Path
+        Folder of the files, which are replaced from release to release.
+    """
+    last, joined = None, work / "joined.parquet"
+    for release in range(releases):
+        parts = part_paths(records, release)
+        columns, earlier = "p.*", ""
+        if last is not None:
+            columns += ", b.step, b.values, b.probabilities"
+            earlier = f" LEFT JOIN {parquet_of(last)} b USING (respondent)"
+        query = f"SELECT {columns} FROM {parquet_of(*parts)} p{earlier} ORDER BY p.rank"
+        connection.execute(f"COPY ({query}) {to_parquet(joined)}")
+        yield joined
+        if release + 1 < releases:
+            last = merge_beliefs(
+                connection, part_paths(beliefs, release), last, work / f"beliefs-{release:04d}.parquet"
+            )
+
+
+def merge_beliefs(connection: duckdb.DuckDBPyConnection, latest: list[Path], earlier: Path | None, path: Path) -> Path:
+    """Write the last belief about each respondent seen, of the latest parts or else of the earlier file, which is removed."""
+    new = f"{parquet_of(*latest)}"
+    query = f"SELECT * FROM {new}"
+    if earlier is not None:
+        query += f" UNION ALL SELECT * FROM {parquet_of(earlier)} e ANTI JOIN {new} n USING (respondent)"
+    connection.execute(f"COPY ({query}) {to_parquet(path)}")
+    if earlier is not None:
+        earlier.unlink()
+    return path

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.metadata
+import secrets
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,22 +11,38 @@ from typing import Any
 
 import duckdb
 
-from foreknow.app.disk.begun_publication import begin_publication, sum_of_begun, sums_of_done
-from foreknow.app.disk.block_requirements import check_block_requirement
-from foreknow.app.disk.blocks import BLOCK_RECORDS, MOST_BLOCKS, block_ranges
+from foreknow.app.disk.begun_runs import begin_run, object_checksum
+from foreknow.app.disk.block_adversary import check_large_adversary
 from foreknow.app.disk.engine import Engine, as_engine
-from foreknow.app.disk.joined_records import merge_beliefs
-from foreknow.app.disk.level_groups import check_level_requirement, whole_groups
-from foreknow.app.disk.parts import make_folder, part_paths, read_json, write_json
-from foreknow.app.disk.published_block import BlockTask, PublishJob, publish_block
-from foreknow.app.disk.revised_beliefs import check_large_adversary
-from foreknow.app.disk.setting_checksums import object_checksum
-from foreknow.app.disk.settled_blocks import settled_blocks
-from foreknow.app.disk.sorted_records import RecordOrder, SortedRecords, sort_records
-from foreknow.app.disk.source import LargeTable
+from foreknow.app.disk.large_table import LargeTable
+from foreknow.app.disk.parts import (
+    BLOCK_RECORDS,
+    MOST_BLOCKS,
+    block_ranges,
+    forget_incomplete,
+    make_folder,
+    merge_beliefs,
+    part_paths,
+    read_json,
+    write_json,
+)
+from foreknow.app.disk.published_block import (
+    BlockTask,
+    PublishJob,
+    check_block_requirement,
+    publish_block,
+    settled_blocks,
+)
+from foreknow.app.disk.sorted_records import (
+    RecordOrder,
+    SortedRecords,
+    check_level_requirement,
+    sort_records,
+    whole_groups,
+)
 from foreknow.defenses import BKAA, Anatomy, Defense, FullDomain, JSReduce, Mondrian, Requirement
-from foreknow.evaluation.checks.manifest import MANIFEST
-from foreknow.evaluation.checks.program import checksum, versions
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
+from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.checks.program import settings as settings_text
 from foreknow.evaluation.file_lock import locked
 from foreknow.models import Adversary, Schema
@@ -110,10 +127,10 @@ def _described(folder: Path) -> tuple[Schema, tuple[LargeRelease, ...]]:
     """Schema and releases of a publication, by its manifest."""
     content = read_json(folder / "private" / MANIFEST)
     try:
-        settings = content["settings"]
+        settings = read_json(folder / "private" / BEGUN)["settings"]
         times, schema = NOTATION.value(settings["times"]), NOTATION.value(settings["schema"])
         releases = tuple(_release(time, one) for time, one in zip(times, content["releases"], strict=True))
-        are_mappings = isinstance(settings["files"], Mapping) and isinstance(content["sha256"], Mapping)
+        are_mappings = isinstance(content["records"], Mapping) and isinstance(content["sha256"], Mapping)
         is_described = isinstance(times, list) and isinstance(schema, Schema) and are_mappings
     except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
         is_described = False
@@ -205,9 +222,13 @@ def publish_large(
         times = table.times(connection)
         _check_number("releases", len(times), MOST_RELEASES, "round the times, as to days")
         settings = _settings(table, defense, adversary, block, times)
-        seed = begin_publication(folder, settings, None if seed is None else int(seed))
-        job = PublishJob(table.schema, defense, adversary, seed, folder)
-        made, sums, beliefs = [], sum_of_begun(folder), None
+        given = settings if seed is None else settings | {"seed": str(int(seed))}
+        drawn = {"seed": str(secrets.randbits(128))}
+        settings = begin_run("publish_large", folder, folder / "private", given, drawn)
+        forget_incomplete(folder / "private")
+        job = PublishJob(table.schema, defense, adversary, int(settings["seed"]), folder)
+        job.work.mkdir(exist_ok=True)
+        made, sums, beliefs = [], {BEGUN: checksum(folder / "private" / BEGUN)}, None
         for release, time in enumerate(times):
             records = sort_records(table, connection, time, order_of(job, release), beliefs, job.work)
             tasks = _block_tasks(job, records, time, release, block, connection)
@@ -217,8 +238,16 @@ def publish_large(
             if adversary is not None and release + 1 < len(times):
                 latest = part_paths(folder / "private" / "beliefs", release)
                 beliefs = merge_beliefs(connection, latest, beliefs, job.work / f"beliefs-{release:04d}.parquet")
-        about = {"settings": settings, "versions": versions(), "seed": str(job.seed)}
-        manifest = about | {"releases": made, "sha256": sums | sums_of_done(folder / "private")}
+        done = {
+            path.relative_to(folder / "private").as_posix(): checksum(path)
+            for path in sorted((folder / "private" / "done").rglob("*.json"))
+        }
+        manifest = {
+            "program": settings["program"],
+            "records": settings["files"],
+            "releases": made,
+            "sha256": sums | done,
+        }
         shutil.rmtree(job.work)
         write_json(folder / "private" / MANIFEST, manifest)
     return LargeReleases(folder)
@@ -242,7 +271,7 @@ def _block_tasks(
 
 def input_checksums(published: LargeReleases) -> set[str]:
     """Checksums of the files that a publication was made from."""
-    return set(map(str, read_json(published.folder / "private" / MANIFEST)["settings"]["files"].values()))
+    return set(map(str, read_json(published.folder / "private" / MANIFEST)["records"].values()))
 
 
 def order_of(job: PublishJob, release: int) -> RecordOrder:

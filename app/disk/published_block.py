@@ -1,5 +1,6 @@
-"""Publication of one block of a release: a task that reads and writes files alone."""
+"""Publication of one block of a release: tasks that read and write files alone."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,13 +10,33 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from foreknow.app.disk.belief_columns import belief_part
-from foreknow.app.disk.block_generators import block_adversary, place_generator
-from foreknow.app.disk.blocks import GROUPS_OF_A_BLOCK, people_of, read_block
-from foreknow.app.disk.parts import part_path, read_json, write_json, write_part
-from foreknow.app.disk.revised_beliefs import revised_beliefs
+from foreknow.app.disk.block_adversary import block_adversary, place_generator, revised_beliefs
+from foreknow.app.disk.engine import Engine
+from foreknow.app.disk.parts import (
+    GROUPS_OF_A_BLOCK,
+    belief_part,
+    part_path,
+    people_of,
+    read_block,
+    read_json,
+    write_json,
+    write_part,
+)
 from foreknow.app.disk.sorted_records import SortedRecords
-from foreknow.defenses import Anatomy, Defense, Infeasible
+from foreknow.defenses import (
+    BKAA,
+    Anatomy,
+    BTPrivacy,
+    Defense,
+    GroupPredicate,
+    Infeasible,
+    JSReduce,
+    Mondrian,
+    Requirement,
+)
+from foreknow.defenses.algorithms.ordered_growth import enforce_on_published
+from foreknow.defenses.requirements.requirement import Combination, MemberPredicate
+from foreknow.defenses.requirements.summary import TableCounts, summarize_groups, summarize_records
 from foreknow.evaluation.checks.program import checksum
 from foreknow.models import Adversary, Grouping, Numeric, People, Release, Schema, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -199,3 +220,96 @@ def _records(block: pa.Table, group: IntArray, task: BlockTask) -> pa.Table:
     label = pa.array(np.where(group >= 0, group + task.first_label, -1))
     rank = pa.array(np.arange(task.start, task.stop))
     return block.select(_record_columns(task.job.schema)).append_column("group", label).append_column("rank", rank)
+
+
+class SettleTask(NamedTuple):
+    """Block to compare with the published tables after each pass, ``tables``: int arrays, shape ``(m,)``."""
+
+    block: BlockTask
+    tables: tuple[IntArray, ...]
+
+
+def settled_blocks(tasks: Sequence[BlockTask], made: list[dict[str, Any]], engine: Engine) -> list[dict[str, Any]]:
+    """Records of the blocks of a release after as many passes as change the published table.
+
+    A block compares its groups with the whole release less the records that it suppresses itself. In a pass, each block compares
+    its groups with what all blocks publish, and merges or suppresses those that fail (`enforce_on_published`). The passes end when
+    no block has suppressed another record: all groups then satisfy the requirement against the published table. Merging does not
+    change that table. Cost: that of an evaluation of the requirement for each pass; none if no record is suppressed.
+    """
+    job, counts = tasks[0].job, tasks[0].records.counts
+    if len(tasks) == 1 or not _compares_with_published(job.defense):
+        return made
+    tables: tuple[IntArray, ...] = ()
+    left_out = np.sum([one["left_out"][0] for one in made], axis=0)
+    while left_out.any() and (not tables or (tables[-1] != counts - left_out).any()):
+        tables = (*tables, counts - left_out)
+        made = list(engine.map(settle_block, [SettleTask(task, tables) for task in tasks]))
+        left_out = np.sum([one["left_out"][len(tables)] for one in made], axis=0)
+    return made
+
+
+def settle_block(task: SettleTask) -> dict[str, Any]:
+    """Record of a block after a pass for each table.
+
+    The parts of a pass that was interrupted are made again from the first one.
+    """
+    private = task.block.job.folder / "private"
+    done = part_path(private / "done", task.block.release, task.block.block, "json")
+    records = part_path(private / "records", task.block.release, task.block.block)
+    made = dict(read_json(done))
+    if made["sha256"][records.relative_to(private).as_posix()] != checksum(records):
+        done.unlink()
+        made = publish_block(task.block)
+    for table in task.tables[len(made["left_out"]) - 1 :]:
+        made = _settled(task.block, made, table)
+    return made
+
+
+def _settled(task: BlockTask, made: dict[str, Any], table: IntArray) -> dict[str, Any]:
+    """Record of a block whose groups satisfy the requirement in a published table, with its parts written if they changed."""
+    block, view, prior = view_and_prior(task)
+    requirement = task.job.defense.requirement.bind(view, prior)  # type: ignore[attr-defined]
+    records = summarize_records(view, prior, requirement.reads_members)
+    own = part_path(task.job.folder / "private" / "records", task.release, task.block)
+    label = pq.read_table(own, columns=["group"], use_threads=False, partitioning=None)["group"].to_numpy()
+    labels = np.where(label >= 0, np.unique(label, return_inverse=True)[1], 0) - int((label < 0).any())
+    published = TableCounts(view.schema.values, table)
+    groups = summarize_groups(records, labels, published)
+    if requirement(groups).all():
+        return made | {"left_out": [*made["left_out"], made["left_out"][-1]]}
+    # The records that this block suppresses are taken from the table by `enforce_on_published`.
+    elsewhere = TableCounts(view.schema.values, table + np.array(made["left_out"][-1]))
+    several = isinstance(task.job.defense, BKAA)  # as BKAA does itself, within a block
+    rank = np.arange(len(view))
+    labels, notes = enforce_on_published(replace(records, table=elsewhere), labels, rank, requirement, several)
+    grouping = Grouping(labels, notes=(*(Note(kind, **of) for kind, of in made["notes"]), *notes)).renumbered(
+        generator_of(task)
+    )
+    return write_release(task, block, prior, Release(view, grouping), made["left_out"])
+
+
+def _compares_with_published(defense: object) -> bool:
+    """True if a defense promises its requirement in the published table."""
+    if isinstance(defense, (BKAA, JSReduce)):
+        return defense.judged == "published" and defense.leftovers != "relax"
+    return isinstance(defense, Mondrian)
+
+
+def check_block_requirement(owner: str, requirement: Requirement) -> None:
+    """Raise ValueError if a requirement, or a part of it, is fitted to all records of a view.
+
+    A block knows the groups, the counts of the whole table and the priors of its records. A requirement that extends neither
+    `GroupPredicate` nor weighs the prior given to the defense reads more of the view, as `BTPrivacy` with a bandwidth.
+    """
+    if isinstance(requirement, Combination):
+        for part in requirement.parts:
+            check_block_requirement(owner, part)
+    elif isinstance(requirement, MemberPredicate) or not (
+        isinstance(requirement, GroupPredicate) or requirement.weighs_beliefs
+    ):
+        instead = ", or give the prior to adversary= and take bandwidth=None" * isinstance(requirement, BTPrivacy)
+        raise ValueError(
+            f"{owner}: {requirement!r} is fitted to all records of a view, and from disk a block has its own alone; publish and "
+            f"verify in memory{instead}."
+        )

@@ -13,14 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from foreknow.app.disk.block_requirements import check_block_requirement
-from foreknow.app.disk.blocks import people_of, read_block
-from foreknow.app.disk.engine import Engine, as_engine, shared_folder
-from foreknow.app.disk.joined_records import joined_releases
-from foreknow.app.disk.parts import check_listed_parts, part_paths, part_ranges
+from foreknow.app.disk.block_adversary import check_large_adversary, revised_beliefs
+from foreknow.app.disk.engine import Engine, as_engine, parquet_of, quoted, shared_folder
+from foreknow.app.disk.parts import check_listed_parts, joined_releases, part_paths, part_ranges, people_of, read_block
 from foreknow.app.disk.publication import LargeReleases
-from foreknow.app.disk.revised_beliefs import check_large_adversary, revised_beliefs
-from foreknow.app.disk.sql_files import parquet_of, quoted
+from foreknow.app.disk.published_block import check_block_requirement
 from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.checks.definitions import CheckedTable, Group, holds, level_of
 from foreknow.models import Adversary, Problem, Schema

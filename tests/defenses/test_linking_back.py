@@ -18,8 +18,7 @@ from linking_statistics import (
 )
 
 from foreknow.app.cli.files.atomic_output import write_table
-from foreknow.app.cli.files.checksums import write_release
-from foreknow.app.cli.files.release_files import published_table
+from foreknow.app.cli.files.release_files import published_table, write_release
 from foreknow.app.disk.parts import write_part
 from foreknow.app.disk.published_block import _published
 from foreknow.defenses import (

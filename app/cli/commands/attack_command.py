@@ -43,10 +43,8 @@ from foreknow.app.cli.commands.next_step import BOUNDS, next_lines, unused_path
 from foreknow.app.cli.commands.publish_command import notice_codes, notice_suppression, suppressed_share
 from foreknow.app.cli.defense_choices import KNOWLEDGE_OPTIONS
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
-from foreknow.app.cli.files.checksums import check_key
-from foreknow.app.cli.files.publication_settings import cleaned_as_published
-from foreknow.app.cli.files.release_files import read_releases
-from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.app.cli.files.release_files import check_key, read_releases
+from foreknow.app.cli.files.run_settings import SETTINGS, cleaned_as_published, run_settings, write_settings
 from foreknow.app.cli.files.statement_files import read_statements
 from foreknow.app.cli.options import (
     DiskOptions,

@@ -168,7 +168,7 @@ def replace_schema(table: Any, published: "LargeReleases") -> Any:
 
 def _remove_earlier(out: Path) -> None:
     """Remove the beliefs, the exposed respondents and the settings of an earlier run from disk, if no run holds a lock."""
-    from foreknow.app.disk.begun_publication import remove_run
+    from foreknow.app.disk.begun_runs import remove_run
 
     if (out / BELIEFS / BEGUN).exists():
         with locked(out), locked(out / BELIEFS):

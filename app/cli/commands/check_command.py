@@ -25,8 +25,8 @@ from foreknow.app.cli.commands.check_folder import (
 from foreknow.app.cli.commands.next_step import attack_of_key, paths_of, table_options, typed_lines, unused_path
 from foreknow.app.cli.defense_choices import DefenseOptions
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output, write_table
-from foreknow.app.cli.files.column_checks import check_encoding_used
-from foreknow.app.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE, InputFiles
+from foreknow.app.cli.files.columns import DEFAULT_TIME, ONE_RELEASE, InputFiles, check_encoding_used
+from foreknow.app.cli.files.published_tables import GROUP, PublishedFiles
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.app.cli.options import (
     Beta,
@@ -53,7 +53,6 @@ from foreknow.app.cli.pictures import LEVELS as LEVELS_PICTURE
 from foreknow.app.cli.pictures import Pictures, check_pictures, draw_levels
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import continued, error_console, say, say_verdict, show
-from foreknow.app.cli.published.tables import GROUP, PublishedFiles
 from foreknow.defenses import AllOf, KAnonymity, Requirement
 from foreknow.evaluation.checks.manifest import PRIVATE, read_json
 from foreknow.evaluation.checks.verify import verify_table

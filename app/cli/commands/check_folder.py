@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from foreknow.app.cli.files.checksums import RELEASE
+from foreknow.app.cli.files.release_files import RELEASE
 from foreknow.app.cli.files.run_settings import SETTINGS
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import error_console, notice, say, show
@@ -309,7 +309,7 @@ def _listing_of_run(folder: Path) -> Listing:
 
 def _has_beliefs(folder: Path) -> bool:
     """Return whether a folder holds beliefs of `attack_large`, complete or begun."""
-    return "doubtful_groups" in _content(folder / MANIFEST) or "attack" in _content(folder / BEGUN)
+    return "doubtful_groups" in _content(folder / MANIFEST) or "attack" in _content(folder / BEGUN).get("settings", {})
 
 
 def _sums(path: Path, key: str) -> Mapping[str, str]:

@@ -24,7 +24,7 @@ from foreknow.app.cli.commands.description import (
     described,
 )
 from foreknow.app.cli.commands.next_step import attack_of_key, option_text, unused_path
-from foreknow.app.cli.files.input_files import InputFiles
+from foreknow.app.cli.files.columns import InputFiles
 from foreknow.app.cli.options import Encoding, Missing, Separator, separator_character
 from foreknow.app.cli.printing.error_messages import line_in_options
 from foreknow.app.cli.printing.printed_table import PrintedTable

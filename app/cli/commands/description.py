@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from foreknow.app.cli.files.input_files import ONE_RELEASE, InputFiles
-from foreknow.app.cli.published.labels import is_generalized
+from foreknow.app.cli.files.columns import ONE_RELEASE, InputFiles
+from foreknow.app.cli.files.register import is_generalized
 from foreknow.models import Cleaning, ColumnRoles, InputFaults
 from foreknow.models.advice import settings_in
 from foreknow.models.tables.cleaning.date_notations import NAME, NUMBER, notation_of

@@ -9,8 +9,7 @@ from typing import Any
 import typer
 
 from foreknow.app.cli.command_shape import TABLE, parameters_by_key
-from foreknow.app.cli.files.publication_settings import published_options
-from foreknow.app.cli.files.run_settings import SETTINGS, plain_option
+from foreknow.app.cli.files.run_settings import SETTINGS, plain_option, published_options
 from foreknow.app.cli.options import KnowledgeOptions, TableOptions, given_options
 from foreknow.app.cli.printing.terminal import continued
 from foreknow.evaluation.checks.manifest import PRIVATE

@@ -25,12 +25,9 @@ from foreknow.app.cli.defense_choices import (
     seeded_generator,
     which_defense,
 )
-from foreknow.app.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
-from foreknow.app.cli.files.checksums import RELEASE, write_key, write_release
-from foreknow.app.cli.files.column_checks import possible_codes
-from foreknow.app.cli.files.columns import Columns
-from foreknow.app.cli.files.formulas import formula_cells
-from foreknow.app.cli.files.release_files import key_table, published_table
+from foreknow.app.cli.files.atomic_output import atomic_output, check_output, formula_cells, output_suffix, write_table
+from foreknow.app.cli.files.columns import Columns, possible_codes
+from foreknow.app.cli.files.release_files import RELEASE, key_table, published_table, write_key, write_release
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.app.cli.options import (
     OUTPUT_PANEL,

@@ -22,8 +22,8 @@ from foreknow.app.cli.commands.publish_command import (
 )
 from foreknow.app.cli.defense_choices import KNOWLEDGE_OPTIONS, DefenseChoice, defense_text, fresh_seed
 from foreknow.app.cli.files.atomic_output import check_output
-from foreknow.app.cli.files.checksums import RELEASE
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
+from foreknow.app.cli.files.release_files import RELEASE
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.app.cli.options import DiskOptions, TableOptions, given_options
 from foreknow.app.cli.printing.compilation_notice import notice_publication
@@ -134,10 +134,9 @@ def _earlier_set_aside(
     run: DiskRun, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
 ) -> Iterator[None]:
     """Context manager in which, with --overwrite, an earlier publication is set aside, unless arguments or records are refused."""
-    from foreknow.app.disk.blocks import BLOCK_RECORDS
-    from foreknow.app.disk.checked_records import check_records
-    from foreknow.app.disk.earlier_publication import earlier_set_aside, forget_earlier
-    from foreknow.app.disk.parts import EARLIER
+    from foreknow.app.disk.begun_runs import earlier_set_aside, forget_earlier
+    from foreknow.app.disk.large_table import check_records
+    from foreknow.app.disk.parts import BLOCK_RECORDS, EARLIER
     from foreknow.app.disk.publication import check_arguments
 
     if not run.overwrite or not any((run.out / name / BEGUN).exists() for name in (PRIVATE, f"{EARLIER}/{PRIVATE}")):
@@ -156,7 +155,7 @@ def _published(
 ) -> "tuple[LargeReleases, Certificate]":
     """The publication and its certificate."""
     from foreknow.app.disk import AlreadyPublished, LargeReleases, publish_large
-    from foreknow.app.disk.blocks import BLOCK_RECORDS
+    from foreknow.app.disk.parts import BLOCK_RECORDS
 
     notice_publication(defense)
     notice_interrupted(run.out, run.out / PRIVATE)
@@ -205,7 +204,7 @@ def _certified(run: DiskRun, published: "LargeReleases", defense: Defense, adver
     The manifest of a run that was killed here may list these files already.
     """
     from foreknow.app.disk import verify_large
-    from foreknow.app.disk.begun_publication import is_seeded
+    from foreknow.app.disk.begun_runs import is_seeded
     from foreknow.app.disk.parts import write_json
 
     requirement = enforced_requirement(defense)
@@ -225,8 +224,8 @@ def _certified(run: DiskRun, published: "LargeReleases", defense: Defense, adver
     numbers = [ReleaseNumbers(one.time, one.records, one.groups, one.suppressed) for one in published.releases]
     files = parts | {RELEASE: checksum(public / RELEASE)}
     stated = certificate_of(defense, adversary, numbers, found, is_seeded(run.out), files)
-    inputs = [*run.table.files, run.corpus]
-    write_settings(run.out / PRIVATE / SETTINGS, run_settings(run.context, inputs, int(manifest["seed"])))
+    inputs, seed = [*run.table.files, run.corpus], read_json(run.out / PRIVATE / BEGUN)["settings"]["seed"]
+    write_settings(run.out / PRIVATE / SETTINGS, run_settings(run.context, inputs, int(seed)))
     unfinished = public / f".{CERTIFICATE}"
     stated.write(unfinished)
     sums = {SETTINGS: run.out / PRIVATE / SETTINGS, f"../{PARTS}/{RELEASE}": public / RELEASE}

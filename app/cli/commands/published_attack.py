@@ -23,15 +23,8 @@ from foreknow.app.cli.commands.attack_findings import CORPUS, attack_title, in_w
 from foreknow.app.cli.commands.exposure_verdict import fail_over_lines
 from foreknow.app.cli.commands.next_step import BOUNDS, option_text, paths_of, table_options, typed_lines
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
-from foreknow.app.cli.files.input_files import ONE_RELEASE, InputFiles
-from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
-from foreknow.app.cli.files.statement_files import read_statements
-from foreknow.app.cli.options import given_options
-from foreknow.app.cli.pictures import BELIEFS, check_pictures, draw_beliefs
-from foreknow.app.cli.printing.attack_tables import posterior_table
-from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
-from foreknow.app.cli.printing.terminal import notice, say, say_sentences, say_verdict, show, tracked
-from foreknow.app.cli.published.beliefs import (
+from foreknow.app.cli.files.columns import ONE_RELEASE, InputFiles
+from foreknow.app.cli.files.published_beliefs import (
     LINKED_TERMS,
     MEMBER_TERMS,
     PERSON_COLUMNS,
@@ -40,8 +33,15 @@ from foreknow.app.cli.published.beliefs import (
     member_risk,
     members_per_release,
 )
-from foreknow.app.cli.published.register import Register
-from foreknow.app.cli.published.tables import PublishedFiles, PublishedRelease
+from foreknow.app.cli.files.published_tables import PublishedFiles, PublishedRelease
+from foreknow.app.cli.files.register import Register
+from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.app.cli.files.statement_files import read_statements
+from foreknow.app.cli.options import given_options
+from foreknow.app.cli.pictures import BELIEFS, check_pictures, draw_beliefs
+from foreknow.app.cli.printing.attack_tables import posterior_table
+from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
+from foreknow.app.cli.printing.terminal import notice, say, say_sentences, say_verdict, show, tracked
 from foreknow.app.exposure import Exposure
 from foreknow.attacks import Published
 from foreknow.models import Beliefs

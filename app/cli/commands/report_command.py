@@ -42,11 +42,15 @@ from foreknow.app.cli.defense_choices import (
     seeded_generator,
 )
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output
-from foreknow.app.cli.files.checksums import RELEASE, check_key
 from foreknow.app.cli.files.columns import Columns
-from foreknow.app.cli.files.publication_settings import cleaned_as_published, published_options
-from foreknow.app.cli.files.release_files import read_releases
-from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.app.cli.files.release_files import RELEASE, check_key, read_releases
+from foreknow.app.cli.files.run_settings import (
+    SETTINGS,
+    cleaned_as_published,
+    published_options,
+    run_settings,
+    write_settings,
+)
 from foreknow.app.cli.files.statement_files import read_statements
 from foreknow.app.cli.options import (
     INPUT_PANEL,

@@ -1,6 +1,6 @@
-"""Names and roles of the columns of a user's tables, and the schema that the tables imply."""
+"""Tables of the user: files, names and roles of their columns, and the schema that they imply."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,20 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.app.cli.files.column_checks import (
-    check_encoding_used,
-    check_numbers,
-    check_roles,
-    holds_whole_numbers,
-)
-from foreknow.app.cli.files.formulas import unquoted_formulas
-from foreknow.app.cli.files.input_files import ONE_RELEASE, InputFiles
+from foreknow.app.cli.files.atomic_output import unquoted_formulas
 from foreknow.app.cli.printing.terminal import error_console, notice
 from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numeric, Schema
 from foreknow.models.tables.cleaning.faults import Places
-from foreknow.models.tables.cleaning.spellings import common_spelling, folded
+from foreknow.models.tables.cleaning.spellings import common_spelling, folded, stripped
 from foreknow.models.tables.cleaning.times_of_cells import ordered_times
-from foreknow.models.tables.files.table_files import read_table
+from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER, is_hashable
+from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.files.line_numbers import SourceFile, places_in
+from foreknow.models.tables.files.separators import SEPARATORS
+from foreknow.models.tables.files.table_files import columns_of, file_notation, read_table
 
 RESERVED_COLUMNS = ("group", "published")
 """Columns that `foreknow publish` writes and `foreknow attack` reads."""
@@ -241,3 +238,180 @@ def _distinct(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
         return tuple(sorted(values))
     except TypeError:
         return tuple(sorted(values, key=str))
+
+
+ONE_RELEASE = "release"
+"""Time of a table without a column of the time: all its records are one release, with the time 1."""
+
+DEFAULT_TIME = "week"
+"""The column of the time if none is named."""
+
+
+@dataclass(frozen=True)
+class InputFiles:
+    """Notation of the user's files.
+
+    Attributes
+    ----------
+    encoding : str
+    separator : str or None
+        None: found from the first records of each file.
+    missing : tuple of str
+        Cells that mean a missing value, besides the empty one.
+    """
+
+    encoding: str = "utf-8"
+    separator: str | None = None
+    missing: tuple[str, ...] = ()
+
+    def read(
+        self, paths: Sequence[Path], text: Sequence[str], names: Sequence[str], time: str | None = None
+    ) -> tuple[pd.DataFrame, ...]:
+        """Read tables; column names lose the spaces around them, and a table without the time `ONE_RELEASE` gets it.
+
+        Parameters
+        ----------
+        paths : sequence of Path
+        text : sequence of str
+            Columns that are read as text.
+        names : sequence of str
+            Columns that the tables must have.
+        time : str, optional
+
+        Raises
+        ------
+        ValueError
+            If a file cannot be read, or has not all columns.
+        """
+        return tuple(self._read(path, text, names, time) for path in paths)
+
+    def places(self, paths: Sequence[Path], tables: Sequence[pd.DataFrame]) -> Places:
+        """The places of the records of tables, as `read` returned them."""
+        files = [
+            SourceFile(path, len(table), *file_notation(path, self.encoding, self.separator))
+            for path, table in zip(paths, tables, strict=True)
+        ]
+        return lambda rows: places_in(files, rows)
+
+    def _read(self, path: Path, text: Sequence[str], names: Sequence[str], time: str | None) -> pd.DataFrame:
+        written = columns_of(path, self.encoding, self.separator)
+        spaced = {name: stripped(name) for name in written if name != stripped(name)}
+        as_written = {plain: name for name, plain in spaced.items()}
+        columns = [as_written.get(name, name) for name in text]
+        table = read_table(path, columns, self.encoding, ("", *self.missing), self.separator).rename(columns=spaced)
+        self._notice_notation(path, spaced)
+        if time == ONE_RELEASE and time not in table.columns:
+            table = table.assign(**{time: 1})
+        check_named(path, table, names)
+        return table
+
+    def _notice_notation(self, path: Path, spaced: dict[str, str]) -> None:
+        """Print the separator if it was found and is no comma, and the names that lost spaces."""
+        _, separator = file_notation(path, self.encoding, self.separator)
+        if self.separator is None and separator not in (None, ","):
+            notice(f"{path.name} is read with {SEPARATORS[str(separator)]} between its cells.")
+        if spaced:
+            notice(f"{path.name}: spaces around the column names {', '.join(map(repr, spaced.values()))} removed.")
+
+
+def check_named(path: Path, table: pd.DataFrame, names: Sequence[str]) -> None:
+    """Raise ValueError, naming all of them, if columns are missing."""
+    missing = [name for name in dict.fromkeys(names) if name not in table.columns]
+    if not missing:
+        return
+    columns = [str(name) for name in table.columns]
+    alike = {name: next((other for other in columns if folded(other) == folded(name)), None) for name in missing}
+    hints = "".join(f" For {name!r}, write {other!r}." for name, other in alike.items() if other)
+    plural = "column" if len(missing) == 1 else "columns"
+    listed = ", ".join(map(repr, columns[:20])) + (", ..." if len(columns) > 20 else "")
+    raise ValueError(
+        f"{path.name} has no {plural} {', '.join(map(repr, missing))}; it has {listed}.{hints} Name the columns by --id, --time, "
+        f"--qi and --sensitive; foreknow describe {path} proposes them."
+    )
+
+
+def time_column(named: str | None, path: Path, encoding: str, separator: str | None) -> str:
+    """The column of the time: the one named, else ``week`` if the file has it, else `ONE_RELEASE`, with a notice.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read.
+    """
+    if named is not None:
+        return named
+    names = [stripped(name) for name in columns_of(path, encoding, separator)]
+    if DEFAULT_TIME in names:
+        return DEFAULT_TIME
+    if ONE_RELEASE not in names:
+        notice(f"No --time, and no column {DEFAULT_TIME!r}: {path.name} is read as one release.")
+    return ONE_RELEASE
+
+
+MAX_CODES = 10
+"""A numeric quasi-identifier with at most this number of distinct values may hold codes."""
+
+
+def check_encoding_used(encoding: str, paths: Sequence[Path]) -> None:
+    """Raise ValueError if an encoding other than UTF-8 is given and no file is a CSV."""
+    if encoding != "utf-8" and not any(path.suffix.lower() == ".csv" for path in paths):
+        raise ValueError(
+            f"--encoding {encoding} is not read: {', '.join(map(str, paths))} {'is' if len(paths) == 1 else 'are'} not CSV; "
+            "leave the option out."
+        )
+
+
+def check_roles(table: pd.DataFrame, names: Sequence[str]) -> None:
+    """Raise ValueError unless the table holds records, and each name is one column of single values with one role."""
+    check_columns(table, names)
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"the column {name!r} has two roles; give each role a column of its own.")
+        if table[name].dtype == object and not table[name].map(is_hashable).all():
+            raise ValueError(
+                f"the column {name!r} holds lists; a cell is one value. Split the column, or join each list."
+            )
+    if table.empty:
+        raise ValueError("the table has no record.")
+
+
+def check_numbers(column: "pd.Series[Any]") -> None:
+    """Raise ValueError, naming a cell, if a column of numbers holds a few words, or whole numbers that floats round."""
+    known = column.dropna()
+    if pd.api.types.infer_dtype(known) == "integer":
+        large = next((int(cell) for cell in known.tolist() if abs(cell) > MAX_EXACT_INTEGER), None)
+        if large is not None:
+            raise ValueError(
+                f"{column.name!r} holds {large}, and quasi-identifiers that are numbers are exact up to 2^53 = "
+                f"{MAX_EXACT_INTEGER}; name it --categorical {column.name} if it is a code, or write it in a larger unit."
+            )
+    if pd.api.types.is_numeric_dtype(column):
+        return
+    words = known[pd.to_numeric(known.astype(str), errors="coerce").isna()]
+    if 0 < len(words) < len(known) / 2:
+        raise ValueError(
+            f"{column.name!r} holds numbers, and {words.iloc[0]!r} in {len(words)} of {len(known)} cells; correct them, name the "
+            f"cells that are missing, as --missing-value NA, or name it --categorical {column.name} if its numbers are codes."
+        )
+
+
+def possible_codes(schema: Schema, table: pd.DataFrame) -> list[str]:
+    """Numeric quasi-identifiers that may be codes: whole numbers, at most `MAX_CODES` different ones."""
+    names = [name for name, kind in schema.quasi_identifiers.items() if isinstance(kind, Numeric)]
+    distinct = {name: table[name].dropna().unique() for name in names}
+    return [name for name, values in distinct.items() if len(values) <= MAX_CODES and (values % 1 == 0).all()]
+
+
+def column_varying_within_groups(published: pd.DataFrame, group: str, sensitive: str) -> str | None:
+    """A column with several values in one group, or None: a published quasi-identifier has one value in each group."""
+    for name in published.columns.drop([group, sensitive]):
+        if published[[group, name]].astype(str).drop_duplicates()[group].duplicated().any():
+            return str(name)
+    return None
+
+
+def holds_whole_numbers(column: "pd.Series[Any]") -> bool:
+    """Return whether every cell is a whole number of 64 bits, or the text that such a number is written as."""
+    if isinstance(column.dtype, pd.StringDtype):
+        return bool(column.str.fullmatch(r"0|-?[1-9][0-9]{0,17}").all())
+    return isinstance(column.dtype, np.dtype) and column.dtype.kind == "i"

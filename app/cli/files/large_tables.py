@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from foreknow.app.cli.files.input_files import DEFAULT_TIME
+from foreknow.app.cli.files.columns import DEFAULT_TIME
 from foreknow.app.cli.options import TableOptions, given_options
 from foreknow.app.cli.printing.terminal import notice
 from foreknow.models import Categorical, Hierarchy, Schema
@@ -66,7 +66,7 @@ def notice_interrupted(folder: Path, done: Path) -> None:
 
 def _time_column(options: TableOptions) -> str | None:
     """The column of the time: the one named, else ``week`` if the file has it; None for one release, with a notice."""
-    from foreknow.app.disk.input_files import columns_of_file
+    from foreknow.app.disk.large_table import columns_of_file
 
     if options.time is not None:
         return options.time

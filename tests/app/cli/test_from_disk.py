@@ -11,8 +11,9 @@ from commands import ROLES, proposed, records, run, write
 from large_history import bytes_of
 from printed_tables import printed
 
-from foreknow.app.disk import LargeTable, measures, partition_beliefs, publish_large
+from foreknow.app.disk import LargeTable, measures, publish_large
 from foreknow.app.disk import attack as attack_module
+from foreknow.app.disk import partition as partition_beliefs
 from foreknow.defenses import KAnonymity, Mondrian
 
 pytestmark = pytest.mark.usefixtures("wide")
@@ -230,7 +231,7 @@ def test_an_interrupted_attack_goes_on(published, tmp_path, monkeypatch, fails):
     assert "No space left" in refused(*attack)
     assert not list((tmp_path / "risk").glob("*.*"))
     monkeypatch.undo()
-    assert "not from an interrupted run of this attack" in refused(*attack, "--forward")
+    assert "holds something else: a run with another" in refused(*attack, "--forward")
     run(*attack)
     run(*attack[:-1], tmp_path / "whole")
     resumed, whole = bytes_of(tmp_path / "risk"), bytes_of(tmp_path / "whole")

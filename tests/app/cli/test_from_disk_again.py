@@ -13,7 +13,7 @@ from commands import ROLES, records, run, write
 from large_history import bytes_of
 
 from foreknow.app import disk as large
-from foreknow.app.disk.checked_records import check_records
+from foreknow.app.disk.large_table import check_records
 from foreknow.evaluation.file_lock import locked
 
 pytestmark = pytest.mark.usefixtures("wide")
@@ -139,7 +139,7 @@ def test_a_certificate_that_was_removed(folder, source, whole, out):
 def test_the_certificate_tells_how_the_seed_was_chosen_at_first(folder, source, out, first, seed):
     """Also where the seed is read from the settings of the run, or left out."""
     run(*publish(folder, source, *first, "--overwrite"))
-    kept = json.loads((out / "private" / "begun.json").read_text())["seed"]
+    kept = json.loads((out / "private" / "begun.json").read_text())["settings"]["seed"]
     for again in ([], ["--seed", kept]):
         (out / "release" / "certificate.json").unlink()
         run(*publish(folder, source, *again))

@@ -10,7 +10,7 @@ import pytest
 from commands import ROLES, records, run, write
 
 from foreknow.app.cli import command_line
-from foreknow.app.cli.files.formulas import FORMULA_STARTS
+from foreknow.app.cli.files.atomic_output import FORMULA_STARTS
 
 HOSTILE = "=cmd|'/C calc'!A0\x1b[2J\x1b]0;owned\x07\u202etxt"
 """Value that a spreadsheet would run, that would clear a terminal, and that turns the direction of a line."""

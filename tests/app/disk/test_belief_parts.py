@@ -5,7 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 from large_history import beliefs_of, in_memory, visits
 
-from foreknow.app.disk import LargeTable, attack_large, joined_records, publish_large
+from foreknow.app.disk import LargeTable, attack_large, publish_large
+from foreknow.app.disk import parts as joined_records
 from foreknow.app.disk import publication as publication_module
 from foreknow.app.disk.parts import part_paths
 from foreknow.attacks import JointAttack, SequentialAttack

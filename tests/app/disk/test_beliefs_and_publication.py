@@ -19,8 +19,8 @@ from foreknow.app.disk import (
 )
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import publication as publication_module
-from foreknow.app.disk import settled_blocks as settling_module
-from foreknow.app.disk.block_requirements import check_block_requirement
+from foreknow.app.disk import published_block as settling_module
+from foreknow.app.disk.published_block import check_block_requirement
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import BTPrivacy, JSReduce, KAnonymity, Mondrian, PosteriorBound, TCloseness
 from foreknow.evaluation.checks.manifest import differences, listing_of

@@ -8,7 +8,7 @@ from large_history import beliefs_of, bytes_of, in_memory, parts_of, visits
 
 from foreknow.app.disk import Engine, LargeTable, attack_large, publish_large
 from foreknow.app.disk import attack as attack_module
-from foreknow.app.disk.block_generators import block_adversary
+from foreknow.app.disk.block_adversary import block_adversary
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import JSReduce, KAnonymity, Mondrian
 from foreknow.models import Adversary, Auto, Exact, MarkovChain, Mixed, Omega, SwapChain, UniformPrior

@@ -25,14 +25,14 @@ from foreknow.app.disk import (
     LargeReleases,
     LargeTable,
     attack_large,
-    exact_counts,
     measure_large,
-    partition_beliefs,
     publish_large,
     published_block,
     verify_large,
 )
 from foreknow.app.disk import attack as attack_module
+from foreknow.app.disk import partition as exact_counts
+from foreknow.app.disk import partition as partition_beliefs
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import (
     BKAA,

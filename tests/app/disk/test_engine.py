@@ -11,7 +11,7 @@ from commands import ROLES, records, run, write
 from engine_tasks import killed, threads_of_products, waits_from_the_second_on
 
 from foreknow.app.disk import Engine, LargeTable
-from foreknow.app.disk.input_files import columns_of_file
+from foreknow.app.disk.large_table import columns_of_file
 
 slow = pytest.mark.slow
 

@@ -120,7 +120,7 @@ def test_times_in_nanoseconds_are_values(tmp_path):
 
 def test_a_sensitive_column_of_too_many_values_is_refused(tmp_path, monkeypatch):
     path = written(visits(values=5), tmp_path, "parquet")
-    monkeypatch.setattr("foreknow.app.disk.source.MOST_VALUES", 4)
+    monkeypatch.setattr("foreknow.app.disk.large_table.MOST_VALUES", 4)
     with pytest.raises(ValueError, match="the sensitive column 'result' has 5 values; on disk it has at most 4"):
         LargeTable.infer(path, ["age"], time="week")
 

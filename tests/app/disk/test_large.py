@@ -23,8 +23,8 @@ from foreknow.app.disk import (
 )
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import publication as publication_module
-from foreknow.app.disk.blocks import block_ranges
 from foreknow.app.disk.knowledge import learn_from_disk
+from foreknow.app.disk.parts import block_ranges
 from foreknow.app.disk.sorted_records import curve_index
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import (
@@ -155,7 +155,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
         LargeReleases(tmp_path / "out")
     monkeypatch.undo()
     for changed, words in (({"block": 41, "seed": 7}, "block"), ({"block": 40, "seed": 8}, "seed")):
-        with pytest.raises(ValueError, match=f"holds something else: a publication with another {words}; name a"):
+        with pytest.raises(ValueError, match=f"holds something else: a run with another {words}; name a"):
             publish_large(*arguments, **changed)
     other = Adversary(UniformPrior(), estimator=Omega())
     with pytest.raises(ValueError, match="with another defense and another adversary"):
@@ -184,7 +184,7 @@ def test_an_interrupted_attack_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="has not ended; run it again"):
         measure_large(published, tmp_path / "beliefs", adversary)
     other = Adversary(UniformPrior(), CHAIN, estimator=Sinkhorn())
-    with pytest.raises(ValueError, match="not from an interrupted run of this attack: it has another attack"):
+    with pytest.raises(ValueError, match="holds something else: a run with another attack"):
         attack_large(published, other, tmp_path / "beliefs")
     attack_large(published, adversary, tmp_path / "beliefs")
     assert len(written) == 1 + len({*written}) == 1 + len(parts_of(tmp_path / "beliefs"))
@@ -200,7 +200,7 @@ def test_an_adversary_that_cannot_be_written_begins_anew(tmp_path):
     published = publish_large(on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out")
     adversary = Adversary(lambda people: np.full((len(people), 4), 0.25), estimator=Omega())
     attack_large(published, adversary, tmp_path / "beliefs")
-    with pytest.raises(ValueError, match="not from an interrupted run of this attack"):
+    with pytest.raises(ValueError, match="holds something else: a run with another"):
         attack_large(published, adversary, tmp_path / "beliefs")
 
 

@@ -20,8 +20,8 @@ from linking_statistics import (
 
 from foreknow.app.disk import LargeTable, publish_large
 from foreknow.app.disk import publication as publication_module
-from foreknow.app.disk.blocks import GROUPS_OF_A_BLOCK, MOST_BLOCKS
-from foreknow.app.disk.people_partitions import GROUPS_OF_A_RELEASE
+from foreknow.app.disk.partition import GROUPS_OF_A_RELEASE
+from foreknow.app.disk.parts import GROUPS_OF_A_BLOCK, MOST_BLOCKS
 from foreknow.defenses import BKAA, Anatomy, FullDomain, JSReduce, KAnonymity, Mondrian
 from foreknow.models import Adversary, Categorical, Grouping, Numeric, Release, Schema, UniformPrior, View
 

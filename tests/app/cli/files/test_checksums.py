@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from foreknow.app.cli.files.checksums import check_key, write_key, write_release
+from foreknow.app.cli.files.release_files import check_key, write_key, write_release
 from foreknow.defenses import MASK, Anatomy, DistinctDiversity, JSReduce
 from foreknow.evaluation.checks.program import checksum, settings
 

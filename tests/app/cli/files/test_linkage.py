@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foreknow.app.cli.published.linkage import Cells, linked
+from foreknow.app.cli.files.published_tables import Cells
+from foreknow.app.cli.files.register import linked
 from foreknow.models import Categorical, Hierarchy, Numeric, People, Schema
 
 SCHEMA = Schema({"age": Numeric(0, 99), "town": Categorical(("Lyon", "Rome"))}, "s", ("a", "b"))

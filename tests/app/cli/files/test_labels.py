@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from foreknow.app.cli.published.labels import interval_of
+from foreknow.app.cli.files.register import interval_of
 
 AGES = np.array([19.0, 20, 25, 29.5, 30, 31])
 

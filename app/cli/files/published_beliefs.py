@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.app.cli.published.register import LinkedRelease
-from foreknow.app.cli.published.tables import PublishedRelease
+from foreknow.app.cli.files.published_tables import PublishedRelease
+from foreknow.app.cli.files.register import LinkedRelease
 from foreknow.app.exposure import Exposure, exposure_of_records
 from foreknow.app.report.pseudonyms import label
 from foreknow.evaluation.risk.respondent_risk import as_objects

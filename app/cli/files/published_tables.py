@@ -7,11 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.app.cli.files.column_checks import check_roles, column_varying_within_groups
-from foreknow.app.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE, InputFiles
+from foreknow.app.cli.files.columns import (
+    DEFAULT_TIME,
+    ONE_RELEASE,
+    InputFiles,
+    check_roles,
+    column_varying_within_groups,
+)
 from foreknow.app.cli.printing.error_messages import quoted
 from foreknow.app.cli.printing.terminal import notice
-from foreknow.app.cli.published.linkage import Cells
 from foreknow.models import Cleaning, ColumnRoles
 from foreknow.models.arrays import IntArray
 from foreknow.models.tables.cleaning.spellings import stripped
@@ -19,6 +23,23 @@ from foreknow.models.tables.files.table_files import columns_of
 
 GROUP = "group"
 """The column of the group if none is named."""
+
+
+class Cells(NamedTuple):
+    """Distinct rows of labels of the groups of one release: a generalized group is one cell, a bucketized one several.
+
+    Attributes
+    ----------
+    labels : DataFrame
+        One row per cell and one column per quasi-identifier, as text.
+    group : int array, shape (c,)
+    size : int array, shape (c,)
+        Number of published records.
+    """
+
+    labels: pd.DataFrame
+    group: IntArray
+    size: IntArray
 
 
 class PublishedRelease(NamedTuple):

@@ -1,0 +1,529 @@
+"""Partitions of the respondents of all releases; law and beliefs of one, by tasks that read and write files alone."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from foreknow.app.disk.engine import Engine, parquet_of, to_parquet
+from foreknow.app.disk.parts import (
+    belief_part,
+    block_ranges,
+    dense_beliefs,
+    groups_of,
+    part_path,
+    part_paths,
+    part_ranges,
+    people_of,
+    read_block,
+    read_pickle,
+    write_part,
+    write_pickle,
+)
+from foreknow.app.disk.sorted_records import whole_groups
+from foreknow.models import Adversary, JointProblem, MaxEntropy, Schema
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.joint.building import chain_steps
+from foreknow.models.joint.group_messages import exact_beliefs, tilted_messages, weights_without_groups
+from foreknow.models.joint.group_visit import fit_tilts, scratch_of, tilted_counts, write_record_weights
+from foreknow.models.joint.max_entropy import contradicted_groups, with_doubt
+from foreknow.models.joint.messages import Messages, expected_steps, factors_of, first_messages
+from foreknow.models.joint.posterior import JointPosterior, belief_starts, record_beliefs
+
+GROUPS_OF_A_RELEASE = 2**49
+"""Upper limit of the labels of a release, at least `MOST_BLOCKS` times `GROUPS_OF_A_BLOCK`: the key of a group is release times
+limit plus label."""
+
+PUBLISHED = 'WHERE "group" >= 0'
+"""Condition of the records that are not suppressed."""
+
+
+def release_of(keys: IntArray) -> IntArray:
+    """Release of each group, by its key."""
+    return np.asarray(keys // GROUPS_OF_A_RELEASE, dtype=np.int64)
+
+
+class PeoplePartitions(NamedTuple):
+    """Published records of all releases by partition of the respondents, and the groups with members in several partitions.
+
+    Attributes
+    ----------
+    path : Path
+        Parquet file with ``part``, ``release``, ``key`` of the group, ``respondent``, ``value`` and ``q0`` to ``qd``, sorted by the
+        first four.
+    ranges : list of tuple of int
+        First row of each partition and of the next one.
+    shared : Path
+        File of the keys of the shared groups, increasing: int array, shape ``(h,)``.
+    counts : float array, shape (h, m)
+        Published number of records of each value in the shared groups.
+    """
+
+    path: Path
+    ranges: list[tuple[int, int]]
+    shared: Path
+    counts: FloatArray
+
+
+def partition_people(
+    connection: duckdb.DuckDBPyConnection, records: Path, releases: int, m: int, work: Path
+) -> PeoplePartitions:
+    """Partition the respondents by the rank of their first published record.
+
+    There are as many partitions as blocks of the largest release, and each holds as many ranks of a release as the others. The
+    groups of a defense are of near ranks, so that most groups lie in one partition. Cost: two joins and a sort on disk.
+    """
+    path, shared = work / "partitions.parquet", work / "shared.npy"
+    connection.execute(f"CREATE OR REPLACE VIEW published AS {_all_records(records, releases)}")
+    people = work / "people.parquet"
+    connection.execute(
+        "COPY (SELECT respondent, arg_min(part, release) AS part FROM published GROUP BY respondent) "
+        f"{to_parquet(people)}"
+    )
+    connection.execute(
+        f"COPY (SELECT p.part, r.* EXCLUDE (part) FROM published r JOIN {parquet_of(people)} p USING (respondent) "
+        f"ORDER BY p.part, r.key, r.respondent) {to_parquet(path)}"
+    )
+    people.unlink()
+    keys, counts = _shared_groups(connection, path, m)
+    np.save(shared, keys)
+    return PeoplePartitions(path, _ranges(connection, path), shared, counts)
+
+
+def _all_records(records: Path, releases: int) -> str:
+    """Query of the published records of all releases, each with the partition to which its rank leads."""
+    ends = [part_ranges(records, release) for release in range(releases)]
+    parts, queries = max(map(len, ends)), []
+    for release, ranges in enumerate(ends):
+        number, files = ranges[-1][1], parquet_of(*part_paths(records, release))
+        queries.append(
+            f'SELECT * EXCLUDE (rank, "group"), {release} AS release, rank * {parts} // {number} AS part, '
+            f"{_key(release)} FROM {files} {PUBLISHED}"
+        )
+    return " UNION ALL ".join(queries)
+
+
+def published_records(records: Path, releases: int) -> str:
+    """Query of the respondent and the key of the group of each published record of all releases."""
+    return " UNION ALL ".join(
+        f"SELECT respondent, {_key(release)} FROM {parquet_of(*part_paths(records, release))} {PUBLISHED}"
+        for release in range(releases)
+    )
+
+
+def _key(release: int) -> str:
+    """Key of the group of a record, as a column of a query."""
+    return f'{release} * {GROUPS_OF_A_RELEASE} + "group" AS key'
+
+
+def _shared_groups(connection: duckdb.DuckDBPyConnection, path: Path, m: int) -> tuple[IntArray, FloatArray]:
+    """Keys and counts of the groups with members in several partitions."""
+    rows = connection.execute(
+        f"SELECT key, value, count(*) AS number FROM {parquet_of(path)} SEMI JOIN (SELECT key FROM {parquet_of(path)} "
+        "GROUP BY key HAVING min(part) < max(part)) USING (key) GROUP BY key, value"
+    ).fetchnumpy()
+    keys, group = np.unique(rows["key"], return_inverse=True)
+    counts = np.zeros((len(keys), m))
+    counts[group, rows["value"]] = rows["number"]
+    return keys, counts
+
+
+def _ranges(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[int, int]]:
+    sizes = connection.execute(f"SELECT count(*) FROM {parquet_of(path)} GROUP BY part ORDER BY part").fetchall()
+    edges = np.cumsum([0, *(size for (size,) in sizes)]).tolist()
+    return list(pairwise(edges))
+
+
+class Partition(NamedTuple):
+    """Partition of the respondents of all releases.
+
+    Attributes
+    ----------
+    records : Path
+        File of which the rows ``start`` to ``stop`` are those of the partition.
+    number : int
+    shared : Path
+        File of the keys of the groups with members in several partitions.
+    times : tuple
+        Times of the releases.
+    work : Path
+        Folder of the law and of its messages.
+    """
+
+    records: Path
+    start: int
+    stop: int
+    number: int
+    shared: Path
+    times: tuple[Any, ...]
+    schema: Schema
+    adversary: Adversary
+    solver: MaxEntropy
+    work: Path
+
+
+class PartitionLaw(NamedTuple):
+    """Joint problem of a partition, in which groups with members elsewhere publish nothing: their tilts are given.
+
+    Attributes
+    ----------
+    problem : JointProblem
+    law : JointProblem
+        The same without zeros in its knowledge.
+    impossible : bool array, shape (Q, m)
+        Entries of the transition tables that were zero.
+    groups : int array, shape (h,)
+        Numbers of the shared groups in the problem.
+    """
+
+    problem: JointProblem
+    law: JointProblem
+    impossible: BoolArray
+    groups: IntArray
+
+
+class PartitionState(NamedTuple):
+    """Messages of a partition after an exchange; ``pending`` and ``gap``, shape ``(G,)``, are those of `fit_tilts`."""
+
+    messages: Messages
+    pending: FloatArray
+    gap: FloatArray
+
+
+class ExchangeTask(NamedTuple):
+    """Tilts of the shared groups of a partition, shape ``(h, m)``, for the first ``releases``.
+
+    Attributes
+    ----------
+    before, exchange : int
+        Numbers of the exchange that left the messages, and of this one.
+    """
+
+    partition: Partition
+    before: int
+    exchange: int
+    releases: int
+    tilts: FloatArray
+
+
+def begin_partition(task: Partition) -> tuple[IntArray, IntArray]:
+    """Write the law of a partition and its first messages.
+
+    Returns
+    -------
+    shared : int array, shape (h,)
+        Place of each shared group of the partition in the file of shared groups.
+    met : int array, shape (h,)
+        Largest number of shared groups in which a member of each is.
+    """
+    block = read_block(task.records, task.start, task.stop)
+    keys, group = np.unique(block["key"].to_numpy(), return_inverse=True)
+    place = np.searchsorted(everywhere := np.load(task.shared, mmap_mode="r"), keys)
+    inside = np.flatnonzero(place < len(everywhere))
+    groups = inside[everywhere[place[inside]] == keys[inside]]
+    problem = _problem(task, block, keys, group.astype(np.int64), groups)
+    law = PartitionLaw(problem, *with_doubt(problem), groups)
+    messages = first_messages(law.law)
+    write_pickle(_law_path(task), law)
+    write_pickle(_state_path(task, 0), PartitionState(messages, np.full(len(keys), np.inf), np.zeros(len(keys))))
+    return place[groups].astype(np.int64), _groups_met(problem, groups)
+
+
+def exchange_tilts(task: ExchangeTask) -> FloatArray:
+    """Fit the other tilts of a partition, given those of its shared groups.
+
+    Returns
+    -------
+    float array, shape (h, m)
+        Expected number of records of each value of the members in the partition of each shared group.
+    """
+    law, state = law_of(task.partition), state_of(task.partition, task.before)
+    at, factors, scratch = law.law.layout, factors_of(law.law), scratch_of(law.law)
+    messages, m, solver = state.messages, law.law.values, task.partition.solver
+    groups = int(at.release_starts[min(task.releases, law.law.releases)])
+    place = at.value_starts[law.groups][:, None] + np.arange(m)
+    state.pending[law.groups[(messages.tilt[place] != task.tilts).any(axis=1)]] = np.inf
+    messages.tilt[place] = task.tilts
+    limit = float(solver.rounds) * max(groups, 1)
+    fit_tilts(groups, at, factors, messages, scratch, state.pending, state.gap, float(solver.tolerance), limit)
+    expected = np.zeros(task.tilts.shape)
+    fitted = law.groups < groups
+    expected[fitted] = tilted_counts(law.groups[fitted], m, at, factors, messages, scratch)
+    write_pickle(_state_path(task.partition, task.exchange), state)
+    return expected
+
+
+def law_of(partition: Partition) -> PartitionLaw:
+    """Law that `begin_partition` wrote."""
+    law: PartitionLaw = read_pickle(_law_path(partition))
+    return law
+
+
+def state_of(partition: Partition, exchange: int) -> PartitionState:
+    """Messages after an exchange; those of exchange 0 are the first ones."""
+    state: PartitionState = read_pickle(_state_path(partition, exchange))
+    return state
+
+
+def drop_state(partition: Partition, exchange: int) -> None:
+    """Remove the messages of an earlier exchange."""
+    _state_path(partition, exchange).unlink(missing_ok=True)
+
+
+def _problem(task: Partition, block: pa.Table, keys: IntArray, group: IntArray, shared: IntArray) -> JointProblem:
+    """Joint problem of the records of a partition, sorted by group; the shared groups publish nothing."""
+    m, release = len(task.schema.values), block["release"].to_numpy().astype(np.int64)
+    shown = np.bincount(group * m + block["value"].to_numpy().astype(np.int64), minlength=len(keys) * m)
+    counts = shown.reshape(len(keys), m).astype(np.int64)
+    counts[shared] = 0
+    person = pc.dictionary_encode(block["respondent"].combine_chunks()).indices.to_numpy().astype(np.int64)
+    steps = chain_steps(task.adversary, release, person, m)
+    prior = _priors(task, block, steps.path, release)
+    return JointProblem(prior, steps.tables, steps.path, group, steps.chain, counts, release_of(keys))
+
+
+def _priors(task: Partition, block: pa.Table, path: IntArray, release: IntArray) -> FloatArray:
+    """Prior of the first value of each path, at the time of its first record."""
+    _, first = np.unique(path, return_index=True)
+    prior = np.zeros((len(first), len(task.schema.values)))
+    for number in np.unique(release[first]).tolist():
+        rows = first[release[first] == number]
+        people = people_of(block.take(pa.array(rows)), task.schema, task.times[number])
+        prior[path[rows]] = task.adversary.prior_rows(people)
+    return prior
+
+
+def _groups_met(problem: JointProblem, groups: IntArray) -> IntArray:
+    """Largest number of shared groups on the path of a member of each shared group."""
+    shared = np.isin(problem.group, groups)
+    met = np.bincount(problem.path[shared], minlength=len(problem.prior))
+    most = np.zeros(len(problem.counts), dtype=np.int64)
+    np.maximum.at(most, problem.group[shared], met[problem.path[shared]])
+    return most[groups]
+
+
+def _law_path(partition: Partition) -> Path:
+    return partition.work / f"law-{partition.number:05d}.pickle"
+
+
+def _state_path(partition: Partition, exchange: int) -> Path:
+    return partition.work / f"messages-{partition.number:05d}-{exchange:05d}.pickle"
+
+
+class BeliefTask(NamedTuple):
+    """Fitted partition whose beliefs about the releases ``first`` to ``last`` are to be written to ``folder``.
+
+    Attributes
+    ----------
+    partition : Partition
+    exchange : int
+        Number of the last exchange of the partition.
+    first, last : int
+    folder : Path
+    weights : Path or None
+        Folder of the weights of the members of shared groups, if the beliefs keep the exact counts of each group; else None.
+    hindsight : bool
+        True if the beliefs are given all releases.
+    """
+
+    partition: Partition
+    exchange: int
+    first: int
+    last: int
+    folder: Path
+    weights: Path | None
+    hindsight: bool
+
+
+def write_beliefs(task: BeliefTask) -> tuple[IntArray, IntArray]:
+    """Write the beliefs of a partition about some releases.
+
+    With ``weights``, the beliefs are those of `GroupMessages`: the groups within the partition have their exact counts, and the
+    weights of the members of shared groups are written instead of their beliefs.
+
+    Returns
+    -------
+    doubtful : int array, shape (last - first,)
+        Number of groups of each release within the partition that contradict the knowledge or did not converge.
+    contradicted : int array
+        Places among the shared groups of the partition of those that contradict the knowledge.
+    """
+    own = task.partition
+    law, state = law_of(own), state_of(own, task.exchange)
+    at, messages = law.law.layout, state.messages
+    beliefs = record_beliefs(law.law, messages.forward * messages.backward)
+    release = law.law.release
+    edges = np.searchsorted(release[law.law.group], [task.first, task.last]).tolist()
+    ruled_out = expected_steps(at, factors_of(law.law), messages, law.impossible, (edges[0], edges[1]))[1]
+    doubtful = contradicted_groups(law.problem, law.law, ruled_out, beliefs) > 0
+    contradicted = np.flatnonzero(doubtful[law.groups] & _within(release[law.groups], task))
+    doubtful |= state.gap > own.solver.tolerance
+    if task.weights is not None:
+        beliefs = _weights(law, messages, task)
+    doubtful |= _write_parts(task, law, beliefs)
+    doubtful[law.groups] = False
+    mine = np.flatnonzero(doubtful & _within(release, task))
+    return np.bincount(release[mine] - task.first, minlength=task.last - task.first), contradicted
+
+
+def _within(release: IntArray, task: BeliefTask) -> BoolArray:
+    return np.asarray((release >= task.first) & (release < task.last))
+
+
+def _weights(law: PartitionLaw, messages: Messages, task: BeliefTask) -> FloatArray:
+    """Weight of each possible value of each record of the releases without its group, as of `GroupMessages`: shape ``(B,)``."""
+    if task.hindsight:
+        return weights_without_groups(law.law, tilted_messages(law.law, messages).likelihoods)
+    at, starts, releases = law.law.layout, belief_starts(law.law), law.law.releases
+    weights = np.zeros(int(starts[-1]))
+    # The law of a partition ends with the last release of its own respondents.
+    groups = (int(at.release_starts[min(task.first, releases)]), int(at.release_starts[min(task.last, releases)]))
+    write_record_weights(weights, groups, starts, at, factors_of(law.law), messages, scratch_of(law.law))
+    return weights
+
+
+def _write_parts(task: BeliefTask, law: PartitionLaw, numbers: FloatArray) -> BoolArray:
+    """Write the parts of all releases; return the groups whose exact posterior is doubtful, bool array of shape ``(G,)``.
+
+    ``numbers``, shape ``(B,)``, are the beliefs, or the weights where the counts are exact.
+    """
+    own, group, release = task.partition, law.law.group, law.law.release
+    groups = len(release)
+    posterior = JointPosterior(law.law, numbers, np.zeros(groups, dtype=np.int64), np.zeros(groups))
+    block, doubtful = read_block(own.records, own.start, own.stop), np.zeros(groups, dtype=np.bool_)
+    is_shared = np.isin(group, law.groups)
+    for number in range(task.first, task.last):
+        records = np.arange(*np.searchsorted(release[group], [number, number + 1]))
+        rows = posterior.rows(records)
+        if task.weights is not None:
+            shared = is_shared[records]
+            _write_shared(task, block.take(pa.array(records[shared])), rows[shared], number)
+            records = records[~shared]
+            value = block["value"].to_numpy()[records].astype(np.int64)
+            rows, failed = exact_rows(group[records], value, rows[~shared])
+            doubtful[failed] = True
+        respondent = block["respondent"].take(pa.array(records))
+        part = belief_part(respondent, np.zeros(len(records), dtype=np.int64), rows, number)
+        write_part(part_path(task.folder, number, own.number), part)
+    return doubtful
+
+
+def _write_shared(task: BeliefTask, members: pa.Table, weights: FloatArray, release: int) -> None:
+    """Write the weights of the members of shared groups of a release, if there are any."""
+    if len(members):
+        assert task.weights is not None
+        write_weights_part(part_path(task.weights, release, task.partition.number), members, weights, release)
+
+
+class WeightBlock(NamedTuple):
+    """Members of some shared groups: rows ``start`` to ``stop`` of a file of weights, whose beliefs are part ``number``."""
+
+    weights: Path
+    start: int
+    stop: int
+    number: int
+    values: int
+    folder: Path
+
+
+def exact_rows(key: IntArray, value: IntArray, weights: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Posterior of each record in its group with exact counts, and the keys of the groups whose status is not fine.
+
+    Parameters
+    ----------
+    key : int array, shape (n,)
+        Group of each record, not decreasing.
+    value : int array, shape (n,)
+        True values, of which the number in each group alone is read.
+    weights : float array, shape (n, m)
+        Weight of each value of each record by all other releases; those of values that the group does not show are not read.
+
+    Returns
+    -------
+    beliefs : float array, shape (n, m)
+    doubtful : int array
+
+    Notes
+    -----
+    The records are independent given the weights, so that each is a path of its own. Cost: as `exact_beliefs`.
+    """
+    if not len(key):
+        return weights, key
+    (n, m), (group, counts) = weights.shape, groups_of(key, value, weights.shape[1])
+    alone = JointProblem(
+        np.full((n, m), 1.0 / m), (), np.arange(n), group, np.zeros(n, int), counts, np.zeros(len(counts), int)
+    )
+    shown, width = counts[group] > 0, np.diff(belief_starts(alone))
+    own = np.where(shown, weights, 0.0)
+    totals = own.sum(axis=1, keepdims=True)
+    own = np.where(totals > 0, own / np.maximum(totals, np.finfo(float).tiny), 1.0 / width[:, None])
+    beliefs = np.zeros((n, m))
+    beliefs[shown], status = exact_beliefs(alone, own[shown])
+    return beliefs, np.unique(key)[status != 0]
+
+
+def write_weights_part(path: Path, block: pa.Table, weights: FloatArray, release: int) -> None:
+    """Write the weights of members of shared groups: ``label`` and ``value``, and the columns of `belief_part`."""
+    part = belief_part(block["respondent"], np.zeros(len(block), dtype=np.int64), weights, release)
+    write_part(path, part.append_column("label", block["key"]).append_column("value", block["value"]))
+
+
+def write_shared_beliefs(weights: Path, partitions: int, m: int, folder: Path, engine: Engine) -> IntArray:
+    """Write the beliefs about members of shared groups, from the parts of the weights that the partitions wrote.
+
+    The members are sorted by group, and cut into at most as many blocks as partitions, at the ends of groups.
+
+    Parameters
+    ----------
+    weights : Path
+        Folder of the parts of the weights; removed parts are not read.
+    partitions : int
+        Number of partitions, after which the parts of the beliefs are numbered.
+    m : int
+        Number of sensitive values.
+    folder : Path
+        Folder of the beliefs.
+    engine : Engine
+
+    Returns
+    -------
+    int array
+        Keys of the groups whose status is not fine.
+    """
+    parts = sorted(weights.rglob("part-*.parquet"))
+    if not parts:
+        return np.zeros(0, dtype=np.int64)
+    path = weights / "by-group.parquet"
+    with engine.connection() as connection:
+        _sort_by_group(connection, parts, path)
+        members = pq.read_metadata(path).num_rows
+        ranges = whole_groups(connection, path, block_ranges(members, max(1, members // partitions)))
+    tasks = [WeightBlock(path, *ends, partitions + place, m, folder) for place, ends in enumerate(ranges)]
+    return np.concatenate(list(engine.map(write_block_beliefs, tasks)))
+
+
+def write_block_beliefs(task: WeightBlock) -> IntArray:
+    """Write the beliefs about the members of some shared groups; return the keys of those whose status is not fine."""
+    block = read_block(task.weights, task.start, task.stop)
+    key = block["label"].to_numpy()
+    weights, _ = dense_beliefs(block, task.values)
+    beliefs, doubtful = exact_rows(key, block["value"].to_numpy(), weights)
+    release = release_of(key)
+    for number in np.unique(release).tolist():
+        rows = slice(*np.searchsorted(release, [number, number + 1]).tolist())
+        respondent = block["respondent"].slice(rows.start, rows.stop - rows.start)
+        part = belief_part(respondent, np.zeros(len(respondent), dtype=np.int64), beliefs[rows], number)
+        write_part(part_path(task.folder, number, task.number), part)
+    return doubtful
+
+
+def _sort_by_group(connection: duckdb.DuckDBPyConnection, parts: list[Path], path: Path) -> None:
+    rows = f"SELECT * FROM {parquet_of(*parts)} ORDER BY label, respondent"
+    connection.execute(f"COPY ({rows}) {to_parquet(path)}")
+    for part in parts:
+        part.unlink()

@@ -40,6 +40,7 @@ TABLE = Path(__file__).with_name("net.csv")
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d{6,}(?:[eE][-+]?\d+)?|(?<![\w.])-?\d(?:\.\d+)?[eE]-\d+")
 """Floats as text, with more digits than are compared."""
 VOLATILE = (
+    (re.compile(r"^Compiling kernels once.*\n?", re.MULTILINE), ""),
     (re.compile(r"(?<![\w.])(?=\d*[a-f])[0-9a-f]{16,64}\b"), "<checksum>"),
     (re.compile(r"0x[0-9a-f]+"), "<address>"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(\+00:00|Z)?"), "<moment>"),

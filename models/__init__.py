@@ -70,8 +70,7 @@ if TYPE_CHECKING:
     )
     from foreknow.models.knowledge.dirichlet import DirichletChain as DirichletChain
     from foreknow.models.knowledge.dirichlet import DirichletFrequencies as DirichletFrequencies
-    from foreknow.models.knowledge.chain_by_release import IncrementalChain as IncrementalChain
-    from foreknow.models.knowledge.chain_by_release import InhomogeneousChain as InhomogeneousChain
+    from foreknow.models.knowledge.chain_by_release import ChainByRelease as ChainByRelease
     from foreknow.models.knowledge.kernel_prior import KernelPrior as KernelPrior
     from foreknow.models.knowledge.markov_chain import (
         MarkovChain as MarkovChain,
@@ -161,6 +160,7 @@ PLACES = {
     "Cascade": "foreknow.models.knowledge.cascades",
     "Categorical": "foreknow.models.tables.attributes",
     "Claims": "foreknow.models.knowledge.compromised_records",
+    "ChainByRelease": "foreknow.models.knowledge.chain_by_release",
     "ClassFrequencies": "foreknow.models.knowledge.class_frequencies",
     "CleanedTable": "foreknow.models.tables.cleaning.cleaning",
     "Cleaning": "foreknow.models.tables.cleaning.cleaning",
@@ -187,8 +187,6 @@ PLACES = {
     "Grouping": "foreknow.models.tables.grouping",
     "Hierarchy": "foreknow.models.tables.hierarchy",
     "History": "foreknow.models.tables.history",
-    "IncrementalChain": "foreknow.models.knowledge.chain_by_release",
-    "InhomogeneousChain": "foreknow.models.knowledge.chain_by_release",
     "InputFaults": "foreknow.models.tables.cleaning.faults",
     "ItemObservation": "foreknow.models.quasi_sensitive.item_release",
     "ItemRelease": "foreknow.models.quasi_sensitive.item_release",

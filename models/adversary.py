@@ -40,7 +40,7 @@ class Adversary:
     ----------
     prior : Prior
         Belief in the value of a respondent not seen before: BK^sv. It may depend on the time of the release (`PriorByTime`).
-    transitions : MarkovChain, IncrementalChain, InhomogeneousChain, DirichletChain or TransitionsByClass, optional
+    transitions : MarkovChain, ChainByRelease, DirichletChain or TransitionsByClass, optional
         Distribution of a value given earlier values: BK^seq. Without it, releases are independent, and every revised prior is
         the prior. It may depend on the person (`PersonalTransitions`).
     compromised : CompromisedRecords, optional

@@ -272,8 +272,8 @@ def each_knowledge():
             "order 2": lambda r: m.MarkovChain.fit(history(r), 2, 0.1, gaps="power"),
             "as printed": lambda r: m.MarkovChain.fit(history(r), 1, as_printed=True),
             "dirichlet": lambda r: m.DirichletChain.fit(history(r), 1),
-            "inhomogeneous": lambda r: m.InhomogeneousChain.fit(history(r), 1, 0.1, 1.0),
-            "incremental": lambda r: m.IncrementalChain.fit(history(r), 1, 0.1),
+            "inhomogeneous": lambda r: m.ChainByRelease.fit(history(r), 1, 0.1, 1.0),
+            "incremental": lambda r: m.ChainByRelease.extracted(history(r), 1, 0.1),
             "by class": lambda r: m.TransitionsByClass.fit(history(r), {"age": 2}, 1, 0.1, 1.0),
         }
         for name, make in priors.items():

@@ -84,7 +84,7 @@ GIVEN = [
     *(models.Numeric(0, 9), MIXED.quasi_identifiers["town"].hierarchy, TABLE, RECORDS, PROBLEM, models.Exact()(PROBLEM)),
     *(ADVERSARY, AVERAGED, CHAIN, models.GivenPrior(pd.DataFrame(THIRDS, list("ABC"), list("abc")))),
     *(models.PriorByTime({1: UniformPrior()}), CLASSES, models.DirichletFrequencies.fit(HISTORY, {})),
-    *(models.DirichletChain.fit(HISTORY, 1), models.IncrementalChain.fit(HISTORY, 1), models.InhomogeneousChain.fit(HISTORY)),
+    *(models.DirichletChain.fit(HISTORY, 1), models.ChainByRelease.extracted(HISTORY, 1), models.ChainByRelease.fit(HISTORY)),
     *(models.KernelPrior.fit(HISTORY, bandwidth=0.5), models.RegressionPrior(DESIGN, np.zeros(3), np.zeros((1, 3)))),
     *(DESIGN, models.TransitionsByClass(class_of, (CHAIN,)), models.Claims(*[np.zeros(2, dtype=np.int64)] * 3)),
     *(models.SwapChain(**RNG), models.GibbsSampling(**RNG), SAMPLER, models.ProgramEstimator(build, **RNG)),

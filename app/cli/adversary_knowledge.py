@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from foreknow.models import (
     Adversary,
+    ChainByRelease,
     ClassFrequencies,
     Estimator,
     History,
-    IncrementalChain,
     LearnedKnowledge,
     MarkovChain,
     Numeric,
@@ -114,10 +114,10 @@ def assumed_adversary(history: History, corpus: History | None, learning: Learni
     """The adversary that a defense assumes, with the Omega-estimate.
 
     With a corpus, the prior and the chain are the corpus's. Without one, the prior is the history's, and the chain at each release
-    is learned from the views before it (`IncrementalChain`).
+    is learned from the views before it (`ChainByRelease`).
     """
     knowledge = learn_knowledge(history if corpus is None else corpus, learning)
     chain: Transitions | None = knowledge.transitions
     if corpus is None and chain is not None:
-        chain = IncrementalChain.fit(history, learning.order, learning.pseudo_count, gaps=learning.gaps)
+        chain = ChainByRelease.extracted(history, learning.order, learning.pseudo_count, gaps=learning.gaps)
     return learning.adversary(knowledge.prior, chain, Omega())

@@ -14,7 +14,7 @@ from foreknow.app.disk.engine import Engine, parquet_of, to_parquet
 from foreknow.app.disk.large_table import LargeTable, coded_query
 from foreknow.app.disk.parts import people_of
 from foreknow.app.disk.sorted_records import BATCH, check_cells
-from foreknow.models import ClassFrequencies, IncrementalChain, MarkovChain
+from foreknow.models import ChainByRelease, ClassFrequencies, MarkovChain
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, frequencies_of_counts
 from foreknow.models.knowledge.markov_chain import chain_of_pairs
@@ -29,19 +29,19 @@ class LearnedFromDisk(NamedTuple):
     prior : ClassFrequencies
     transitions : MarkovChain or None
         Chain of all releases; None if no respondent has two records.
-    before : IncrementalChain or None
+    before : ChainByRelease or None
         Chain of the releases before each one.
     """
 
     prior: ClassFrequencies
     transitions: MarkovChain | None
-    before: IncrementalChain | None
+    before: ChainByRelease | None
 
 
 def learn_from_disk(
     table: LargeTable, classes: Mapping[str, int | None], pseudo_count: float, gaps: GapRule, engine: Engine
 ) -> LearnedFromDisk:
-    """Class frequencies and chains of order 1, as `ClassFrequencies.fit`, `MarkovChain.fit` and `IncrementalChain.fit`.
+    """Class frequencies and chains of order 1, as `ClassFrequencies.fit`, `MarkovChain.fit` and `ChainByRelease.extracted`.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def learn_from_disk(
     chains = tuple(
         chain_of_pairs(each, pseudo_count) if each.any() else MarkovChain(1, np.full((m, m), 1.0 / m)) for each in total
     )
-    return LearnedFromDisk(prior, chains[-1], IncrementalChain(chains))
+    return LearnedFromDisk(prior, chains[-1], ChainByRelease.of_views(chains))
 
 
 def _written(

@@ -13,11 +13,11 @@ from foreknow.defenses import publish
 from foreknow.evaluation import adversary_gain, disclosures, exams
 from foreknow.models import (
     Adversary,
+    ChainByRelease,
     ClassFrequencies,
     Exact,
     GivenPrior,
     History,
-    IncrementalChain,
     MarkovChain,
     Numeric,
     Omega,
@@ -75,8 +75,8 @@ def sources(simulation: Simulation) -> Iterator[tuple[str, object, object]]:
     for name, corpus in (("mined from 24 x 5,000", large), ("mined from 24 x 500", small)):
         yield name, ClassFrequencies.fit(corpus, CLASSES), MarkovChain.fit(corpus)
     yield "as printed", ClassFrequencies.fit(large, CLASSES), MarkovChain.fit(large, as_printed=True)
-    yield "extracted before", simulation.prior, IncrementalChain.fit(simulation.history)
-    yield "extracted up to", simulation.prior, IncrementalChain.fit(simulation.history, inclusive=True)
+    yield "extracted before", simulation.prior, ChainByRelease.extracted(simulation.history)
+    yield "extracted up to", simulation.prior, ChainByRelease.extracted(simulation.history, inclusive=True)
 
 
 def counted_twice() -> Iterator[str]:
@@ -108,5 +108,5 @@ def _without_memory(seed: int, inclusive: bool) -> float:
     )
     history = History.read(frame, Schema({"age": Numeric()}, "value", range(6)))
     releases = tuple(Release(view, rng.permutation(people) // 4) for view in history)
-    adversary = Adversary(UniformPrior(), IncrementalChain.fit(history, inclusive=inclusive), estimator=Exact())
+    adversary = Adversary(UniformPrior(), ChainByRelease.extracted(history, inclusive=inclusive), estimator=Exact())
     return float(gains(adversary, releases, history).iloc[1])

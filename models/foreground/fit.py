@@ -89,10 +89,12 @@ class Fit:
     def from_posterior(cls, tree: Any, variable: str = "global_distribution") -> "Fit":
         """Posterior of the global distribution of a sampled `foreground_model`: its mean, and all draws.
 
+        Errors and warnings are those of `MarkovChain.from_posterior`.
+
         Parameters
         ----------
-        tree : DataTree or Dataset
-            With the group ``posterior``, as `pymc.sample` returns it.
+        tree
+            As for `MarkovChain.from_posterior`.
         variable : str
             With the dimensions chain, draw, ``signature`` and ``value``.
 
@@ -101,20 +103,10 @@ class Fit:
         Fit
             With effective sample sizes and R-hats where there are at least 4 draws per chain. The status is
             `FitStatus.UNCONVERGED` where an R-hat is over `MAX_RHAT`, or a draw diverged. The log-likelihood is NaN.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `MarkovChain.from_posterior`.
-
-        Warns
-        -----
-        UserWarning
-            If draws diverged.
         """
-        found = posterior_variable("Fit.from_posterior", tree, variable, [("signature", VALUE)])
+        found = posterior_variable(tree, variable, [("signature", VALUE)])
         mean, draws = probability_rows(found.mean, "the distribution of signature"), found.draws
-        ess, rhat = _diagnostics(posterior_dataset("Fit.from_posterior", tree), variable)
+        ess, rhat = _diagnostics(posterior_dataset(tree), variable)
         is_fine = not divergences(tree) and not (rhat is not None and (rhat > MAX_RHAT).any())
         status = FitStatus.FINE if is_fine else FitStatus.UNCONVERGED
         return cls(mean, status, float("nan"), len(draws), np.zeros((0, *mean.shape)), draws, ess, rhat)

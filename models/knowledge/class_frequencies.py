@@ -105,31 +105,22 @@ class ClassFrequencies:
 
         Parameters
         ----------
-        tree : DataTree or Dataset
-            With the group ``posterior``, as `pymc.sample` returns it for `release_model` or `history_model`.
+        tree, values
+            As for `MarkovChain.from_posterior`, for a model as `release_model` or `history_model`.
         cuts : mapping of str to tuple of float
             Cuts of the attributes into classes. Class c of the model is the class c of `ClassFrequencies.classes`.
         variable : str
             With the dimensions chain and draw, and ``class, value`` or one dimension for each attribute of the cuts and
             ``value``.
-        values : sequence, optional
-            Sensitive domain, as for `MarkovChain.from_posterior`.
 
         Raises
         ------
         TypeError, ValueError
             As `MarkovChain.from_posterior`, or if the number of classes does not fit the cuts.
-
-        Warns
-        -----
-        UserWarning
-            If draws diverged.
         """
-        owner = "ClassFrequencies.from_posterior"
         shape = class_shape(cuts)
-        orders = [("class", VALUE), (*map(str, cuts), VALUE)]
-        table = posterior_variable(owner, tree, variable, orders, values).mean
-        return cls(cuts, with_classes(owner, table, shape, 1))
+        found = posterior_variable(tree, variable, [("class", VALUE), (*map(str, cuts), VALUE)], values)
+        return cls(cuts, with_classes(found.mean, shape, 1))
 
     def __call__(self, people: People) -> FloatArray:
         """Distribution of the class of each respondent: float array, shape ``(n, m)``."""
@@ -155,7 +146,7 @@ def class_shape(cuts: Any) -> tuple[int, ...]:
     return tuple(len(_increasing(name, cut)) + 1 for name, cut in cuts.items())
 
 
-def with_classes(owner: str, table: FloatArray, shape: tuple[int, ...], rest: int) -> FloatArray:
+def with_classes(table: FloatArray, shape: tuple[int, ...], rest: int) -> FloatArray:
     """Table with one axis for each attribute before its last ``rest`` ones; the given one may have a single axis of all classes.
 
     Raises
@@ -165,9 +156,7 @@ def with_classes(owner: str, table: FloatArray, shape: tuple[int, ...], rest: in
     """
     classes = table.shape[: table.ndim - rest]
     if classes != shape and classes != (math.prod(shape),):
-        raise ValueError(
-            f"{owner}: the posterior has {classes} classes, and the cuts make {shape}. Give the cuts of the model."
-        )
+        raise ValueError(f"the posterior has {classes} classes, and the cuts make {shape}. Give the cuts of the model.")
     return table.reshape(*shape, *table.shape[table.ndim - rest :])
 
 

@@ -143,8 +143,8 @@ class CompromisedRecords:
 
         Parameters
         ----------
-        tree : DataTree or Dataset
-            With the group ``posterior``, as `pymc.sample` returns it.
+        tree
+            As for `MarkovChain.from_posterior`.
         claims : DataFrame
             Columns respondent, value and time, one row per claim; a column confidence is replaced.
         variable : str
@@ -159,14 +159,9 @@ class CompromisedRecords:
         ------
         TypeError, ValueError
             As `MarkovChain.from_posterior`; if ``claims`` is no table of claims; or if the model has other claims.
-
-        Warns
-        -----
-        UserWarning
-            If draws diverged.
         """
         owner = "CompromisedRecords.from_posterior"
-        found = posterior_variable(owner, tree, variable, [(), ("claim",)])
+        found = posterior_variable(tree, variable, [(), ("claim",)])
         check_kind(owner, "claims", claims, pd.DataFrame, "is a DataFrame with the columns respondent, value and time")
         if found.dims:
             check_columns(claims, COLUMNS[:3])

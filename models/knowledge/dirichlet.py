@@ -10,7 +10,7 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_counts, class_shape, with_classes
 from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.knowledge.posterior_variable import VALUE, chain_dims, posterior_variable, variable_dims
+from foreknow.models.knowledge.posterior_variable import TABLE, VALUE, posterior_variable
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, sequences_for_order
 from foreknow.models.problem import probability_rows
 from foreknow.models.settings import MAX_FLOAT, as_floats, as_generator, check_kind, is_number, shown
@@ -58,7 +58,7 @@ def drawn_rows(concentrations: FloatArray, rng: np.random.Generator) -> FloatArr
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def matched_rows(owner: str, draws: FloatArray) -> FloatArray:
+def matched_rows(draws: FloatArray) -> FloatArray:
     """Concentrations of the Dirichlet rows with the mean and the total variance of some draws: of the shape of one draw.
 
     A row with the mean p has ``a = s p`` with ``s + 1 = sum_v p_v (1 - p_v) / sum_v var_v``. Draws of a Dirichlet distribution
@@ -77,7 +77,7 @@ def matched_rows(owner: str, draws: FloatArray) -> FloatArray:
     if wrong.any():
         row = tuple(int(place) for place in np.unravel_index(int(wrong.argmax()), wrong.shape))
         raise ValueError(
-            f"{owner}: the {len(draws)} draws of row {row} have a total variance of {spread[row]:.3g}; those of a Dirichlet row of "
+            f"the {len(draws)} draws of row {row} have a total variance of {spread[row]:.3g}; those of a Dirichlet row of "
             f"this mean are between 0 and {wide[row]:.3g}. Give all draws of the posterior; for one draw, take MarkovChain or "
             "ClassFrequencies."
         )
@@ -194,31 +194,17 @@ class DirichletFrequencies:
     ) -> "DirichletFrequencies":
         """Dirichlet rows with the mean and the variance of the draws of a sampled PyMC model.
 
-        Parameters
-        ----------
-        tree, cuts, variable, values
-            As for `ClassFrequencies.from_posterior`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `ClassFrequencies.from_posterior`, or if the draws of a class do not vary.
-
-        Warns
-        -----
-        UserWarning
-            If draws diverged.
+        The parameters, errors and warnings are those of `ClassFrequencies.from_posterior`. Draws of a class that do not vary are an
+        error.
 
         Notes
         -----
         A sampled posterior need not be Dirichlet. Each row has the mean and the total variance of its draws; correlations between
         rows and other moments are lost. `ClassFrequencies.from_posterior` and its draws lose none.
         """
-        owner = "DirichletFrequencies.from_posterior"
         shape = class_shape(cuts)
-        draws = posterior_variable(owner, tree, variable, [("class", VALUE), (*map(str, cuts), VALUE)], values).draws
-        draws = np.stack([with_classes(owner, table, shape, 1) for table in draws])
-        return cls(cuts, matched_rows(owner, draws))
+        draws = posterior_variable(tree, variable, [("class", VALUE), (*map(str, cuts), VALUE)], values).draws
+        return cls(cuts, matched_rows(np.stack([with_classes(table, shape, 1) for table in draws])))
 
     def __call__(self, people: People) -> FloatArray:
         """Posterior mean of the class of each respondent: float array, shape ``(n, m)``."""
@@ -352,20 +338,7 @@ class DirichletChain:
     ) -> "DirichletChain":
         """Dirichlet rows with the mean and the variance of the draws of a sampled PyMC model.
 
-        Parameters
-        ----------
-        tree, variable, values
-            As for `MarkovChain.from_posterior`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `MarkovChain.from_posterior`, or if the draws of a row do not vary.
-
-        Warns
-        -----
-        UserWarning
-            If draws diverged.
+        The parameters, errors and warnings are those of `MarkovChain.from_posterior`. Draws of a row that do not vary are an error.
 
         Notes
         -----
@@ -374,13 +347,11 @@ class DirichletChain:
         attack continues to learn, as `DataAugmentationAttack`. Tables for shorter sequences are those of the draws averaged over
         the oldest value.
         """
-        owner = "DirichletChain.from_posterior"
-        orders = [chain_dims(variable_dims(owner, tree, variable))]
-        draws = posterior_variable(owner, tree, variable, orders, values).draws
-        tables = [matched_rows(owner, draws)]
+        draws = posterior_variable(tree, variable, [TABLE], values).draws
+        tables = [matched_rows(draws)]
         while draws.ndim > 3:
             draws = draws.mean(axis=1)
-            tables.insert(0, matched_rows(owner, draws))
+            tables.insert(0, matched_rows(draws))
         return cls(tuple(tables))
 
     @property

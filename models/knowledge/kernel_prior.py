@@ -187,8 +187,8 @@ class KernelPrior:
 
         Parameters
         ----------
-        tree : DataTree or Dataset
-            With the group ``posterior``, as `pymc.sample` returns it.
+        tree
+            As for `MarkovChain.from_posterior`.
         people : People
             Respondents of the corpus, in the order of the model, as ``release.observation.people``.
         bandwidth
@@ -204,11 +204,6 @@ class KernelPrior:
         ------
         TypeError, ValueError
             As `MarkovChain.from_posterior` and `fit`, or if the number of respondents does not fit.
-
-        Warns
-        -----
-        UserWarning
-            If draws diverged.
 
         Notes
         -----
@@ -226,7 +221,7 @@ class KernelPrior:
         sizes = _bandwidths(people.schema, bandwidth)
         orders = [("respondent", VALUE), ("release", "respondent", VALUE)]
         domain = people.schema.values if values is None else values
-        mean = posterior_variable(owner, tree, variable, orders, domain).mean
+        mean = posterior_variable(tree, variable, orders, domain).mean
         shape = (len(people), len(people.schema.values))
         if mean.shape not in (shape, (1, *shape)):
             raise ValueError(

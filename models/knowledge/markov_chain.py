@@ -8,11 +8,10 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.knowledge.posterior_variable import chain_dims, posterior_variable, variable_dims
+from foreknow.models.knowledge.posterior_variable import TABLE, posterior_variable
 from foreknow.models.knowledge.sequences import GapRule, Sequences, check_chain_order, sequences_for_order
 from foreknow.models.problem import ROW_SUM_TOLERANCE
-from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, is_whole, shown
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, shown
 from foreknow.models.tables.history import History
 
 
@@ -22,12 +21,6 @@ class Transitions(Protocol):
     def at(self, release: int) -> "MarkovChain":
         """Chain that leads to the values at a release; ``release`` is its number, 0 for the first."""
         ...
-
-
-def check_release_number(owner: str, release: int) -> None:
-    """Raise ValueError unless a release is given by its number, 0 for the first."""
-    if not is_whole(release, 0):
-        raise ValueError(f"{owner}.at: release is {shown(release)}; it is the number of a release, 0 for the first.")
 
 
 @equal_by_fields
@@ -58,7 +51,7 @@ class MarkovChain:
     Notes
     -----
     Domain knowledge (DK of the paper) is given to the constructor. Knowledge mined from a corpus (SPM) is the result of `fit`.
-    Knowledge extracted from the history that is being published (IE) is an `IncrementalChain`.
+    Knowledge extracted from the history that is being published (IE) is a `ChainByRelease`.
     """
 
     order: int
@@ -182,9 +175,7 @@ class MarkovChain:
         >>> MarkovChain.from_posterior(tree).probabilities.round(3).tolist()
         [[0.7, 0.3], [0.3, 0.7]]
         """
-        owner = "MarkovChain.from_posterior"
-        orders = [chain_dims(variable_dims(owner, tree, variable))]
-        table = posterior_variable(owner, tree, variable, orders, values).mean
+        table = posterior_variable(tree, variable, [TABLE], values).mean
         return cls(table.ndim - 1, table)
 
     def at(self, release: int) -> "MarkovChain":  # noqa: ARG002 - the interface of `Transitions`
@@ -235,13 +226,14 @@ def chain_of_pairs(pairs: FloatArray, pseudo_count: float) -> MarkovChain:
     return MarkovChain(1, np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), followed / followed.sum()))
 
 
-def chain_tuple(owner: str, chains: Any) -> tuple[MarkovChain, ...]:
-    """Chains as a tuple; raises TypeError unless all are `MarkovChain`."""
-    takes = "is a tuple of MarkovChain, one per release"
-    given: tuple[MarkovChain, ...] = tuple(as_list(owner, "chains", chains, takes))
-    for number, chain in enumerate(given):
-        check_kind(owner, f"chain {number}", chain, MarkovChain, "is a MarkovChain")
-    return given
+def shrunk_chain(counted: Sequences, pooled: MarkovChain, pseudo_count: float, shrinkage: float) -> MarkovChain:
+    """Chain of counted sequences, shrunk towards the rows of a pooled chain; a row without counts is the pooled one."""
+    tables: list[FloatArray] = []
+    for length, row in enumerate(pooled.tables, start=1):
+        weights = counted.followed(length) + pseudo_count + shrinkage * row
+        totals = weights.sum(axis=-1, keepdims=True)
+        tables.append(np.divide(weights, totals, out=row.copy(), where=totals > 0))
+    return MarkovChain(pooled.order, tables[-1], tuple(tables[:-1]))
 
 
 def check_alike(chains: Sequence[MarkovChain]) -> None:

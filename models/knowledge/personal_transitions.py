@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.class_frequencies import (
     CUTS,
@@ -22,8 +22,9 @@ from foreknow.models.knowledge.markov_chain import (
     chain_of_counts,
     check_alike,
     check_pseudo_count,
+    shrunk_chain,
 )
-from foreknow.models.knowledge.posterior_variable import chain_dims, posterior_variable, variable_dims
+from foreknow.models.knowledge.posterior_variable import TABLE, VALUE, posterior_variable
 from foreknow.models.knowledge.priors import check_people
 from foreknow.models.knowledge.sequences import GapRule, Sequences, record_order, sequences_for_order
 from foreknow.models.settings import MAX_FLOAT, check_kind, check_not_class, is_number, shown
@@ -130,7 +131,7 @@ class TransitionsByClass:
         Cuts of quasi-identifiers into classes, as those of `ClassFrequencies`. Or any function that returns a class for each
         respondent, 0 to c - 1, as an int array of shape ``(n,)``.
     chains : tuple of Transitions
-        Of each class, as `MarkovChain` or `InhomogeneousChain`; in the order of ``ClassFrequencies.classes`` for cuts.
+        Of each class, as `MarkovChain` or `ChainByRelease`; in the order of ``ClassFrequencies.classes`` for cuts.
 
     Raises
     ------
@@ -231,7 +232,7 @@ class TransitionsByClass:
         pooled = chain_of_counts(sequences, order, pseudo_count)
         number = int(np.prod(class_shape(cuts)))
         parts = (sequences.ending_in(label == c) for c in range(number))
-        return cls(cuts, tuple(_shrunk(part, pooled, pseudo_count, shrinkage) for part in parts))
+        return cls(cuts, tuple(shrunk_chain(part, pooled, pseudo_count, shrinkage) for part in parts))
 
     @classmethod
     def from_posterior(
@@ -245,36 +246,27 @@ class TransitionsByClass:
 
         Parameters
         ----------
-        tree : DataTree or Dataset
-            With the group ``posterior``, as `pymc.sample` returns it.
+        tree, values
+            As for `MarkovChain.from_posterior`.
         classes : mapping of str to tuple of float, or function of People
             Class c of the model is the class c of these: for a model with the classes ``{"sex": None}`` they are
             ``ClassFrequencies.fit(history, {"sex": None}).cuts``.
         variable : str
             With the dimensions chain and draw, then ``class`` or one for each attribute of the cuts, then those of
             `MarkovChain.from_posterior`.
-        values : sequence, optional
-            Sensitive domain, as for `MarkovChain.from_posterior`.
 
         Raises
         ------
         TypeError, ValueError
             As `MarkovChain.from_posterior`, or if the number of classes does not fit.
-
-        Warns
-        -----
-        UserWarning
-            If draws diverged.
         """
-        owner = "TransitionsByClass.from_posterior"
-        dims = chain_dims(variable_dims(owner, tree, variable))
-        names = tuple(map(str, classes)) if isinstance(classes, Mapping) else ()
-        orders = [("class", *dims), *([(*names, *dims)] if names else [])]
-        table = posterior_variable(owner, tree, variable, orders, values).mean
+        names = tuple(map(str, classes)) if isinstance(classes, Mapping) else ("class",)
+        found = posterior_variable(tree, variable, [("class", *TABLE), (*names, *TABLE)], values)
+        table, rest = found.mean, sum(name == "last" or name.startswith(VALUE) for name in found.dims)
         if isinstance(classes, Mapping):
-            table = with_classes(owner, table, class_shape(classes), len(dims))
-        rows = table.reshape(-1, *table.shape[table.ndim - len(dims) :])
-        return cls(classes, tuple(MarkovChain(len(dims) - 1, row) for row in rows))
+            table = with_classes(table, class_shape(classes), rest)
+        rows = table.reshape(-1, *table.shape[table.ndim - rest :])
+        return cls(classes, tuple(MarkovChain(rest - 1, row) for row in rows))
 
     def class_of(self, people: People) -> IntArray:
         """Class of each respondent, 0 to c - 1: int array, shape ``(n,)``."""
@@ -318,13 +310,3 @@ def sequences_by_class(
     sequences = sequences_for_order(history, order, None, gaps)
     label = np.concatenate([class_codes(cuts, view.people) for view in history])[record_order(history)]
     return cuts, sequences, label
-
-
-def _shrunk(counted: Sequences, pooled: MarkovChain, pseudo_count: float, shrinkage: float) -> MarkovChain:
-    """Chain of one class: its counts, shrunk towards the pooled rows."""
-    tables: list[FloatArray] = []
-    for length, row in enumerate(pooled.tables, start=1):
-        weights = counted.followed(length) + pseudo_count + shrinkage * row
-        totals = weights.sum(axis=-1, keepdims=True)
-        tables.append(np.divide(weights, totals, out=row.copy(), where=totals > 0))
-    return MarkovChain(pooled.order, tables[-1], tuple(tables[:-1]))

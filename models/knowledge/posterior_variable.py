@@ -1,4 +1,4 @@
-"""Variables and single draws of a sampled posterior, read by name and checked."""
+"""Variables of a sampled posterior, read by name and checked, and single draws of all of them."""
 
 import math
 import warnings
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
 from foreknow.models.settings import check_kind, check_whole, shown
 from foreknow.models.tables.arguments import as_list
@@ -16,12 +16,14 @@ from foreknow.models.tables.columns.lookalikes import lookalike
 if TYPE_CHECKING:
     import xarray
 
-
 SAMPLES = ("chain", "draw")
 """Dimensions of the draws."""
 
 VALUE = "value"
 """Dimension of the sensitive values."""
+
+TABLE = ("*",)
+"""Dimensions of a transition table: ``last, value``, or ``value_1, ..., value_d, value``."""
 
 
 class PosteriorVariable(NamedTuple):
@@ -45,84 +47,18 @@ class PosteriorVariable(NamedTuple):
     labels: tuple[list[Any], ...]
 
 
-def posterior_dataset(owner: str, tree: Any) -> "xarray.Dataset":
-    """Posterior of a DataTree, or a Dataset itself; it has draws.
-
-    Raises
-    ------
-    TypeError
-        If ``tree`` is no DataTree and no Dataset.
-    ValueError
-        If it has no group ``posterior``, or no draws.
-    """
-    import xarray
-
-    takes = "is a DataTree with the group posterior, as pymc.sample returns, or the Dataset of a posterior"
-    check_kind(owner, "tree", tree, (xarray.DataTree, xarray.Dataset), takes)
-    dataset: xarray.Dataset = tree
-    if isinstance(tree, xarray.DataTree):
-        found = tree.children.get("posterior", tree)
-        dataset = found.to_dataset()
-        if found is tree and not set(SAMPLES) <= set(map(str, dataset.dims)):
-            raise ValueError(
-                f"{owner}: the tree has no group 'posterior'; it has {_listed(tree.children)}. Give the result of pymc.sample."
-            )
-    missing = [name for name in SAMPLES if name not in dataset.dims]
-    if missing:
-        raise ValueError(
-            f"{owner}: the posterior has the dimensions {_listed(dataset.dims)}; {missing[0]!r} is missing. A posterior has the "
-            "dimensions chain and draw, as pymc.sample returns it."
-        )
-    if not math.prod(dataset.sizes[name] for name in SAMPLES):
-        raise ValueError(f"{owner}: the posterior has no draws; sample at least one.")
-    return dataset
-
-
-def divergences(tree: Any) -> int:
-    """Number of draws of a DataTree in which NUTS diverged; 0 where the tree has no sampler statistics.
-
-    Examples
-    --------
-    >>> import arviz
-    >>> divergences(arviz.from_dict({"sample_stats": {"diverging": np.array([[False, True, True]])}}))
-    2
-    """
-    import xarray
-
-    statistics = tree.children.get("sample_stats") if isinstance(tree, xarray.DataTree) else None
-    return 0 if statistics is None or "diverging" not in statistics else int(statistics["diverging"].sum())
-
-
-def warn_of_divergences(owner: str, tree: Any, callers: int = 2) -> None:
-    """Warn (UserWarning) if draws diverged; ``callers`` is the number of functions between this one and the user."""
-    number = divergences(tree)
-    if number:
-        warnings.warn(
-            f"{owner}: NUTS diverged in {number} draws, so that the posterior may be biased. Sample again with a higher "
-            "target_accept, or change the model.",
-            UserWarning,
-            stacklevel=callers + 2,
-        )
-
-
 def posterior_variable(
-    owner: str,
-    tree: Any,
-    variable: str,
-    orders: Iterable[tuple[str, ...]] | None = None,
-    values: Sequence[Hashable] | None = None,
+    tree: Any, variable: str, orders: Sequence[tuple[str, ...]], values: Sequence[Hashable] | None = None
 ) -> PosteriorVariable:
-    """Read a variable of a posterior by its name and the names of its dimensions.
+    """Read a variable of a posterior by its name and the names of its dimensions: the reader of every ``from_posterior``.
 
     Parameters
     ----------
-    owner : str
-        Function that reads, for messages.
     tree : DataTree or Dataset
     variable : str
-    orders : iterable of tuple of str, optional
-        Dimensions that the variable may have besides chain and draw; the first tuple of the same names is their order.
-        None for dimensions in their own order.
+    orders : sequence of tuple of str
+        Dimensions that the variable may have besides chain and draw; the first tuple of the same names is their order. `TABLE`
+        stands for those of a transition table.
     values : sequence, optional
         Sensitive domain. Every dimension over values, those with the coordinate of ``value``, is sorted in its order.
 
@@ -142,103 +78,83 @@ def posterior_variable(
     A coordinate of the positions 0 to m - 1, as that of `release_model`, is taken in the order of the domain. Cost: that of the
     mean over all draws.
     """
-    dataset = posterior_dataset(owner, tree)
-    check_kind(owner, "variable", variable, str, "is the name of a variable of the posterior")
+    from difflib import get_close_matches
+
+    dataset = posterior_dataset(tree)
+    check_kind("from_posterior", "variable", variable, str, "is the name of a variable of the posterior")
     names = [str(name) for name in dataset.data_vars]
     if variable not in names:
-        raise ValueError(
-            f"{owner}: the posterior has no variable {variable!r}; it has {_listed(names)}.{_similar(variable, names)}"
-        )
-    array = _ordered(owner, dataset[variable], None if orders is None else list(orders))
+        close = "".join(f" Did you mean {name!r}?" for name in get_close_matches(variable, names, n=1))
+        raise ValueError(f"the posterior has no variable {variable!r}; it has {_listed(names)}.{close}")
+    array = _ordered(dataset[variable], orders)
     if array.dtype.kind not in "biuf" or not np.isfinite(array.to_numpy()).all():
         kind = "a NaN or infinite draw" if array.dtype.kind in "biuf" else f"draws of the type {array.dtype}"
-        raise ValueError(
-            f"{owner}: {variable!r} has {kind}; every draw is a finite number. Check the model, sample again."
-        )
+        raise ValueError(f"{variable!r} has {kind}; every draw is a finite number. Check the model, sample again.")
     if VALUE in array.dims:
-        array = _sorted(owner, array, values)
-    warn_of_divergences(owner, tree)
+        array = _sorted(array, values)
+    warn_of_divergences(tree)
     dims = tuple(str(name) for name in array.dims[2:])
     draws = array.to_numpy().astype(np.float64)
     draws = draws.reshape(-1, *draws.shape[2:])
     return PosteriorVariable(draws.mean(axis=0), draws, dims, tuple(_labels(array, name) for name in dims))
 
 
-def chain_dims(tree_dims: Iterable[str]) -> tuple[str, ...]:
-    """Dimensions of a transition table: ``(last, value)``, or ``(value_1, ..., value_d, value)``."""
-    order = sum(name.startswith("value_") for name in tree_dims)
-    return ("last", VALUE) if not order else (*(f"value_{place}" for place in range(1, order + 1)), VALUE)
+def posterior_dataset(tree: Any) -> "xarray.Dataset":
+    """Posterior of a DataTree, or a Dataset itself; it has draws.
 
-
-def variable_dims(owner: str, tree: Any, variable: str) -> tuple[str, ...]:
-    """Names of the dimensions of a variable besides chain and draw; empty if the variable is missing."""
-    dataset = posterior_dataset(owner, tree)
-    found = dataset[variable].dims if isinstance(variable, str) and variable in dataset else ()
-    return tuple(str(name) for name in found if name not in SAMPLES)
-
-
-def _ordered(owner: str, array: "xarray.DataArray", orders: list[tuple[str, ...]] | None) -> "xarray.DataArray":
-    dims = [str(name) for name in array.dims]
-    rest = tuple(name for name in dims if name not in SAMPLES)
-    wanted = [rest] if orders is None else [order for order in orders if sorted(order) == sorted(rest)]
-    if not wanted or not set(SAMPLES) <= set(dims):
-        expected = " or ".join(f"({', '.join((*SAMPLES, *order))})" for order in orders or [rest])
-        raise ValueError(
-            f"{owner}: {array.name!r} has the dimensions ({', '.join(dims)}); it needs {expected}. Rename them, as "
-            "tree.posterior.to_dataset().rename(...)."
-        )
-    return array.transpose(*SAMPLES, *wanted[0])
-
-
-def _labels(array: "xarray.DataArray", name: str) -> list[Any]:
-    return array[name].to_numpy().tolist() if name in array.coords else list(range(array.sizes[name]))
-
-
-def _sorted(owner: str, array: "xarray.DataArray", values: Sequence[Hashable] | None) -> "xarray.DataArray":
-    """Array with every dimension over values in the order of the domain; in that of ``value`` without one."""
-    own = _labels(array, VALUE)
-    domain = own if values is None else _as_coordinate(owner, values)
-    over_values = [str(name) for name in array.dims if name in (VALUE, "last") or str(name).startswith("value_")]
-    for name in over_values:
-        labels = _labels(array, name)
-        positions = labels == list(range(len(domain)))
-        if not positions and sorted(map(repr, labels)) != sorted(map(repr, domain)):
-            odd = next((label for label in [*labels, *domain] if (label in labels) != (label in domain)), labels)
-            raise ValueError(
-                f"{owner}: the coordinate {name!r} of {array.name!r} has {len(labels)} values and the domain {len(domain)}; they "
-                f"differ in {shown(odd)}. Give values= in the order of the schema, and sample with its values."
-                f"{lookalike(odd, [*labels, *domain])}"
-            )
-        if labels != domain and not positions:
-            array = array.isel({name: [labels.index(label) for label in domain]})
-    return array
-
-
-def _as_coordinate(owner: str, values: Any) -> list[Any]:
-    """Domain as a coordinate of xarray holds it."""
+    Raises
+    ------
+    TypeError
+        If ``tree`` is no DataTree and no Dataset.
+    ValueError
+        If it has no group ``posterior``, or no draws.
+    """
     import xarray
 
-    takes = "is the sensitive domain, as schema.values"
-    check_kind(owner, "values", values, (Sequence, np.ndarray), takes)
-    labels = [coordinate(value) for value in as_list(owner, "values", values, takes)]
-    try:
-        return list(
-            xarray.DataArray(np.zeros(len(labels)), dims="value", coords={"value": labels})["value"].values.tolist()
+    takes = "is a DataTree with the group posterior, as pymc.sample returns, or the Dataset of a posterior"
+    check_kind("from_posterior", "tree", tree, (xarray.DataTree, xarray.Dataset), takes)
+    found = tree.children.get("posterior", tree) if isinstance(tree, xarray.DataTree) else tree
+    dataset: xarray.Dataset = found.to_dataset() if isinstance(found, xarray.DataTree) else found
+    missing = [name for name in SAMPLES if name not in dataset.dims]
+    if missing and found is tree and isinstance(tree, xarray.DataTree):
+        raise ValueError(
+            f"the tree has no group 'posterior'; it has {_listed(tree.children)}. Give the result of pymc.sample."
         )
-    except (TypeError, ValueError):
-        raise TypeError(f"{owner}: values is {shown(values)}; it {takes}.") from None
+    if missing:
+        raise ValueError(
+            f"the posterior has the dimensions {_listed(dataset.dims)}; {missing[0]!r} is missing. A posterior has the "
+            "dimensions chain and draw, as pymc.sample returns it."
+        )
+    if not math.prod(dataset.sizes[name] for name in SAMPLES):
+        raise ValueError("the posterior has no draws; sample at least one.")
+    return dataset
 
 
-def _listed(names: Iterable[Any]) -> str:
-    return ", ".join(repr(str(name)) for name in names) or "nothing"
+def divergences(tree: Any) -> int:
+    """Number of draws of a DataTree in which NUTS diverged; 0 where the tree has no sampler statistics.
+
+    Examples
+    --------
+    >>> import arviz
+    >>> divergences(arviz.from_dict({"sample_stats": {"diverging": np.array([[False, True, True]])}}))
+    2
+    """
+    import xarray
+
+    statistics = tree.children.get("sample_stats") if isinstance(tree, xarray.DataTree) else None
+    return 0 if statistics is None or "diverging" not in statistics else int(statistics["diverging"].sum())
 
 
-def _similar(name: str, names: list[str]) -> str:
-    """Sentence that names a variable of a similar name."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, names, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+def warn_of_divergences(tree: Any, callers: int = 2) -> None:
+    """Warn (UserWarning) if draws diverged; ``callers`` is the number of functions between this one and the user."""
+    number = divergences(tree)
+    if number:
+        warnings.warn(
+            f"NUTS diverged in {number} draws, so that the posterior may be biased. Sample again with a higher "
+            "target_accept, or change the model.",
+            UserWarning,
+            stacklevel=callers + 2,
+        )
 
 
 def posterior_draws(tree: Any, number: int) -> "tuple[xarray.DataTree, ...]":
@@ -284,14 +200,72 @@ def posterior_draws(tree: Any, number: int) -> "tuple[xarray.DataTree, ...]":
     """
     import xarray
 
-    dataset = posterior_dataset("posterior_draws", tree)
+    dataset = posterior_dataset(tree)
     check_whole("posterior_draws", "number", number, "draws")
     chains, draws = dataset.sizes["chain"], dataset.sizes["draw"]
     if number > chains * draws:
         raise ValueError(
             f"posterior_draws: number is {number}, and the posterior has {chains * draws} draws; ask for at most these."
         )
-    warn_of_divergences("posterior_draws", tree, callers=1)
-    chosen = ((np.arange(int(number)) + 0.5) * (chains * draws) / int(number)).astype(np.int64)
+    warn_of_divergences(tree, callers=1)
+    chosen = equidistant_draws(int(number), chains * draws)
     one = (dataset.isel(chain=[place // draws], draw=[place % draws]) for place in chosen.tolist())
     return tuple(xarray.DataTree.from_dict({"posterior": each}) for each in one)
+
+
+def equidistant_draws(number: int, total: int) -> IntArray:
+    """Positions of ``number`` of ``total`` draws: draw ``floor((i + 1/2) total / number)`` for each i."""
+    return ((np.arange(number) + 0.5) * total / number).astype(np.int64)
+
+
+def _ordered(array: "xarray.DataArray", orders: Sequence[tuple[str, ...]]) -> "xarray.DataArray":
+    """Array with chain and draw first, then the dimensions in the order of one of some tuples."""
+    dims = [str(name) for name in array.dims]
+    rest = sorted(name for name in dims if name not in SAMPLES)
+    past = tuple(f"value_{place + 1}" for place in range(sum(name.startswith("value_") for name in rest))) or ("last",)
+    full = [tuple(n for name in order for n in ((*past, VALUE) if name in TABLE else (name,))) for order in orders]
+    found = next((order for order in full if sorted(order) == rest), None)
+    if found is None or not set(SAMPLES) <= set(dims):
+        expected = " or ".join(f"({', '.join((*SAMPLES, *order))})" for order in full)
+        raise ValueError(
+            f"{array.name!r} has the dimensions ({', '.join(dims)}); it needs {expected}. Rename them, as "
+            "tree.posterior.to_dataset().rename(...)."
+        )
+    return array.transpose(*SAMPLES, *found)
+
+
+def _labels(array: "xarray.DataArray", name: str) -> list[Any]:
+    return array[name].to_numpy().tolist() if name in array.coords else list(range(array.sizes[name]))
+
+
+def _sorted(array: "xarray.DataArray", values: Sequence[Hashable] | None) -> "xarray.DataArray":
+    """Array with every dimension over values in the order of the domain; in that of ``value`` without one."""
+    domain = _labels(array, VALUE) if values is None else _as_coordinate(values)
+    for name in (str(each) for each in array.dims if each in (VALUE, "last") or str(each).startswith("value_")):
+        labels = _labels(array, name)
+        if labels in (domain, list(range(len(domain)))):
+            continue
+        if sorted(map(repr, labels)) != sorted(map(repr, domain)):
+            odd = next((label for label in [*labels, *domain] if (label in labels) != (label in domain)), labels)
+            raise ValueError(
+                f"the coordinate {name!r} of {array.name!r} has {len(labels)} values and the domain {len(domain)}; they "
+                f"differ in {shown(odd)}. Give values= in the order of the schema, and sample with its values."
+                f"{lookalike(odd, [*labels, *domain])}"
+            )
+        array = array.isel({name: [labels.index(label) for label in domain]})
+    return array
+
+
+def _as_coordinate(values: Any) -> list[Any]:
+    """Domain as a coordinate of xarray holds it."""
+    import xarray
+
+    check_kind("from_posterior", "values", values, (Sequence, np.ndarray), "is the sensitive domain, as schema.values")
+    labels = [coordinate(value) for value in as_list("from_posterior", "values", values, "is the sensitive domain")]
+    return list(
+        xarray.DataArray(np.zeros(len(labels)), dims="value", coords={"value": labels})["value"].values.tolist()
+    )
+
+
+def _listed(names: Iterable[Any]) -> str:
+    return ", ".join(repr(str(name)) for name in names) or "nothing"

@@ -98,8 +98,8 @@ class GivenPrior:
 
         Parameters
         ----------
-        tree : DataTree or Dataset
-            With the group ``posterior``, as `pymc.sample` returns it.
+        tree
+            As for `MarkovChain.from_posterior`.
         respondents : sequence, optional
             Names of the model's respondents, in their order. By default the coordinate ``respondent``, which in
             `release_model`, `foreground_model` and `permutation_model` holds positions.
@@ -113,20 +113,14 @@ class GivenPrior:
         TypeError, ValueError
             As `MarkovChain.from_posterior`, or if the number of respondents does not fit.
 
-        Warns
-        -----
-        UserWarning
-            If draws diverged.
-
         Notes
         -----
         The beliefs contain the evidence of the releases that the model saw. As the prior of an attack on the same releases they
         count it twice.
         """
         owner = "GivenPrior.from_posterior"
-        found = posterior_variable(
-            owner, tree, variable, [("respondent", VALUE), ("release", "respondent", VALUE)], values
-        )
+        orders = [("respondent", VALUE), ("release", "respondent", VALUE)]
+        found = posterior_variable(tree, variable, orders, values)
         mean, named = found.mean, found.labels[-2] if respondents is None else respondents
         if mean.ndim == 3 and len(mean) != 1:
             raise ValueError(
@@ -219,8 +213,8 @@ class PriorByTime:
 
         Parameters
         ----------
-        tree : DataTree or Dataset
-            With the group ``posterior``, as `pymc.sample` returns it.
+        tree
+            As for `MarkovChain.from_posterior`.
         prior : function of a Dataset to a Prior
             It receives the posterior of one time: ``lambda one: ClassFrequencies.from_posterior(one, cuts)``. Variables without
             the dimension ``time`` are in each.
@@ -232,21 +226,16 @@ class PriorByTime:
         TypeError, ValueError
             As `MarkovChain.from_posterior`; if no variable has the dimension ``time``; if the number of times does not fit, or one
             is given twice; or if the function returns no prior.
-
-        Warns
-        -----
-        UserWarning
-            If draws diverged.
         """
         owner = "PriorByTime.from_posterior"
-        dataset = posterior_dataset(owner, tree)
+        dataset = posterior_dataset(tree)
         if not callable(prior) or isinstance(prior, type):
             raise TypeError(
                 f"{owner}: prior is {shown(prior)}; it is a function of the posterior of one time, as "
                 "lambda one: ClassFrequencies.from_posterior(one, cuts)."
             )
         named = _times(owner, dataset, times)
-        warn_of_divergences(owner, tree, callers=1)
+        warn_of_divergences(tree, callers=1)
         each = {time: prior(dataset.isel(time=t)) for t, time in enumerate(named)}
         for made in each.values():
             if not _is_prior(made):

@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.knowledge.posterior_variable import VALUE, posterior_dataset, posterior_variable
+from foreknow.models.knowledge.posterior_variable import VALUE, equidistant_draws, posterior_dataset, posterior_variable
 from foreknow.models.settings import as_floats, check_kind, check_whole, shown
 from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.columns.lookalikes import lookalike
@@ -209,12 +209,12 @@ class RegressionPrior:
     def from_posterior(
         cls, tree: Any, design: RegressionDesign, draws: int = 200, values: Sequence[Hashable] | None = None
     ) -> "RegressionPrior":
-        """Prior of a sampled `prior_model`.
+        """Prior of a sampled `prior_model`, from its variables ``intercept`` and ``coefficients``.
 
         Parameters
         ----------
-        tree : DataTree or Dataset
-            With the group ``posterior``, as `pymc.sample` returns it, and its variables ``intercept`` and ``coefficients``.
+        tree
+            As for `MarkovChain.from_posterior`.
         design : RegressionDesign
             That of the model: ``RegressionDesign.fit(history, attributes)`` of the same arguments.
         draws : int
@@ -226,26 +226,20 @@ class RegressionPrior:
         ------
         TypeError, ValueError
             As `MarkovChain.from_posterior`, or if the features are not those of the design.
-
-        Warns
-        -----
-        UserWarning
-            If draws diverged.
         """
         owner = "RegressionPrior.from_posterior"
         check_kind(owner, "design", design, RegressionDesign, "is a RegressionDesign, as RegressionDesign.fit(history)")
         check_whole(owner, "draws", draws, "draws")
         domain = design.schema.values if values is None else values
-        coefficients = posterior_variable(owner, tree, "coefficients", [("feature", VALUE)], domain)
-        intercept = posterior_variable(owner, posterior_dataset(owner, tree), "intercept", [(VALUE,)], domain)
+        coefficients = posterior_variable(tree, "coefficients", [("feature", VALUE)], domain)
+        intercept = posterior_variable(posterior_dataset(tree), "intercept", [(VALUE,)], domain)
         if coefficients.labels[0] not in (list(design.features), list(range(len(design.features)))):
             raise ValueError(
-                f"{owner}: the features of the posterior are {', '.join(map(str, coefficients.labels[0]))}, and those of the "
+                f"the features of the posterior are {', '.join(map(str, coefficients.labels[0]))}, and those of the "
                 f"design {', '.join(design.features)}; give the design of the model."
             )
         total = len(intercept.draws)
-        number = min(int(draws), total)
-        kept = ((np.arange(number) + 0.5) * total / number).astype(np.int64)
+        kept = equidistant_draws(min(int(draws), total), total)
         return cls(design, intercept.draws[kept], coefficients.draws[kept])
 
     def __call__(self, people: People) -> FloatArray:

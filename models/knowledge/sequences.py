@@ -83,14 +83,13 @@ class Sequences:
         """Length of the longest run."""
         return int(self.before.max(initial=-1)) + 1
 
-    def followed(self, length: int, visit: int | None = None) -> FloatArray:
+    def followed(self, length: int) -> FloatArray:
         """Count of each value after each sequence of ``length`` values: shape ``(m,) * (length + 1)``.
 
-        For length 0: the number of times each value follows another. With ``visit``, only following values of that visit count.
+        For length 0: the number of times each value follows another.
         """
         counted = self.before >= max(length, 1)
-        counted = counted if self.counted is None else counted & self.counted
-        return self._count(np.flatnonzero(counted if visit is None else counted & (self.visit == visit)), length + 1)
+        return self._count(np.flatnonzero(counted if self.counted is None else counted & self.counted), length + 1)
 
     def ending_in(self, counted: BoolArray) -> "Sequences":
         """The same sequences, of which `followed` counts only the arrivals at some values: bool array, shape ``(r,)``."""

@@ -14,11 +14,11 @@ from strategies import view_of
 from foreknow.attacks import RetrospectiveAttack, SequentialAttack
 from foreknow.models import (
     Adversary,
+    ChainByRelease,
     CompromisedRecords,
     DirichletMultinomial,
     EvidenceCascade,
     GivenPrior,
-    IncrementalChain,
     MarkovChain,
     PosteriorCascade,
     PriorCascade,
@@ -123,7 +123,7 @@ class TestOracle:
     def test_knowledge_that_grows_leads_into_each_release_as_it_was_known_then(self, seen, seed):
         rows = rows_of(seed, False)
         chains = tuple(chain_of(seed * 100 + i) for i in range(len(seen)))
-        adversary = adversary_of(rows, IncrementalChain(chains, inclusive=True), gaps="power")
+        adversary = adversary_of(rows, ChainByRelease.of_views(chains, inclusive=True), gaps="power")
         found = RetrospectiveAttack(adversary)(released(seen))
         likelihoods = [likelihood_of(*s, rows) if s else [1.0] * 3 for s in seen]
         expected = smoothed(rows["A"], [chain.probabilities for chain in chains], likelihoods)
@@ -294,7 +294,7 @@ class TestErrors:
             RetrospectiveAttack(Adversary(UniformPrior(), MarkovChain(2, np.full((3, 3, 3), 1 / 3))))
         chains = tuple(MarkovChain(2, np.full((3, 3, 3), 1 / 3)) for _ in range(2))
         with pytest.raises(ValueError, match="of order 1"):
-            RetrospectiveAttack(Adversary(UniformPrior(), IncrementalChain(chains)))
+            RetrospectiveAttack(Adversary(UniformPrior(), ChainByRelease.of_views(chains)))
 
     def test_is_frozen(self):
         attack = RetrospectiveAttack(Adversary(UniformPrior(), chain_of(1)))

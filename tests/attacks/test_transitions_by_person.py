@@ -11,8 +11,8 @@ from foreknow.attacks import ATTACKS, JointAttack
 from foreknow.models import (
     JOINT_SOLVERS,
     Adversary,
+    ChainByRelease,
     Exact,
-    InhomogeneousChain,
     MarkovChain,
     Release,
     TransitionsByClass,
@@ -112,7 +112,7 @@ def test_classes_that_never_meet_are_attacked_as_if_alone(name, gaps):
 @pytest.mark.parametrize("name", ["auto", "path-sampler"])
 def test_solvers_of_the_exact_law_agree_with_enumeration_where_classes_meet(name):
     """`Enumeration` equals the sum over all paths by test_transitions_by_class."""
-    later = InhomogeneousChain((CHAINS[2], CHAINS[0]), CHAINS[1])
+    later = ChainByRelease((CHAINS[1], CHAINS[2], CHAINS[0]), CHAINS[1])
     personal = TransitionsByClass(by_half, (CHAINS[1], later))
     groups = ({"ABE": "abc", "CDF": "bca"}, {"AEF": "bca", "BCD": "aab"}, {"AF": "cb", "BE": "ab", "CD": "ac"})
     found, wanted = (attacked(f"joint, {each}, hindsight", personal, "power", groups) for each in (name, "enumeration"))

@@ -10,12 +10,12 @@ from strategies import view_of
 from foreknow.models import (
     Adversary,
     Auto,
+    ChainByRelease,
     CompromisedRecords,
     EvidenceCascade,
     Exact,
     GivenPrior,
     Grouping,
-    IncrementalChain,
     MarkovChain,
     Memory,
     Numeric,
@@ -95,7 +95,7 @@ class TestRevise:
     def test_knowledge_may_grow_with_the_releases(self):
         chains = tuple(MarkovChain(1, np.roll(np.eye(3), shift, axis=1)) for shift in range(3))
         for inclusive, known in ((False, 0), (True, 1)):
-            adversary = Adversary(ByName(), IncrementalChain(chains, inclusive))
+            adversary = Adversary(ByName(), ChainByRelease.of_views(chains, inclusive))
             posterior, memory = adversary.observe(Memory(), FIRST)
             revised = adversary.revise(memory, FIRST.people)
             assert np.allclose(revised, posterior.probabilities @ chains[known].probabilities)

@@ -15,13 +15,12 @@ from foreknow.models import (
     Adversary,
     Auto,
     Beliefs,
+    ChainByRelease,
     ClassFrequencies,
     CompromisedRecords,
     DirichletChain,
     DirichletFrequencies,
     GivenPrior,
-    IncrementalChain,
-    InhomogeneousChain,
     KernelPrior,
     MarkovChain,
     Memory,
@@ -74,12 +73,11 @@ VALID = {
     DirichletFrequencies({}, np.ones(3)).sample: {"rng": 1},
     GivenPrior: {"frame": PRIOR},
     GivenPrior(PRIOR): {"people": EVERYONE},
-    IncrementalChain: {"chains": (CHAIN,), "inclusive": False},
-    IncrementalChain.fit: {
+    ChainByRelease: {"chains": (CHAIN,), "later": CHAIN},
+    ChainByRelease.extracted: {
         "history": HISTORY, "order": 1, "pseudo_count": 1.0, "as_printed": False, "inclusive": False, "gaps": "ignore",
     },
-    InhomogeneousChain: {"chains": (CHAIN,), "pooled": CHAIN},
-    InhomogeneousChain.fit: {
+    ChainByRelease.fit: {
         "sequences": HISTORY, "order": 1, "pseudo_count": 1.0, "shrinkage": 1.0, "values": 3, "gaps": "ignore",
     },
     KernelPrior: {

@@ -86,8 +86,7 @@ def by_age(shown: Example, series: dict[str, np.ndarray]) -> Figure:
 def transitions(corpus: History) -> dict[str, dict[str, np.ndarray]]:
     """Probability that each value stays, by kind and label; learned from other people, or from their releases."""
     releases = publish(corpus, Mondrian(KAnonymity(4)), rng=1)
-    by_step = models.InhomogeneousChain.fit(corpus)
-    so_far = models.IncrementalChain.fit(corpus, pseudo_count=0.5)
+    by_step = models.ChainByRelease.fit(corpus)
     by_class = models.TransitionsByClass.fit(corpus, {"age": 2}, shrinkage=2.0)
     dirichlet = models.DirichletChain.fit(corpus)
     learned = models.LearnedKnowledge.fit(releases, classes={"age": 2}).transitions
@@ -96,8 +95,7 @@ def transitions(corpus: History) -> dict[str, dict[str, np.ndarray]]:
     ends = [np.diag(end) for end in dirichlet.interval(0.9)]
     return {
         "MarkovChain": {"all people and steps": stays(models.MarkovChain.fit(corpus, pseudo_count=0.1))},
-        "InhomogeneousChain": {f"to release {t + 1}": stays(by_step.at(t)) for t in (1, 2, 3)},
-        "IncrementalChain": {f"for release {t + 1}": stays(so_far.at(t)) for t in (2, 3)},
+        "ChainByRelease": {f"to release {t + 1}": stays(by_step.at(t)) for t in (1, 2, 3)},
         "TransitionsByClass": {
             label: stays(chain)
             for label, chain in zip(("younger half of the ages", "older half"), by_class.chains_at(1), strict=True)

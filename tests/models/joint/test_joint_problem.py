@@ -9,8 +9,8 @@ import pytest
 
 from foreknow.models import (
     Adversary,
+    ChainByRelease,
     CompromisedRecords,
-    InhomogeneousChain,
     MarkovChain,
     Numeric,
     Observation,
@@ -142,7 +142,7 @@ def random_case(rng):
 
     pooled = chain() if order else None
     listed = tuple(chain() for _ in range(rng.integers(0, releases))) if order and changing else ()
-    transitions = InhomogeneousChain(listed, pooled) if listed else pooled
+    transitions = ChainByRelease((pooled, *listed), pooled) if listed else pooled
     case = {
         "m": m,
         "order": order,
@@ -246,7 +246,7 @@ class TestLawOfTheDocuments:
         assert {case["order"] for case in drawn} == {0, 1, 2}
         assert {case["gaps"] for case in drawn} == {"ignore", "power"}
         assert sum(bool(case["claims"]) for case in drawn) > 20
-        assert sum(isinstance(case["transitions"], InhomogeneousChain) for case in drawn) > 20
+        assert sum(isinstance(case["transitions"], ChainByRelease) for case in drawn) > 20
         assert sum(-1 in group.values() for case in drawn for group in case["groups"]) > 20
         inside = [sum(g >= 0 for g in group.values()) for case in drawn for group in case["groups"]]
         shown = [int(np.sum(counts)) for case in drawn for counts in case["counts"]]

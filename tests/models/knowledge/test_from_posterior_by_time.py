@@ -11,12 +11,11 @@ import xarray
 from strategies import history_of
 
 from foreknow.models import (
+    ChainByRelease,
     ClassFrequencies,
     DirichletChain,
     DirichletFrequencies,
     GivenPrior,
-    IncrementalChain,
-    InhomogeneousChain,
     KernelPrior,
     MarkovChain,
     PriorByTime,
@@ -38,7 +37,7 @@ def posterior(coords=None, **variables):
 
 class TestChainsByTime:
     def test_each_step_has_its_mean_and_later_steps_the_mean_of_all(self):
-        chain = InhomogeneousChain.from_posterior(posterior(transitions=(("step", "last", "value"), STEPS)))
+        chain = ChainByRelease.from_posterior(posterior(transitions=(("step", "last", "value"), STEPS)))
         means = STEPS.mean(axis=(0, 1))
         for release in (1, 2, 3):
             assert chain.at(release).probabilities == pytest.approx(means[release - 1])
@@ -48,28 +47,28 @@ class TestChainsByTime:
     def test_later_steps_have_a_variable_of_their_own(self):
         later = RNG.dirichlet(np.ones(3), size=(2, 4, 3))
         tree = posterior(transitions=(("step", "last", "value"), STEPS), pooled=(("last", "value"), later))
-        chain = InhomogeneousChain.from_posterior(tree, pooled="pooled")
+        chain = ChainByRelease.from_posterior(tree, later="pooled")
         assert chain.at(4).probabilities == pytest.approx(later.mean(axis=(0, 1)))
         with pytest.raises(ValueError, match="no variable 'later'"):
-            InhomogeneousChain.from_posterior(tree, pooled="later")
+            ChainByRelease.from_posterior(tree, later="later")
 
     def test_steps_of_the_second_order(self):
         tables = RNG.dirichlet(np.ones(3), size=(2, 4, 2, 3, 3))
         dims = ("value_1", "step", "value", "value_2")
         tree = posterior(transitions=(dims, np.moveaxis(tables, [3, 2, 5, 4], [2, 3, 4, 5])))
-        chain = InhomogeneousChain.from_posterior(tree)
+        chain = ChainByRelease.from_posterior(tree)
         assert chain.at(2).order == 2
         assert chain.at(2).probabilities == pytest.approx(tables.mean(axis=(0, 1))[1])
 
     def test_one_draw_is_one_chain(self):
         tree = posterior(transitions=(("step", "last", "value"), STEPS))
         for draw, tables in zip(posterior_draws(tree, 8), STEPS.reshape(8, 3, 3, 3), strict=True):
-            assert InhomogeneousChain.from_posterior(draw).at(1).probabilities == pytest.approx(tables[0])
+            assert ChainByRelease.from_posterior(draw).at(1).probabilities == pytest.approx(tables[0])
 
     @pytest.mark.parametrize("inclusive", [False, True])
     def test_the_knowledge_of_a_release_is_that_of_the_views_before_it(self, inclusive):
         tree = posterior(transitions=(("view", "last", "value"), STEPS))
-        chain = IncrementalChain.from_posterior(tree, inclusive=inclusive)
+        chain = ChainByRelease.from_posterior(tree, inclusive=inclusive)
         means = STEPS.mean(axis=(0, 1))
         for release, view in enumerate((0, 1, 2, 2) if inclusive else (0, 0, 1, 2)):
             assert chain.at(release).probabilities == pytest.approx(means[view])
@@ -77,8 +76,8 @@ class TestChainsByTime:
     def test_steps_out_of_order_are_refused(self):
         tree = posterior({"step": [1, 3, 2]}, transitions=(("step", "last", "value"), STEPS))
         with pytest.raises(ValueError, match=r"'step' has 2 after 3; it is in the order of time. Sort it, as"):
-            InhomogeneousChain.from_posterior(tree)
-        InhomogeneousChain.from_posterior(tree.assign_coords(step=["first", "b", "a"]))
+            ChainByRelease.from_posterior(tree)
+        ChainByRelease.from_posterior(tree.assign_coords(step=["first", "b", "a"]))
 
 
 FREQUENCIES = RNG.dirichlet(np.ones(3), size=(2, 4, 2))

@@ -13,14 +13,13 @@ from strategies import history_of
 import foreknow.models
 from foreknow.models import (
     Averaged,
+    ChainByRelease,
     ClassFrequencies,
     CompromisedRecords,
     DirichletChain,
     DirichletFrequencies,
     Fit,
     GivenPrior,
-    IncrementalChain,
-    InhomogeneousChain,
     KernelPrior,
     MarkovChain,
     PriorByTime,
@@ -67,8 +66,7 @@ def by_time(tree, values=None):
 
 CASES = {
     MarkovChain: Case("transitions", ("last", "value"), MarkovChain.from_posterior),
-    InhomogeneousChain: Case("transitions", ("step", "value_1", "value_2", "value"), InhomogeneousChain.from_posterior),
-    IncrementalChain: Case("transitions", ("view", "last", "value"), IncrementalChain.from_posterior),
+    ChainByRelease: Case("transitions", ("step", "value_1", "value_2", "value"), ChainByRelease.from_posterior),
     DirichletChain: Case("transitions", ("last", "value"), DirichletChain.from_posterior),
     TransitionsByClass: Case(
         "transitions",

@@ -11,10 +11,9 @@ from strategies import history_of, view_of
 
 from foreknow.models import (
     Adversary,
+    ChainByRelease,
     DirichletChain,
     History,
-    IncrementalChain,
-    InhomogeneousChain,
     MarkovChain,
     Memory,
     Release,
@@ -143,16 +142,16 @@ class TestGaps:
 
     def test_incremental(self):
         """After two views C has come once; after three, twice, and not in a row."""
-        chain = IncrementalChain.fit(self.HISTORY, gaps="power", inclusive=True)
+        chain = ChainByRelease.extracted(self.HISTORY, gaps="power", inclusive=True)
         assert np.allclose(chain.at(0).probabilities, 1 / 2)
         assert np.array_equal(chain.at(2).probabilities, self.SWAP)
         apart = history_of(("A", "a"), ("B", "b"), ("A", "b"), ("A", "b"), domain="ab")
-        assert np.allclose(IncrementalChain.fit(apart, gaps="power", inclusive=True).at(2).probabilities, 1 / 2)
-        assert np.allclose(IncrementalChain.fit(apart, inclusive=True).at(2).probabilities[0], [0, 1])
+        assert np.allclose(ChainByRelease.extracted(apart, gaps="power", inclusive=True).at(2).probabilities, 1 / 2)
+        assert np.allclose(ChainByRelease.extracted(apart, inclusive=True).at(2).probabilities[0], [0, 1])
 
     def test_nothing_consecutive_is_one_clear_error(self):
         apart = history_of(("A", "a"), ("B", "b"), ("A", "b"), domain="ab")
-        for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit, InhomogeneousChain.fit):
+        for fit in (MarkovChain.fit, ChainByRelease.extracted, DirichletChain.fit, ChainByRelease.fit):
             with pytest.raises(ValueError, match=r"no two values of one person in consecutive views.*gaps='ignore'"):
                 fit(apart, gaps="power")
             with pytest.raises(ValueError, match=r"gaps is 'skip'; it is 'ignore' .* or 'power'"):
@@ -272,11 +271,11 @@ class TestChain:
         assert sequences.MAX_TRANSITIONS * 8 == 2**30
 
 
-class TestIncrementalChain:
+class TestExtracted:
     HISTORY = history_of(("AB", "ab"), ("CD", "cc"), ("AB", "bb"), ("AC", "ca"))
 
     def test_is_mined_from_the_views_so_far(self):
-        chain = IncrementalChain.fit(self.HISTORY, inclusive=True)
+        chain = ChainByRelease.extracted(self.HISTORY, inclusive=True)
         for release in (0, 1):
             assert np.allclose(chain.at(release).probabilities, 1 / 3), "no respondent was seen twice yet"
         assert np.array_equal(
@@ -288,22 +287,21 @@ class TestIncrementalChain:
         assert chain.at(17) is chain.at(3)
 
     def test_is_mined_from_the_views_before_the_release_by_default(self):
-        before, upto = IncrementalChain.fit(self.HISTORY), IncrementalChain.fit(self.HISTORY, inclusive=True)
+        before, upto = ChainByRelease.extracted(self.HISTORY), ChainByRelease.extracted(self.HISTORY, inclusive=True)
         for release in (1, 2, 3, 4):
             assert np.array_equal(before.at(release).probabilities, upto.at(release - 1).probabilities)
         assert np.allclose(before.at(0).probabilities, 1 / 3)
 
     def test_hands_its_settings_on(self):
         history = history_of(("AB", "ab"), ("AB", "cc"), ("AB", "bb"), ("AC", "ca"))
-        chain = IncrementalChain.fit(history, order=2, pseudo_count=1.0, as_printed=True, inclusive=True)
+        chain = ChainByRelease.extracted(history, order=2, pseudo_count=1.0, as_printed=True, inclusive=True)
         expected = MarkovChain.fit(History(history.views[:3]), 2, 1.0, True)
         assert np.array_equal(chain.at(2).probabilities, expected.probabilities)
         assert chain.at(0).order == chain.at(1).order == 2
         assert np.array_equal(chain.truncate(1).at(2).probabilities, chain.at(2).shorter[0])
-        assert chain.truncate(1).inclusive
 
     def test_an_order_longer_than_all_sequences_is_refused(self):
-        for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit):
+        for fit in (MarkovChain.fit, ChainByRelease.extracted, DirichletChain.fit):
             with pytest.raises(ValueError, match=r"the order is 3, and no person has more than 3 values.*at most 2"):
                 fit(self.HISTORY, order=3)
 

@@ -14,10 +14,10 @@ from foreknow.evaluation import verify
 from foreknow.models import (
     Adversary,
     Categorical,
+    ChainByRelease,
     Enumeration,
     Exact,
     History,
-    InhomogeneousChain,
     MarkovChain,
     MaxEntropy,
     Memory,
@@ -210,9 +210,7 @@ class TestMixedGroups:
         rng = np.random.default_rng(seed)
         history = random_history(4, 4, absent=0.35, rng=rng)
         releases = released(history, lambda view: rng.integers(2, size=len(view)))
-        personal = TransitionsByClass(
-            by_age, (chain(), InhomogeneousChain((chain(), chain(), chain()), chain()), chain())
-        )
+        personal = TransitionsByClass(by_age, (chain(), ChainByRelease((chain(), chain(), chain()), chain()), chain()))
         adversary = Adversary(UniformPrior(), personal, gaps=gaps)
         expected = all_paths(releases, personal, gaps)
         beliefs = JointAttack(adversary, Enumeration())(releases)

@@ -13,10 +13,9 @@ from strategies import history_of, view_of
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.models import (
     Adversary,
+    ChainByRelease,
     Enumeration,
     GivenPrior,
-    IncrementalChain,
-    InhomogeneousChain,
     MarkovChain,
     PriorByTime,
     Release,
@@ -34,12 +33,12 @@ class TestFit:
     HISTORY = history_of(("ABCD", "aabb"), ("ABCD", "aabb"), ("ABCD", "bbaa"), domain="ab")
 
     def test_each_step_has_its_own_frequencies(self):
-        chain = InhomogeneousChain.fit(self.HISTORY, shrinkage=0.0)
+        chain = ChainByRelease.fit(self.HISTORY, shrinkage=0.0)
         assert np.array_equal(chain.at(1).probabilities, STAY)
         assert np.array_equal(chain.at(2).probabilities, SWAP)
 
     def test_beyond_the_corpus_all_steps_count_alike(self):
-        chain = InhomogeneousChain.fit(self.HISTORY)
+        chain = ChainByRelease.fit(self.HISTORY)
         pooled = MarkovChain.fit(self.HISTORY)
         for release in (0, 3, 17):
             assert np.array_equal(chain.at(release).probabilities, pooled.probabilities)
@@ -47,23 +46,23 @@ class TestFit:
 
     def test_shrinkage_is_in_observations_of_the_pooled_row(self):
         """Two stay of two; the pooled row is (1/2, 1/2): (2 + 6/2) / (2 + 6) = 5/8."""
-        chain = InhomogeneousChain.fit(self.HISTORY, shrinkage=6.0)
+        chain = ChainByRelease.fit(self.HISTORY, shrinkage=6.0)
         assert np.allclose(chain.at(1).probabilities, [[5 / 8, 3 / 8], [3 / 8, 5 / 8]])
         assert np.allclose(chain.at(2).probabilities, [[3 / 8, 5 / 8], [5 / 8, 3 / 8]])
 
     def test_a_row_without_observations_is_the_pooled_one(self):
         """No record has b before the second step, and none has c: their rows are the pooled ones."""
         history = history_of(("AB", "aa"), ("AB", "ab"), ("AB", "bb"))
-        chain, pooled = InhomogeneousChain.fit(history, shrinkage=0.0), MarkovChain.fit(history)
+        chain, pooled = ChainByRelease.fit(history, shrinkage=0.0), MarkovChain.fit(history)
         assert np.allclose(chain.at(1).probabilities[0], [1 / 2, 1 / 2, 0])
         assert np.array_equal(chain.at(1).probabilities[1:], pooled.probabilities[1:])
 
     def test_order_two(self):
         """A row of pairs is counted where the value after the pair is of the step; pairs not seen there have the pooled row."""
         sequences = [[0, 0, 1, 1], [0, 1, 0, 0], [1, 0, 0, 1]]
-        chain = InhomogeneousChain.fit(sequences, order=2, shrinkage=0.0)
+        chain = ChainByRelease.fit(sequences, order=2, shrinkage=0.0)
         pooled = MarkovChain.fit(sequences, order=2)
-        assert len(chain.chains) == 3
+        assert len(chain.chains) == 4
         # The pairs (0, 0), (0, 1) and (1, 0) at the first two positions are followed by 1, 0 and 0.
         assert np.array_equal(chain.at(2).probabilities[[0, 0, 1], [0, 1, 0]], [[0, 1], [1, 0], [1, 0]])
         assert np.array_equal(chain.at(2).probabilities[1, 1], pooled.probabilities[1, 1])
@@ -74,27 +73,27 @@ class TestFit:
     def test_only_consecutive_views_count_where_gaps_do(self):
         """B skips the second view: a transition into the third, or none."""
         history = history_of(("AB", "ab"), ("A", "a"), ("AB", "ab"), domain="ab")
-        ignored = InhomogeneousChain.fit(history, shrinkage=0.0)
+        ignored = ChainByRelease.fit(history, shrinkage=0.0)
         assert np.array_equal(ignored.at(2).probabilities, STAY)
-        counted = InhomogeneousChain.fit(history, shrinkage=0.0, gaps="power")
+        counted = ChainByRelease.fit(history, shrinkage=0.0, gaps="power")
         assert np.array_equal(counted.at(2).probabilities[0], [1, 0])
         assert np.array_equal(counted.at(2).probabilities[1], MarkovChain.fit(history, gaps="power").probabilities[1])
 
     @pytest.mark.parametrize("shrinkage", [-1.0, np.nan, np.inf])
     def test_shrinkage_counts(self, shrinkage):
         with pytest.raises(ValueError, match=rf"shrinkage is {shrinkage}; .*0 or more"):
-            InhomogeneousChain.fit(self.HISTORY, shrinkage=shrinkage)
+            ChainByRelease.fit(self.HISTORY, shrinkage=shrinkage)
 
     def test_chains_must_be_alike(self):
         one, two = MarkovChain(1, STAY), MarkovChain(2, np.full((2, 2, 2), 0.5))
         with pytest.raises(
             ValueError, match="chain 1 is of order 2 over 2 values, chain 0 of order 1 over 2; all must be alike"
         ):
-            InhomogeneousChain((two,), one)
+            ChainByRelease((one,), two)
         with pytest.raises(ValueError, match="chain 1 is of order 2"):
-            IncrementalChain((one, two))
+            ChainByRelease.of_views((one, two), inclusive=True)
         with pytest.raises(ValueError, match="there is no chain"):
-            IncrementalChain(())
+            ChainByRelease(())
 
 
 def chains_of(order, steps, rng):
@@ -104,7 +103,8 @@ def chains_of(order, steps, rng):
         tables = [rng.dirichlet(np.ones(3), size=(3,) * length) for length in range(1, order + 1)]
         return MarkovChain(order, tables[-1], tuple(tables[:-1]))
 
-    return InhomogeneousChain(tuple(chain() for _ in range(steps)), chain())
+    each, later = [chain() for _ in range(steps)], chain()
+    return ChainByRelease((later, *each), later)
 
 
 @st.composite
@@ -128,7 +128,7 @@ def all_paths(chain, prior, likelihoods, steps):
 
     ``steps`` are the releases at which the path takes a value; ``likelihoods`` has ones where nothing is seen.
     """
-    d, first = chain.pooled.order, steps[0]
+    d, first = chain.at(0).order, steps[0]
     before, after, whole = (np.zeros((len(steps), 3)) for _ in range(3))
     for path in itertools.product(range(3), repeat=len(steps)):
         weight = prior[first][path[0]]
@@ -192,7 +192,7 @@ def test_a_stationary_chain_misleads():
         Release(view_of("ZT", "ba", time=3, domain="ab"), [0, 0]),
     ]
     stationary = SequentialAttack(Adversary(UniformPrior(), MarkovChain.fit(corpus)))(releases)
-    per_step = SequentialAttack(Adversary(UniformPrior(), InhomogeneousChain.fit(corpus, shrinkage=0.0)))(releases)
+    per_step = SequentialAttack(Adversary(UniformPrior(), ChainByRelease.fit(corpus, shrinkage=0.0)))(releases)
     for t, truth in ((2, [1, 0]), (3, [0, 1])):
         assert np.allclose(stationary.posterior(t).loc["Z"], [1 / 2, 1 / 2])
         assert np.allclose(per_step.posterior(t).loc["Z"], truth)
@@ -200,5 +200,5 @@ def test_a_stationary_chain_misleads():
 
 
 def test_it_is_sequential_knowledge():
-    known: Transitions = InhomogeneousChain((MarkovChain(1, STAY),), MarkovChain(1, SWAP))
+    known: Transitions = ChainByRelease((MarkovChain(1, SWAP), MarkovChain(1, STAY)))
     assert known.at(1).values == 2

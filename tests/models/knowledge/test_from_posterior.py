@@ -192,7 +192,7 @@ class TestDraws:
 
     def test_divergences_are_reported_once(self):
         tree = chain_tree(sample_stats={"diverging": np.ones((2, 5), dtype=bool)})
-        with pytest.warns(UserWarning, match="posterior_draws: NUTS diverged in 10 draws"):
+        with pytest.warns(UserWarning, match="NUTS diverged in 10 draws"):
             draws = posterior_draws(tree, 2)
         MarkovChain.from_posterior(draws[0])  # a warning would be an error here
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from foreknow.app import report
-from foreknow.app.report.steps import Step
+from foreknow.app.report.report import Step
 from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian, publish
 from foreknow.evaluation import exams
 from foreknow.models import JOINT_SOLVERS

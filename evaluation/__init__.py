@@ -9,12 +9,12 @@ if TYPE_CHECKING:
         Certificate as Certificate,
         certificate as certificate,
     )
-    from foreknow.evaluation.checks.invariance import m_invariance as m_invariance
+    from foreknow.evaluation.checks.verify import m_invariance as m_invariance
     from foreknow.evaluation.checks.verify import (
         verify as verify,
         verify_table as verify_table,
     )
-    from foreknow.evaluation.checks.verify_items import verify_items as verify_items
+    from foreknow.evaluation.checks.verify import verify_items as verify_items
     from foreknow.evaluation.measures import COLUMNS as COLUMNS
     from foreknow.evaluation.datasets import DATASETS as DATASETS
     from foreknow.evaluation.datasets.adult import adult as adult
@@ -51,22 +51,22 @@ if TYPE_CHECKING:
         MEASURES as MEASURES,
         RELEASE_MEASURES as RELEASE_MEASURES,
     )
-    from foreknow.evaluation.plots.belief_forest import belief_forest as belief_forest
+    from foreknow.evaluation.plots.belief_plots import belief_forest as belief_forest
     from foreknow.evaluation.plots.belief_plots import belief_over_time as belief_over_time
     from foreknow.evaluation.plots.breach_plots import (
         breach_curve as breach_curve,
         reliability_diagram as reliability_diagram,
     )
-    from foreknow.evaluation.plots.convergence_plot import convergence_plot as convergence_plot
+    from foreknow.evaluation.plots.gain_plot import convergence_plot as convergence_plot
     from foreknow.evaluation.plots.foreground_map import foreground_map as foreground_map
     from foreknow.evaluation.plots.gain_plot import gain_over_time as gain_over_time
-    from foreknow.evaluation.plots.group_sizes import group_sizes as group_sizes
+    from foreknow.evaluation.plots.risk_utility import group_sizes as group_sizes
     from foreknow.evaluation.plots.influence_plots import (
         influence_map as influence_map,
         influence_over_distance as influence_over_distance,
     )
-    from foreknow.evaluation.plots.leak_plot import leak_plot as leak_plot
-    from foreknow.evaluation.plots.reliability_plot import reliability_plot as reliability_plot
+    from foreknow.evaluation.plots.gain_plot import leak_plot as leak_plot
+    from foreknow.evaluation.plots.breach_plots import reliability_plot as reliability_plot
     from foreknow.evaluation.plots.risk_utility import risk_utility_map as risk_utility_map
     from foreknow.evaluation.risk.respondent_risk import across_draws as across_draws
     from foreknow.evaluation.risk.adversary_gain import (
@@ -120,7 +120,7 @@ PLACES = {
     "adversary_confidence": "foreknow.evaluation.risk.adversary_gain",
     "adversary_gain": "foreknow.evaluation.risk.adversary_gain",
     "average_group_size": "foreknow.evaluation.loss.generalization_loss",
-    "belief_forest": "foreknow.evaluation.plots.belief_forest",
+    "belief_forest": "foreknow.evaluation.plots.belief_plots",
     "belief_over_time": "foreknow.evaluation.plots.belief_plots",
     "breach_curve": "foreknow.evaluation.plots.breach_plots",
     "breaches": "foreknow.evaluation.risk.breaches",
@@ -130,7 +130,7 @@ PLACES = {
     "compare": "foreknow.evaluation.experiment",
     "compare_knowledge": "foreknow.evaluation.knowledge_table",
     "consistency_test": "foreknow.evaluation.risk.reliability_curve",
-    "convergence_plot": "foreknow.evaluation.plots.convergence_plot",
+    "convergence_plot": "foreknow.evaluation.plots.gain_plot",
     "discernibility": "foreknow.evaluation.loss.generalization_loss",
     "disclosures": "foreknow.evaluation.risk.adversary_gain",
     "exams": "foreknow.evaluation.datasets.exams",
@@ -141,7 +141,7 @@ PLACES = {
     "global_errors": "foreknow.evaluation.risk.global_errors",
     "global_probabilities": "foreknow.evaluation.risk.global_errors",
     "greatest_differences": "foreknow.evaluation.risk.global_errors",
-    "group_sizes": "foreknow.evaluation.plots.group_sizes",
+    "group_sizes": "foreknow.evaluation.plots.risk_utility",
     "households": "foreknow.evaluation.datasets.households",
     "influence_by_distance": "foreknow.evaluation.risk.information_flow",
     "influence_by_release": "foreknow.evaluation.risk.information_flow",
@@ -151,9 +151,9 @@ PLACES = {
     "items_lost": "foreknow.evaluation.loss.generalization_loss",
     "kl_loss": "foreknow.evaluation.loss.generalization_loss",
     "label_disclosure": "foreknow.evaluation.risk.label_disclosure",
-    "leak_plot": "foreknow.evaluation.plots.leak_plot",
+    "leak_plot": "foreknow.evaluation.plots.gain_plot",
     "log_score": "foreknow.evaluation.risk.adversary_gain",
-    "m_invariance": "foreknow.evaluation.checks.invariance",
+    "m_invariance": "foreknow.evaluation.checks.verify",
     "pbc": "foreknow.evaluation.datasets.pbc",
     "query_error": "foreknow.evaluation.loss.queries",
     "query_errors": "foreknow.evaluation.loss.queries",
@@ -162,7 +162,7 @@ PLACES = {
     "record_linkage": "foreknow.evaluation.risk.record_linkage",
     "reliability_curve": "foreknow.evaluation.risk.reliability_curve",
     "reliability_diagram": "foreknow.evaluation.plots.breach_plots",
-    "reliability_plot": "foreknow.evaluation.plots.reliability_plot",
+    "reliability_plot": "foreknow.evaluation.plots.breach_plots",
     "respondent_risk": "foreknow.evaluation.risk.respondent_risk",
     "retroactive_leak": "foreknow.evaluation.risk.information_flow",
     "risk_table": "foreknow.evaluation.risk.adversary_gain",
@@ -172,7 +172,7 @@ PLACES = {
     "suppressed": "foreknow.evaluation.loss.generalization_loss",
     "total_risk": "foreknow.evaluation.risk.adversary_gain",
     "verify": "foreknow.evaluation.checks.verify",
-    "verify_items": "foreknow.evaluation.checks.verify_items",
+    "verify_items": "foreknow.evaluation.checks.verify",
     "verify_table": "foreknow.evaluation.checks.verify",
     "worst_case": "foreknow.evaluation.experiment",
 }

@@ -29,7 +29,7 @@ from foreknow.defenses import (
     TCloseness,
     all_of,
 )
-from foreknow.evaluation.checks.program import settings
+from foreknow.evaluation.checks.manifest import settings
 from foreknow.models.settings import is_number
 
 KNOWLEDGE_OPTIONS = ("corpus", "classes", "order", "pseudo_count", "revision", "gaps")

@@ -27,8 +27,7 @@ from foreknow.app.disk.parts import (
 )
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
-from foreknow.evaluation.checks.program import checksum, versions
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, checksum, versions
 from foreknow.evaluation.file_lock import locked
 from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation, Schema
 from foreknow.models.settings import check_kind, shown

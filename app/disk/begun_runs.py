@@ -16,9 +16,7 @@ from foreknow.app.disk.parts import (
     remove_torn,
     write_json,
 )
-from foreknow.evaluation.checks.certificate import CERTIFICATE
-from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, PRIVATE, extra_files, listing_of
-from foreknow.evaluation.checks.program import versions
+from foreknow.evaluation.checks.manifest import BEGUN, CERTIFICATE, MANIFEST, PRIVATE, extra_files, listing_of, versions
 from foreknow.evaluation.file_lock import locked
 
 PARTS = "release"

@@ -19,8 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from foreknow.app.disk.engine import parquet_of, to_parquet
-from foreknow.evaluation.checks.manifest import MANIFEST
-from foreknow.evaluation.checks.program import checksum
+from foreknow.evaluation.checks.manifest import MANIFEST, checksum
 from foreknow.models import People, Schema
 from foreknow.models.arrays import FloatArray, IntArray
 

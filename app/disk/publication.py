@@ -41,9 +41,8 @@ from foreknow.app.disk.sorted_records import (
     whole_groups,
 )
 from foreknow.defenses import BKAA, Anatomy, Defense, FullDomain, JSReduce, Mondrian, Requirement
-from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
-from foreknow.evaluation.checks.program import checksum
-from foreknow.evaluation.checks.program import settings as settings_text
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, checksum
+from foreknow.evaluation.checks.manifest import settings as settings_text
 from foreknow.evaluation.file_lock import locked
 from foreknow.models import Adversary, Schema
 from foreknow.models.notes import Note, notes_of_blocks

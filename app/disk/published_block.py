@@ -37,7 +37,7 @@ from foreknow.defenses import (
 from foreknow.defenses.algorithms.ordered_growth import enforce_on_published
 from foreknow.defenses.requirements.requirement import Combination, MemberPredicate
 from foreknow.defenses.requirements.summary import TableCounts, summarize_groups, summarize_records
-from foreknow.evaluation.checks.program import checksum
+from foreknow.evaluation.checks.manifest import checksum
 from foreknow.models import Adversary, Grouping, Numeric, People, Release, Schema, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.notes import Note, as_note

@@ -1,33 +1,114 @@
 """Contents of a report: tidy tables and sentences, computed from releases and the beliefs of two adversaries."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 
+from foreknow.app.exposure import exposed
 from foreknow.app.report.adversaries import LEARNED, Inference
-from foreknow.app.report.explorer import Explorer, explorer
-from foreknow.app.report.exposure import exposed_groups, exposed_people
-from foreknow.app.report.headline import Headline, headline
-from foreknow.app.report.influence_trials import influence_trials
-from foreknow.app.report.pseudonyms import Pseudonyms
-from foreknow.app.report.report_settings import ReportSettings
-from foreknow.app.report.size_notes import size_notes
-from foreknow.app.report.stricter import Measured, price_of_settings, stricter_settings
-from foreknow.app.report.tables import (
-    bootstrap_of_means,
-    calibration_draws,
-    calibration_of_each,
-    notes_of,
-    ranking_within_groups,
-    risk_by_release,
-    risk_of_attacks,
-    utility_by_release,
+from foreknow.app.report.respondents import (
+    LEAST_CHANGE,
+    MAX_PREFIX_RECORDS,
+    Explorer,
+    Pseudonyms,
+    explorer,
+    exposed_groups,
+    exposed_people,
 )
+from foreknow.app.report.stricter import Measured, price_of_settings, stricter_settings
+from foreknow.attacks import Influence, SequentialAttack
 from foreknow.defenses import Defense
-from foreknow.evaluation.risk.information_flow import retroactive_leak
-from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
+from foreknow.evaluation.experiment import total_of_risk
+from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
+from foreknow.evaluation.risk.adversary_gain import RELATIVE_TIE, risk_table, with_right_share
+from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth, mean, numbered, true_values
+from foreknow.evaluation.risk.breaches import within_group_auc
+from foreknow.evaluation.risk.information_flow import influence_by_distance, retroactive_leak
+from foreknow.evaluation.risk.reliability_curve import Bootstrap, calibration
+from foreknow.models import (
+    Adversary,
+    Averaged,
+    Beliefs,
+    CompromisedRecords,
+    History,
+    JointSolver,
+    PriorCascade,
+    Release,
+)
+from foreknow.models.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class ReportSettings:
+    """Settings of a report.
+
+    Attributes
+    ----------
+    sure : float
+        Belief from which an adversary is sure.
+    level : float
+        Probability of an interval.
+    draws : int
+        Number of bootstrap draws.
+    names : bool
+        If True, the page has the identifiers of respondents, otherwise pseudonyms.
+    stricter : int
+        Number of stricter settings that are tried, from 0 to 3.
+    seed : int
+        Seed of the bootstrap, of samples, and of trial publications.
+    details : {"informed", "learned"} or None
+        The adversary of the tables of respondents and groups, the explorer, the leak, and the influence. None: the one who
+        exposes more respondents, the informed one if both expose as many.
+    """
+
+    sure: float = 0.9
+    level: float = 0.9
+    draws: int = 200
+    names: bool = False
+    stricter: int = 3
+    seed: int = 0
+    details: str | None = None
+
+
+class Headline(NamedTuple):
+    """Risk of one adversary over all releases, in hindsight.
+
+    Attributes
+    ----------
+    respondents : int
+        Number of respondents with a published record.
+    exposed : int
+        Number of them who are `exposed`.
+    known : int
+        Number of the others with a sure belief in their true value before any release.
+    sure, right : int
+        Number of records with a sure belief, and of those whose value of highest belief is the true one.
+    table : DataFrame
+        One row per measure: ``measure``, ``value``, ``low``, ``high``. ``exposed`` is the share of the respondents;
+        ``confidence`` and ``success`` are means over the published records, and ``confidence_of_shares`` and
+        ``success_of_shares`` the same of an adversary who believes the shares of each group.
+    people : DataFrame
+        `Exposure.people`; exposed respondents first, then by the belief and the prior.
+    shares : tuple of float
+        Mean share of the true values in their groups, one for each release; NaN without a published record.
+    """
+
+    respondents: int
+    exposed: int
+    known: int
+    sure: int
+    right: int
+    table: pd.DataFrame
+    people: pd.DataFrame
+    shares: tuple[float, ...]
+
+    def value(self, measure: str) -> float:
+        """Value of a measure."""
+        return float(self.table.loc[self.table["measure"] == measure, "value"].iloc[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,3 +305,263 @@ def _worst(headlines: dict[str, Headline]) -> str:
 def _respondents(releases: Sequence[Release]) -> Iterable[Hashable]:
     for release in releases:
         yield from release.view.people.respondents
+
+
+MEASURES = ("exposed", "confidence", "confidence_of_shares", "success", "success_of_shares")
+"""Measures of `Headline.table`, in its order."""
+
+
+def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap) -> Headline:
+    """Risk of an adversary in hindsight.
+
+    The interval of the share of exposed respondents is that of Clopper and Pearson (1934), which is not a point for no exposed
+    respondent. Those of the means are percentile intervals of a bootstrap over respondents. Cost: O(n m), and O(N) per draw.
+    """
+    found = exposed(one.hindsight, history, sure)
+    people, number = found.people, found.exposed
+    order = np.lexsort((people["prior"], -people["belief"].round(9), ~people["exposed"]))
+    people = people.iloc[order].reset_index(drop=True)
+    sums, sure_beliefs, right = _sums(one, history, sure)
+    n = len(people)
+    low, high = (0.0, 1.0)
+    if n:
+        interval = scipy.stats.binomtest(number, n).proportion_ci(bootstrap.level, "exact")
+        low, high = float(interval.low), float(interval.high)
+    rows = [("exposed", number / n if n else np.nan, low, high)]
+    value = sums[:, 1:].sum(axis=0) / max(sums[:, 0].sum(), 1)
+    drawn = [np.zeros((0, value.size))]
+    for weights in bootstrap.weights(len(sums)):
+        total = weights @ sums
+        drawn.append(total[:, 1:] / total[:, :1])
+    lower, upper = bootstrap.interval(np.concatenate(drawn))
+    rows += list(zip(MEASURES[1:], value.tolist(), lower.tolist(), upper.tolist(), strict=True))
+    table = pd.DataFrame(rows, columns=pd.Index(["measure", "value", "low", "high"]))
+    return Headline(n, number, found.known, sure_beliefs, right, table, people, _shares(one, history))
+
+
+def _shares(one: Inference, history: History) -> tuple[float, ...]:
+    """Mean share of the true values in their groups at each release."""
+    return tuple(mean(measured.share) for measured in beliefs_and_truth("report", one.hindsight, history))
+
+
+def _sums(one: Inference, history: History, sure: float) -> tuple[FloatArray, int, int]:
+    """Sums over the records of each respondent: float array, shape ``(N, 5)``; numbers of sure and of sure and right beliefs.
+
+    The columns are the number of records, and the sums of the belief in the true value, of its share of the group, and of the
+    hits of the best guess by the belief and by the share.
+    """
+    numbers: dict[object, int] = {}
+    owners, rows = [np.zeros(0, dtype=np.int64)], [np.zeros((0, 5))]
+    held = right = 0
+    for release, measured in zip(one.hindsight, beliefs_and_truth("report", one.hindsight, history), strict=True):
+        owners.append(numbered(numbers, release.observation.people.respondents[measured.rows]))
+        hits, hits_of_shares = (_hits(rule, measured.true) for rule in (measured.belief, measured.shares))
+        each = [np.ones(len(measured.true)), measured.confidence, measured.share, hits, hits_of_shares]
+        rows.append(np.column_stack(each))
+        is_sure = measured.belief.max(axis=1, initial=0) >= sure
+        held += int(is_sure.sum())
+        right += int((measured.belief.argmax(axis=1) == measured.true)[is_sure].sum())
+    owner, table = np.concatenate(owners), np.concatenate(rows)
+    sums = [np.bincount(owner, column, minlength=len(numbers)) for column in table.T]
+    return np.column_stack(sums), held, right
+
+
+def _hits(belief: FloatArray, true: IntArray) -> FloatArray:
+    """``1/q`` where the true value is one of q values of highest belief, else 0: shape ``(n',)``."""
+    best = belief >= belief.max(axis=1, keepdims=True, initial=0) * (1 - RELATIVE_TIE)
+    return np.asarray(best[np.arange(len(true)), true] / np.maximum(best.sum(axis=1), 1))
+
+
+MAX_BOOTSTRAP_WEIGHTS = 2**24
+"""Bootstrap draws times beliefs, at most, of the intervals of calibration; further draws are left out."""
+
+ATTACK_COLUMNS = ("gain", "success", "confidence", "log_score", "sure", "right", "right_share")
+"""Measures of `ReportContents.attacks`."""
+
+
+def bootstrap_of_means(settings: ReportSettings, size: int, rng: np.random.Generator) -> Bootstrap:
+    """A bootstrap with as many draws as `MAX_BOOTSTRAP_WEIGHTS` allows, and at least 20."""
+    draws = min(settings.draws, max(MAX_BOOTSTRAP_WEIGHTS // max(size, 1), 20))
+    return Bootstrap(draws, settings.level, rng)
+
+
+def risk_by_release(
+    inferences: Sequence[Inference], headlines: dict[str, Headline], history: History, sure: float
+) -> pd.DataFrame:
+    """Risk at each release, one row per adversary and release, with the mean share of the true values in their groups."""
+    tables = []
+    for one in inferences:
+        table = risk_table(one.hindsight, history, sure=sure)
+        table.insert(0, "adversary", one.name)
+        table["confidence_of_shares"] = headlines[one.name].shares
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def calibration_draws(history: History, settings: ReportSettings) -> int:
+    """Number of bootstrap draws of the intervals of calibration: as many as `MAX_BOOTSTRAP_WEIGHTS` allows, and at least 5."""
+    size = sum(map(len, history)) * len(history.schema.values)
+    return min(settings.draws, max(MAX_BOOTSTRAP_WEIGHTS // max(size, 1), 5))
+
+
+def calibration_of_each(
+    inferences: Sequence[Inference], history: History, settings: ReportSettings, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Calibration of each adversary in ten bins."""
+    draws = calibration_draws(history, settings)
+    tables = []
+    for one in inferences:
+        table = calibration(one.hindsight, history, draws=draws, level=settings.level, rng=rng)
+        table.insert(0, "adversary", one.name)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def ranking_within_groups(one: Inference, history: History) -> float:
+    """Fraction of the pairs of a group, one with a value and one without, in which the former has the higher belief in it.
+
+    Over all values and releases, in hindsight; ties count one half; NaN without a pair.
+    """
+    beliefs, holds, groups = [np.zeros(0)], [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]
+    first = 0
+    for measured in beliefs_and_truth("report", one.hindsight, history):
+        m = measured.belief.shape[1]
+        beliefs.append(measured.belief.ravel())
+        holds.append(true_values(measured).ravel())
+        groups.append((first + measured.group[:, None] * m + np.arange(m)).ravel())
+        first += (int(measured.group.max(initial=-1)) + 1) * m
+    return within_group_auc(np.concatenate(beliefs), np.concatenate(holds), np.concatenate(groups))
+
+
+def risk_of_attacks(
+    history: History, inferences: Sequence[Inference], also: Mapping[str, Beliefs], sure: float
+) -> pd.DataFrame:
+    """Risk over all releases of each attack: in hindsight, forward and release by release for each adversary, and others."""
+    beliefs: dict[str, Beliefs] = {}
+    for one in inferences:
+        beliefs[f"{one.title}, all releases in hindsight"] = one.hindsight
+        beliefs[f"{one.title}, releases so far"] = one.forward
+        beliefs[f"{one.title}, release by release"] = one.sequential
+    rows = []
+    for name, found in {**beliefs, **also}.items():
+        risk = risk_table(found, history, sure=sure)
+        rows.append({"attack": name, "published": int(risk["published"].sum())} | total_of_risk(risk))
+    return with_right_share(pd.DataFrame(rows))[["attack", *ATTACK_COLUMNS]]
+
+
+def utility_by_release(releases: Sequence[Release]) -> pd.DataFrame:
+    """Records, groups and generalization of each release."""
+    table = suppressed(releases)
+    sizes = [release.counts.sum(axis=1) for release in releases]
+    table["groups"] = [release.groups for release in releases]
+    table["smallest"] = [int(size.min()) if len(size) else 0 for size in sizes]
+    table["group_size"] = [float(size.mean()) if len(size) else np.nan for size in sizes]
+    table["gcp"] = gcp(releases)["gcp"].to_numpy()
+    return table
+
+
+def notes_of(inferences: Sequence[Inference], releases: Sequence[Release]) -> tuple[str, ...]:
+    """Notes of the defense and of the adversaries, each once."""
+    said: dict[str, Any] = {}
+    for release in releases:
+        said |= {f"At {release.time}: {note}": None for note in release.grouping.notes}
+    for one in inferences:
+        for note in (*one.hindsight.notes, *one.forward.notes):
+            said[f"{one.title}: {note}"] = None
+    return tuple(said)
+
+
+def size_notes(releases: Sequence[Release], asked: int, of_means: int, of_calibration: int) -> tuple[str, ...]:
+    """Sentences that name what is left out because there are many records.
+
+    Parameters
+    ----------
+    releases : sequence of Release
+    asked, of_means, of_calibration : int
+        Number of bootstrap draws that the settings ask for, that the intervals of the means have, and those of calibration.
+    """
+    records = sum(len(release.view) for release in releases)
+    told = []
+    if len(releases) > 1 and records > MAX_PREFIX_RECORDS:
+        told.append(
+            f"There are over {MAX_PREFIX_RECORDS:,} records: the reasons do not name the later release that raised a belief most."
+        )
+    if records > MAX_TRIAL_RECORDS:
+        told.append(f"There are over {MAX_TRIAL_RECORDS:,} records: one record is made known, and not {TRIALS}.")
+    draws = {"means": of_means, "calibration": of_calibration}
+    if fewer := [f"{number} for {name}" for name, number in draws.items() if number < asked]:
+        told.append(f"To save time, intervals have fewer bootstrap draws than {asked}: {', '.join(fewer)}.")
+    return tuple(told)
+
+
+TRIALS = 6
+"""Number of records that are tried."""
+
+MAX_TRIAL_RECORDS = 50_000
+"""Number of records in all, up to which `TRIALS` records are tried and a graph is made; beyond it, one is tried."""
+
+LEAST_BITS = 0.002
+"""Least change of a belief in the graph of influence, in bits (Jensen-Shannon divergence): about 50 % to 55 %."""
+
+COLUMNS = ("person", "time", "respondents", "releases", "places", "largest")
+
+
+def influence_trials(
+    one: Inference, releases: Sequence[Release], names: Pseudonyms, rng: np.random.Generator
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Influence of records drawn at random from the first release with a group.
+
+    Each trial adds the true value of one published record to what the adversary knows, and makes the sequential attack again.
+
+    Returns
+    -------
+    trials : DataFrame
+        One row per record, in decreasing order of ``respondents``, the number of other respondents about whom a belief changes
+        by at least `LEAST_CHANGE`. Further columns: ``person``; ``time``; ``releases`` and ``places``, the numbers of releases and
+        of records of others reached; ``largest``, the largest change of a belief about another respondent.
+    by_distance : DataFrame
+        `influence_by_distance` of the record that reaches the most respondents; a step is to a group member, or to a later
+        release. Empty for more than `MAX_TRIAL_RECORDS` records.
+    """
+    release = next((each for each in releases if each.groups), None)
+    if release is None:
+        return pd.DataFrame(columns=pd.Index(COLUMNS)), pd.DataFrame()
+    small = sum(len(each.view) for each in releases) <= MAX_TRIAL_RECORDS
+    rows = rng.permutation(np.flatnonzero(release.group >= 0))[: TRIALS if small else 1]
+    adversary = replace(one.adversary, cascade=one.adversary.cascade or PriorCascade())
+    found = [_trial(adversary, one.sequential, releases, release, row, names) for row in rows.tolist()]
+    order = sorted(range(len(found)), key=lambda place: -found[place]["respondents"])
+    trials = pd.DataFrame([found[place] for place in order], columns=pd.Index(COLUMNS))
+    if not small:
+        return trials, pd.DataFrame()
+    claim = _claim(release, int(rows[order[0]]))
+    return trials, influence_by_distance(Influence(adversary, LEAST_BITS)(releases, *claim, release.time))
+
+
+def _trial(
+    adversary: Adversary, without: Beliefs, releases: Sequence[Release], release: Release, row: int, names: Pseudonyms
+) -> dict[str, Any]:
+    """Reach of one record."""
+    respondent, value = _claim(release, row)
+    claim = {"respondent": [respondent], "value": [value], "time": [release.time], "confidence": [1.0]}
+    known = CompromisedRecords(pd.DataFrame(claim))
+    informed = SequentialAttack(replace(adversary, compromised=known))(releases)
+    reached: set[Hashable] = set()
+    touched = places = 0
+    largest = 0.0
+    for before, after in zip(without, informed, strict=True):
+        change = np.abs(after.posterior.probabilities - before.posterior.probabilities).max(axis=1)
+        people = before.observation.people.respondents
+        change[np.array([name == respondent for name in people], dtype=np.bool_)] = 0
+        some = np.flatnonzero(change >= LEAST_CHANGE)
+        reached |= set(people[some])
+        touched += len(some) > 0
+        places += len(some)
+        largest = max(largest, float(change.max(initial=0)))
+    numbers = (len(reached), touched, places, largest)
+    return dict(zip(COLUMNS, (names(respondent), release.time, *numbers), strict=True))
+
+
+def _claim(release: Release, row: int) -> tuple[Hashable, Hashable]:
+    """Respondent and true value of a record."""
+    return release.view.people.respondents[row], release.view.schema.values[release.view.sensitive[row]]

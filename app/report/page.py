@@ -1,20 +1,21 @@
-"""The page of a report: one HTML file without network access."""
+"""The page of a report: one HTML file without network access, and its Vega-Lite charts."""
 
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+
 from foreknow.app.cli.defense_choices import defense_text
 from foreknow.app.report.adversaries import SHORT_TITLES
-from foreknow.app.report.charts import EXPLORED, EXPLORED_LINES, charts
 from foreknow.app.report.contents import ReportContents
-from foreknow.app.report.exposure import percent
-from foreknow.app.report.pseudonyms import label
+from foreknow.app.report.respondents import label, percent
 from foreknow.app.report.sentences import (
     calibration_sentence,
     cards,
@@ -30,7 +31,9 @@ from foreknow.evaluation.program_version import program_version
 from foreknow.models.settings import installing
 
 if TYPE_CHECKING:
+    import altair as alt
     from jinja2 import Environment
+
 
 TEMPLATES = "templates"
 """Folder of the template, the style sheet and the script, within this package."""
@@ -148,3 +151,224 @@ def _environment() -> "Environment":
         "count": lambda number: f"{int(number):,}",
     }
     return made
+
+
+HEIGHT = 260
+"""Height of a chart in pixels."""
+
+SHORTENED_FROM = 1_000
+"""Number of people from which labels of bars are shortened, as 80k: longer ones overlap on a phone. Tooltips have all digits."""
+
+BLACK, BLUE, ORANGE = "#1a1a1a", "#0b5c9e", "#b34700"
+"""Colours; each line and mark also has a dash or a shape of its own, and a label."""
+
+EXPLORED = "explored"
+"""Name of the data set of the explorer's chart, which the page fills in."""
+
+type Spec = dict[str, Any]
+
+
+def charts(contents: ReportContents) -> dict[str, Spec]:
+    """Specification of each chart, by the name of its place on the page."""
+    makers: dict[str, Callable[[ReportContents], alt.LayerChart]] = {
+        "risk": _risk,
+        "certainty": _certainty,
+        "leak": _leak,
+        "calibration": _calibration,
+        "explored": _explored,
+    }
+    if len(contents.stricter) > 1:
+        makers["stricter"] = _stricter
+    return {
+        name: make(contents).properties(width="container").configure(**_config()).to_dict(validate=False)
+        for name, make in makers.items()
+    }
+
+
+def _config() -> dict[str, Any]:
+    text = {
+        "labelFontSize": 13,
+        "titleFontSize": 13,
+        "titleFontWeight": "normal",
+        "labelColor": BLACK,
+        "titleColor": BLACK,
+    }
+    return {
+        "font": "system-ui, sans-serif",
+        "axis": {**text, "labelLimit": 130, "gridColor": "#e3e3e3"},
+        "view": {"stroke": None},
+        "text": {"fontSize": 13, "color": BLACK},
+        "autosize": {"type": "fit-x", "contains": "padding"},
+    }
+
+
+def _lines(table: pd.DataFrame, title: str, top: float = 1.0, times: Sequence[str] = ()) -> "alt.LayerChart":
+    """Lines of shares over the releases, each with a dash, a shape and an entry in the legend.
+
+    ``table`` has the columns ``time`` (labels), ``share``, ``line`` (labels) and ``shown`` (the share as text). The axis of shares
+    ends at ``top``. ``times`` are the labels of all releases, where the table has not all of them.
+    """
+    import altair as alt
+
+    names = list(dict.fromkeys(table["line"]))
+    colours, dashes, shapes = [BLUE, ORANGE, BLACK], [[1, 0], [7, 4], [2, 3]], ["circle", "triangle-up", "square"]
+    scale = alt.Scale(domain=list(times)) if len(times) else alt.Undefined
+    axis = alt.Axis(labelAngle=0, labelOverlap=True)
+    x = alt.X("time:O", sort=None, title="Release", axis=axis, scale=scale)
+    y = alt.Y("share:Q", title=None, axis=alt.Axis(format=".0%", tickCount=5), scale=alt.Scale(domain=[0, top]))
+    colour = alt.Color("line:N", scale=alt.Scale(domain=names, range=colours[: len(names)]), legend=_legend())
+    dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=dashes[: len(names)]), legend=_legend())
+    shape = alt.Shape("line:N", scale=alt.Scale(domain=names, range=shapes[: len(names)]), legend=_legend())
+    tooltip = [
+        alt.Tooltip("line:N", title=" "),
+        alt.Tooltip("time:O", title="Release"),
+        alt.Tooltip("shown:N", title="Share"),
+    ]
+    base = alt.Chart(table, title=alt.Title(title, anchor="start", fontWeight="normal", fontSize=13))
+    line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash)
+    point = base.mark_point(filled=True, size=55, opacity=1).encode(
+        x=x, y=y, color=colour, shape=shape, tooltip=tooltip
+    )
+    layered = alt.LayerChart(layer=[line, point])
+    return layered.properties(height=HEIGHT)
+
+
+def _legend() -> "alt.Legend":
+    import altair as alt
+
+    return alt.Legend(
+        orient="top",
+        direction="vertical",
+        title=None,
+        labelFontSize=13,
+        labelLimit=320,
+        symbolSize=90,
+        symbolStrokeWidth=0,
+    )
+
+
+def _risk(contents: ReportContents) -> "alt.LayerChart":
+    parts = []
+    by_release = contents.by_release
+    for name, one in contents.inferences.items():
+        rows = by_release[by_release["adversary"] == name]
+        parts.append(_line(rows["time"], rows["confidence"], one.title))
+    parts.append(_line(rows["time"], rows["confidence_of_shares"], "Reading the group alone"))
+    return _lines(pd.concat(parts, ignore_index=True), "Mean belief in a person's true value")
+
+
+def _line(times: "pd.Series[Any]", shares: "pd.Series[float]", name: str) -> pd.DataFrame:
+    known = shares.notna()
+    return pd.DataFrame(
+        {
+            "time": [label(time) for time in times[known]],
+            "share": shares[known].to_numpy(dtype=float),
+            "line": name,
+            "shown": [percent(share) for share in shares[known]],
+        }
+    )
+
+
+def _leak(contents: ReportContents) -> "alt.LayerChart":
+    leak = contents.leak
+    parts = [
+        _line(leak["time"], leak["sure_hindsight"], "In hindsight, with all releases"),
+        _line(leak["time"], leak["sure_forward"], "At the time of the release"),
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    title = f"Records of which the adversary is {percent(contents.settings.sure)} sure"
+    return _lines(table, title, min(max(1.1 * float(table["share"].max()), 0.05), 1.0))
+
+
+def _certainty(contents: ReportContents) -> "alt.LayerChart":
+    import altair as alt
+
+    belief = contents.headlines[contents.details.name].people["belief"].to_numpy(dtype=float)
+    counts = np.bincount(np.minimum((belief * 10 + 1e-9).astype(np.int64), 9), minlength=10)
+    table = pd.DataFrame({"bin": [f"{10 * b}–{10 * b + 10}%" for b in range(10)], "people": counts})
+    x = alt.X("bin:O", sort=None, title="Highest belief in the true value", axis=alt.Axis(labelAngle=-45))
+    form = ",d" if counts.max(initial=0) < SHORTENED_FROM else ".2~s"
+    y = alt.Y("people:Q", title=None, axis=alt.Axis(tickCount=4, format=form))
+    base = alt.Chart(table, title=alt.Title("Number of people", anchor="start", fontWeight="normal", fontSize=13))
+    bars = base.mark_bar(color=BLUE).encode(x=x, y=y, tooltip=["bin:O", alt.Tooltip("people:Q", format=",d")])
+    text = base.mark_text(dy=-8).encode(x=x, y=y, text=alt.Text("people:Q", format=form))
+    layered = alt.LayerChart(layer=[bars, text])
+    return layered.properties(height=HEIGHT)
+
+
+def _calibration(contents: ReportContents) -> "alt.LayerChart":
+    import altair as alt
+
+    table = contents.calibration
+    table = table[table["adversary"] == contents.details.name]
+    table = table[["believed", "observed", "observed_low", "observed_high", "beliefs"]]
+    scale, form = alt.Scale(domain=[0, 1]), alt.Axis(format=".0%", tickCount=5)
+    x = alt.X("believed:Q", title="Belief of the adversary", scale=scale, axis=form)
+    y = alt.Y("observed:Q", title=None, scale=scale, axis=form)
+    diagonal = pd.DataFrame({"believed": [0, 1], "observed": [0, 1]})
+    ideal = alt.Chart(diagonal).mark_line(strokeDash=[4, 4], color="#666666").encode(x=x, y=y)
+    told = pd.DataFrame({"believed": [0.98], "observed": [0.13], "text": ["- - -  right as often as believed"]})
+    note = alt.Chart(told).mark_text(align="right", baseline="top", color="#444444").encode(x=x, y=y, text="text:N")
+    title = alt.Title("How often the believed value is true", anchor="start", fontWeight="normal", fontSize=13)
+    base = alt.Chart(table, title=title)
+    rule = base.mark_rule(color=BLUE, strokeWidth=2).encode(
+        x=x, y=alt.Y("observed_low:Q", title=None), y2="observed_high:Q"
+    )
+    tooltip = [alt.Tooltip("believed:Q", format=".1%"), alt.Tooltip("observed:Q", format=".1%"), "beliefs:Q"]
+    point = base.mark_point(filled=True, size=70, color=BLUE, opacity=1).encode(x=x, y=y, tooltip=tooltip)
+    layered = alt.LayerChart(layer=[ideal, note, rule, point])
+    return layered.properties(height=HEIGHT + 40)
+
+
+def _stricter(contents: ReportContents) -> "alt.LayerChart":
+    import altair as alt
+
+    rows = []
+    for row in contents.stricter.to_dict("records"):
+        if not row["problem"]:
+            for name in contents.inferences:
+                exposed = int(row[f"exposed_{name}"])
+                rows.append(
+                    {
+                        "setting": row["setting"],
+                        "adversary": SHORT_TITLES[name],
+                        "exposed": exposed,
+                        "shown": f"{exposed:,}",
+                    }
+                )
+    table = pd.DataFrame(rows)
+    names = [SHORT_TITLES[name] for name in contents.inferences]
+    y = alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labelLimit=110))
+    end = alt.Scale(domain=[0, max(1.1 * float(table["exposed"].max()), 4.0)], nice=False)
+    x = alt.X("exposed:Q", title="Exposed people", scale=end, axis=alt.Axis(tickCount=4, format=",d"))
+    offset = alt.YOffset("adversary:N", sort=names)
+    fill = alt.Color(
+        "adversary:N",
+        scale=alt.Scale(domain=names, range=[BLUE, "#f0c9a8"]),
+        legend=alt.Legend(orient="top", direction="vertical", title=None, labelFontSize=13, labelLimit=320),
+    )
+    base = alt.Chart(table)
+    bars = base.mark_bar(stroke=BLACK, strokeWidth=0.5).encode(x=x, y=y, yOffset=offset, color=fill)
+    text = base.mark_text(align="left", dx=4).encode(x=x, y=y, yOffset=offset, text="shown:N")
+    layered = alt.LayerChart(layer=[bars, text])
+    return layered.properties(height=56 * table["setting"].nunique())
+
+
+def _explored(contents: ReportContents) -> "alt.LayerChart":
+    """Lines of the explorer: the page puts the beliefs about the chosen person into the named data set.
+
+    The axis has all releases in their order, whichever of them the chosen person has a record in.
+    """
+    import altair as alt
+
+    table, title = pd.DataFrame({"line": list(EXPLORED_LINES)}), "Belief in the true value at each release"
+    chart = _lines(table, title, times=contents.explorer.times)
+
+    for layer in chart.layer:
+        layer.data = alt.Undefined
+    chart.data = alt.NamedData(EXPLORED)
+    return chart
+
+
+EXPLORED_LINES = ("In hindsight, with all releases", "At the time of the release", "Share of the group")
+"""Lines of the explorer."""

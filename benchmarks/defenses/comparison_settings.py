@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from foreknow.evaluation import adult, exams, gcp, record_linkage, suppressed
-from foreknow.evaluation.plots.panels import Panels
+from foreknow.evaluation.plots.style import Panels
 from foreknow.models import Adversary, Auto, DirichletMultinomial, Estimator, Mixed, Omega, Release, Simulation, View
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

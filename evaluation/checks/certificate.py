@@ -2,35 +2,40 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from foreknow.defenses import BTPrivacy, Defense, MInvariance, Requirement
-from foreknow.evaluation.arguments import check_releases
-from foreknow.evaluation.checks.assumptions import assumptions
-from foreknow.evaluation.checks.enforced import (
-    conjuncts,
-    enforced_requirement,
-    parameters_of,
-    relaxes,
-    unchecked_promises,
+from foreknow.defenses import (
+    MASK,
+    UHRA,
+    AllOf,
+    Anatomy,
+    BTPrivacy,
+    Defense,
+    FrequencyDiversity,
+    Injector,
+    KAnonymity,
+    KPrimacy,
+    MInvariance,
+    Requirement,
 )
-from foreknow.evaluation.checks.findings import FINDINGS, invariance_findings, release_findings
-from foreknow.evaluation.checks.program import checksum, settings, versions
+from foreknow.defenses.publish import AssumedAdversary
+from foreknow.evaluation.arguments import check_releases
+from foreknow.evaluation.checks.manifest import checksum, settings, versions
+from foreknow.evaluation.checks.verify import m_invariance, verify
 from foreknow.evaluation.program_version import program_version
 from foreknow.models import Adversary, Averaged, Release
+from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import check_flag, check_kind, counted
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.files.text_encodings import existing_file
-
-CERTIFICATE = "certificate.json"
-"""Name of the file of a certificate."""
 
 FORMAT = 1
 """Version of the format of a certificate."""
@@ -273,3 +278,152 @@ def _rows(found: pd.DataFrame | None, time: Any, parts: Mapping[str, Requirement
 def _reads_people(part: Requirement) -> bool:
     """True if the level of a requirement depends on beliefs, or on a prior that is fitted to the true values."""
     return part.weighs_beliefs or isinstance(part, BTPrivacy)
+
+
+NOT_COVERED = (
+    "Adversaries who know more, or other things, than the assumed one.",
+    "Other publications about the same respondents, by this or another publisher.",
+    "Presence in the table: the adversary is assumed to know who is in each group.",
+    "The records that the publisher keeps, and the private files of this publication.",
+)
+"""Limits of every certificate."""
+
+WITHOUT_ADVERSARY = (
+    "Inference of any kind: no adversary is assumed, and the requirements are on the published values of each release alone.",
+    "Inference from several releases together.",
+)
+"""Limits of a certificate of a publication without an assumed adversary."""
+
+
+def assumptions(adversary: Adversary | Averaged | None) -> dict[str, Any]:
+    """Assumed adversary: kinds of the prior and the transitions, order, estimator, rules; and the limits.
+
+    It holds names of kinds and settings, and no probability: those may be learned from the records.
+    """
+    if adversary is None:
+        return {"adversary": None, "not_covered": [*WITHOUT_ADVERSARY, *NOT_COVERED]}
+    one = adversary.adversaries[0] if isinstance(adversary, Averaged) else adversary
+    transitions = one.transitions
+    return {
+        "adversary": {
+            "knows": "who is in each group, and the prior and the transitions below",
+            "draws": len(adversary.adversaries) if isinstance(adversary, Averaged) else 1,
+            "prior": type(one.prior).__name__,
+            "classes": list(map(str, getattr(one.prior, "cuts", ()))),
+            "transitions": None if transitions is None else type(transitions).__name__,
+            "order": None if transitions is None else chains_at(transitions, 0)[0].order,
+            "estimator": repr(one.estimator),
+            "revision": one.revision,
+            "gaps": one.gaps,
+            "compromised_records": one.compromised is not None,
+        },
+        "not_covered": list(NOT_COVERED),
+    }
+
+
+RELAXING = ("relax",)
+"""Rules for leftovers by which some groups do not satisfy the requirement."""
+
+
+def enforced_requirement(defense: Defense) -> Requirement | None:
+    """Requirement of every group that a defense publishes; None for a defense that states none."""
+    requirement = getattr(defense, "requirement", None)
+    if isinstance(requirement, Requirement):
+        return requirement
+    if isinstance(defense, MASK):
+        # With a sensitive set, no requirement of the checker has the bound of the set.
+        return (
+            KAnonymity(defense.k) & FrequencyDiversity(defense.l)
+            if defense.sensitive_set is None
+            else KAnonymity(defense.k)
+        )
+    if isinstance(defense, Anatomy):
+        return FrequencyDiversity(defense.l) if defense.sensitive_set is None else KAnonymity(defense.l)
+    if isinstance(defense, Injector):
+        return FrequencyDiversity(defense.l)
+    return FrequencyDiversity(defense.m) if isinstance(defense, MInvariance) else None
+
+
+def unchecked_promises(defense: Defense) -> list[str]:
+    """Promises of a defense that `enforced_requirement` does not express, as sentences."""
+    said = []
+    if isinstance(defense, UHRA | KPrimacy):
+        said.append(f"The priors of any two members of a group diverge by at most {defense.j:g}.")
+    if isinstance(defense, Injector):
+        said.append(f"Each record has at least {defense.l} possible values under the negative rules of the view.")
+    if getattr(defense, "sensitive_set", None) is not None:
+        said.append("The bound on the sensitive set.")
+    if not said and enforced_requirement(defense) is None:
+        said.append("All promises of this defense: it states no requirement.")
+    return said
+
+
+def relaxes(defense: Defense) -> bool:
+    """True if a defense publishes leftovers in groups that do not satisfy its requirement."""
+    return getattr(defense, "leftovers", None) in RELAXING
+
+
+def conjuncts(requirement: Requirement) -> tuple[Requirement, ...]:
+    """Requirements that must all hold."""
+    return requirement.parts if isinstance(requirement, AllOf) else (requirement,)
+
+
+def parameters_of(requirement: Requirement) -> dict[str, Any]:
+    """Settings of a requirement by name: numbers and texts as they are, anything else as text."""
+    if not is_dataclass(requirement):
+        return {}
+    given = {each.name: getattr(requirement, each.name) for each in fields(requirement) if each.init}
+    return {name: value if isinstance(value, int | float | str) else repr(value) for name, value in given.items()}
+
+
+FINDINGS = ["time", "requirement", "bound", "groups", "failing", "lowest", "highest"]
+"""Columns of findings."""
+
+
+def release_findings(
+    releases: Sequence[Release],
+    requirement: Requirement,
+    adversary: Adversary | Averaged | None,
+    progress: Progress = iter,
+) -> pd.DataFrame:
+    """Findings of `verify` on each release: number of groups, number of failing ones, smallest and largest level.
+
+    Requirements on beliefs are recomputed under the prior that the adversary revised from the earlier releases. They are left
+    out without an adversary, and for an `Averaged` one, whose requirements hold on average over its draws. One item of ``progress``
+    is taken for each release.
+
+    Returns
+    -------
+    DataFrame
+        One row for each release and conjunct, with the columns `FINDINGS`.
+    """
+    parts = [part for part in conjuncts(requirement) if isinstance(adversary, Adversary) or not part.weighs_beliefs]
+    assumed = AssumedAdversary(adversary if any(part.weighs_beliefs for part in parts) else None)
+    rows = []
+    for number, (release, _) in enumerate(zip(releases, progress(releases), strict=True)):
+        if number:
+            assumed.observe(releases[number - 1].observation)
+        prior = assumed.prior(release.view)
+        rows += [_finding(release, part, prior if part.weighs_beliefs else None) for part in parts]
+    return pd.DataFrame(rows, columns=FINDINGS)
+
+
+def invariance_findings(releases: Sequence[Release], defense: MInvariance) -> pd.DataFrame:
+    """Findings of `m_invariance`, with as many failing groups as are not m-unique, or one for signatures that changed."""
+    found = m_invariance(releases, defense.m)
+    failing = (found["groups"] - found["unique"]).where(
+        found["groups"] != found["unique"], (~found["holds"]).astype(int)
+    )
+    name = f"MInvariance(m={defense.m})"
+    rows = [
+        (time, name, float(defense.m), groups, fails, np.nan, np.nan)
+        for time, groups, fails in zip(found["time"], found["groups"], failing, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=FINDINGS)
+
+
+def _finding(release: Release, part: Requirement, prior: FloatArray | None) -> tuple[Any, ...]:
+    found = verify(release, part, prior)
+    levels = found["level"]
+    ends = (np.nan, np.nan) if found.empty else (float(levels.min()), float(levels.max()))
+    return release.time, repr(part), part.bound, release.groups, int((~found["holds"]).sum()), *ends

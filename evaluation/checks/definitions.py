@@ -4,11 +4,12 @@ Nothing here calls the code that enforces a requirement: senses, tolerance and d
 """
 
 import math
-from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import entr
 
@@ -30,9 +31,7 @@ from foreknow.defenses import (
     Requirement,
     TCloseness,
 )
-from foreknow.evaluation.checks.belief_definitions import belief_divergences, kernel_prior, posterior_gains
-from foreknow.evaluation.checks.label_definitions import ShownItems, levels_of_labels
-from foreknow.models import Hierarchy, Problem, Release
+from foreknow.models import Categorical, ExternalKnowledge, Hierarchy, Numeric, Problem, Release, View
 from foreknow.models.arrays import FloatArray
 
 LEVEL_TOLERANCE = 1e-9
@@ -57,6 +56,32 @@ class Group(NamedTuple):
     name: Hashable
     values: list[Hashable]
     priors: ArrayLike | None
+
+
+type Belief = Mapping[Hashable, float]
+"""Probability of each label and of none; labels of probability 0 may be left out."""
+
+
+class ShownItems(NamedTuple):
+    """Public table with a column of items, and the prior belief in labels.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The public table.
+    column, separator : str
+        Its column of items, and the text between two items of a cell.
+    original : iterable
+        Cells of that column before any item was removed, for a prior that is computed from them.
+    prior : mapping of label to float, optional
+        Prior belief in each label and none; None if it is computed.
+    """
+
+    table: pd.DataFrame
+    column: str
+    separator: str
+    original: Iterable[Any]
+    prior: Belief | None
 
 
 class CheckedTable(NamedTuple):
@@ -231,3 +256,189 @@ def _divergence(priors: ArrayLike | None, base: float) -> float:
     rows = np.asarray(priors, dtype=np.float64)
     nats = entr(rows.mean(axis=0)).sum() - entr(rows).sum() / len(rows)
     return max(0.0, float(nats) / math.log(base))
+
+
+def posterior_gains(part: PosteriorBound, problem: Problem, members: int, domain: Sequence[Hashable]) -> list[float]:
+    """Level of a posterior bound for each group: the largest bounded posterior of a member, or gain over the group's share.
+
+    The first ``members`` rows of the problem are people; those after them are counterfeits.
+    """
+    group, bounded = problem.group[:members].tolist(), len(domain)
+    if part.sensitive_set is not None:
+        classes = np.array(
+            [[int(value in part.sensitive_set), int(value not in part.sensitive_set)] for value in domain]
+        )
+        problem, bounded = Problem(problem.prior @ classes, problem.group, problem.counts @ classes), 1
+    posterior, shown = part.estimator(problem).probabilities.tolist(), problem.counts.tolist()
+    gains = [-math.inf] * len(shown)
+    for row, own in enumerate(group):
+        if own >= 0:
+            shares = [n / sum(shown[own]) if part.quantity == "gain" else 0.0 for n in shown[own]]
+            beyond = (p - share for p, share in zip(posterior[row][:bounded], shares[:bounded], strict=True))
+            gains[own] = max(gains[own], *beyond)
+    return gains
+
+
+def belief_divergences(part: BTPrivacy, problem: Problem, members: int, values: Sequence[Hashable]) -> list[float]:
+    """Level of (B, t)-privacy for each group: the largest divergence of a member's prior and posterior, both smoothed.
+
+    The prior of the problem is that of the kernel, or the given one where the requirement has no bandwidth. Its first ``members``
+    rows are people. Cost: O(n m^2).
+    """
+    prior, posterior = problem.prior.tolist(), part.estimator(problem).probabilities.tolist()
+    weights = [[_kernel(_value_distance(values, r, s, part.distance), part.smoothing) for s in values] for r in values]
+    largest = [-math.inf] * len(problem.counts)
+    for row, own in enumerate(problem.group[:members].tolist()):
+        if own >= 0:
+            before, after = _smoothed(prior[row], weights), _smoothed(posterior[row], weights)
+            largest[own] = max(largest[own], _jensen_shannon(before, after, part.base))
+    return largest
+
+
+def kernel_prior(view: View, bandwidth: "float | Mapping[str, float]") -> FloatArray:
+    """Kernel prior of a view: for each record, shares of the values, every record weighted by its kernel: shape ``(n, m)``.
+
+    Cost: O(n N) for N distinct vectors of quasi-identifiers among the n records.
+    """
+    columns = {name: view.people.frame[name].tolist() for name in view.schema.quasi_identifiers}
+    cells = {name: list(dict.fromkeys(column)) for name, column in columns.items()}
+    number = {name: {cell: i for i, cell in enumerate(some)} for name, some in cells.items()}
+    places = {name: np.array([number[name][cell] for cell in column]) for name, column in columns.items()}
+    shares: dict[tuple[Any, ...], FloatArray] = {}
+    records = list(zip(*columns.values(), strict=True))
+    for vector in dict.fromkeys(records):
+        weights = np.ones(len(view))
+        for (name, kind), cell in zip(view.schema.quasi_identifiers.items(), vector, strict=True):
+            size = bandwidth[name] if isinstance(bandwidth, Mapping) else bandwidth
+            weights *= np.array([_kernel(_cell_distance(kind, cell, other), size) for other in cells[name]])[
+                places[name]
+            ]
+        sums = np.array([weights[view.sensitive == s].sum() for s in range(len(view.schema.values))])
+        shares[vector] = sums / sums.sum()
+    return np.array([shares[vector] for vector in records])
+
+
+def _kernel(distance: float, size: float) -> float:
+    return 1 - (distance / size) ** 2 if distance < size else 0.0
+
+
+def _cell_distance(kind: Numeric | Categorical, cell: Any, other: Any) -> float:
+    """Distance of two cells of a quasi-identifier, from 0 to 1."""
+    if isinstance(kind, Categorical):
+        return float(cell != other) if kind.hierarchy is None else _common_height(kind.hierarchy, cell, other)
+    low, high = kind.bounds
+    return float(abs(cell - other) / (high - low)) if high > low else 0.0
+
+
+def _value_distance(values: Sequence[Hashable], r: Hashable, s: Hashable, distance: "str | Hierarchy") -> float:
+    """Distance of two sensitive values, from 0 to 1."""
+    if isinstance(distance, Hierarchy):
+        return _common_height(distance, r, s)
+    return float(r != s) if distance == "equal" else abs(values.index(r) - values.index(s)) / max(len(values) - 1, 1)
+
+
+def _common_height(hierarchy: Hierarchy, r: Hashable, s: Hashable) -> float:
+    """Height of the lowest common label of two values, over the root's height."""
+    first, second = (next(row for row in hierarchy.rows if row[0] == str(value)) for value in (r, s))
+    return next(h for h in range(len(first)) if first[h] == second[h]) / (len(first) - 1)
+
+
+def _smoothed(row: Sequence[float], weights: Sequence[Sequence[float]]) -> list[float]:
+    means = [sum(w * p for w, p in zip(line, row, strict=True)) / sum(line) for line in weights]
+    return [mean / sum(means) for mean in means]
+
+
+def _jensen_shannon(before: Sequence[float], after: Sequence[float], base: float) -> float:
+    """Mean of the relative entropies of two distributions to their mean."""
+    mean = [(p + q) / 2 for p, q in zip(before, after, strict=True)]
+    return sum(
+        p * math.log(p / m, base) / 2 for row in (before, after) for p, m in zip(row, mean, strict=True) if p > 0
+    )
+
+
+NONE = "none"
+"""Name of the outcome that a record links to no label; no label has this name."""
+
+
+def levels_of_labels(part: QSDiversity | QSCloseness, shown: ShownItems) -> dict[Hashable, float]:
+    """Level of each group in a requirement on labels, from its published items and the external knowledge alone.
+
+    Cost: O(e) for each item of a record.
+    """
+    if part.linking.items != shown.column:
+        raise ValueError(
+            f"{part!r} is about the items of {part.linking.items!r}, and those of {shown.column!r} are published; ask about these."
+        )
+    linker = _Linker(part.linking.knowledge, shown.separator)
+    groups: dict[Hashable, list[Belief]] = {}
+    for group, cell in zip(shown.table["group"].tolist(), shown.table[shown.column].tolist(), strict=True):
+        groups.setdefault(group, []).append(linker.belief(cell))
+    if isinstance(part, QSDiversity):
+        l, printed = int(part.l), part.as_printed  # noqa: E741
+        return {group: _ratio(_mean(members), l, printed) for group, members in groups.items()}
+    prior = shown.prior if shown.prior is not None else _prior(linker, shown.original, part.prior)
+    return {group: _distance(_mean(members), prior) for group, members in groups.items()}
+
+
+class _Linker:
+    """External knowledge by item, to link the cells of a public table."""
+
+    def __init__(self, knowledge: ExternalKnowledge, separator: str) -> None:
+        self.all_labels = set(knowledge.items_of)
+        self.labels_of: dict[str, set[Hashable]] = defaultdict(set)
+        for label, items in knowledge.items_of.items():
+            for item in items:
+                self.labels_of[str(item)].add(label)
+        self.prevalence = knowledge.prevalence or dict.fromkeys(self.all_labels, 1.0)
+        self.separator = separator
+
+    def labels(self, cell: Any) -> set[Hashable]:
+        """Labels whose items include every item of a cell."""
+        return self.all_labels.intersection(*(self.labels_of.get(item, set()) for item in self._items(cell)))
+
+    def belief(self, cell: Any) -> Belief:
+        """Probability of each label for a record with the items of a cell."""
+        labels = self.labels(cell)
+        total = math.fsum(self.prevalence[label] for label in labels)
+        return {label: self.prevalence[label] / total for label in labels} if labels else {NONE: 1.0}
+
+    def _items(self, cell: Any) -> list[str]:
+        """Texts of the items of a cell."""
+        if isinstance(cell, str):
+            return [part.strip() for part in cell.split(self.separator) if part.strip()]
+        return [str(item) for item in cell] if isinstance(cell, Iterable) else []
+
+
+def _prior(linker: _Linker, original: Iterable[Any], reading: str) -> Belief:
+    """Prior belief in each label, in one of the readings of `LinkingAttack`."""
+    if reading == "uniform":
+        total = math.fsum(linker.prevalence[label] for label in linker.all_labels)
+        return {label: linker.prevalence[label] / total for label in linker.all_labels}
+    if reading == "fractional":
+        return _mean([linker.belief(cell) for cell in original])
+    counted: dict[Hashable, int] = defaultdict(int)
+    for cell in original:
+        for label in linker.labels(cell) or {NONE}:
+            counted[label] += 1
+    return {label: count / sum(counted.values()) for label, count in counted.items()}
+
+
+def _mean(members: list[Belief]) -> Belief:
+    """Mean belief of the records of a group."""
+    by_label: dict[Hashable, list[float]] = defaultdict(list)
+    for belief in members:
+        for label, p in belief.items():
+            by_label[label].append(p)
+    return {label: math.fsum(values) / len(members) for label, values in by_label.items()}
+
+
+def _ratio(belief: Belief, l: int, as_printed: bool) -> float:  # noqa: E741
+    """Smallest c for which a belief is (c, l)-diverse (Definition 3)."""
+    p = sorted(belief.values(), reverse=True)
+    right = p[0] + math.fsum(p[l:]) if as_printed else math.fsum(p[l - 1 :])
+    return p[0] / right if right else math.inf
+
+
+def _distance(belief: Belief, prior: Belief) -> float:
+    """Euclidean distance of two beliefs (Definition 4)."""
+    return math.dist(*zip(*((belief.get(one, 0.0), prior.get(one, 0.0)) for one in {*belief, *prior}), strict=True))

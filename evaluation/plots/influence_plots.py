@@ -11,10 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.colors import LogNorm
 
-from foreknow.evaluation.plots.arguments import check_text
-from foreknow.evaluation.plots.panels import one_panel
-from foreknow.evaluation.plots.style import COLORS, without_mathtext
-from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis
+from foreknow.evaluation.plots.style import COLORS, TimeAxis, check_text, one_panel, time_axis, without_mathtext
 from foreknow.evaluation.risk.information_flow import influence_by_distance
 from foreknow.models.settings import check_kind, check_whole
 

@@ -39,8 +39,7 @@ from foreknow.defenses import (
     nearest_point_order,
     publish,
 )
-from foreknow.evaluation.checks.verify import verify
-from foreknow.evaluation.checks.verify_items import verify_items
+from foreknow.evaluation.checks.verify import verify, verify_items
 from foreknow.models import (
     Adversary,
     CompromisedRecords,

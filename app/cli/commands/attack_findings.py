@@ -26,8 +26,7 @@ from foreknow.app.cli.printing.attack_tables import foreground_tables, joint_and
 from foreknow.app.cli.printing.terminal import TimeLeft, error_console, notice, show
 from foreknow.app.exposure import Exposure, exposed
 from foreknow.app.report.adversaries import INFORMED, Inference
-from foreknow.app.report.exposure import LEAST_CHANGE, exposed_people, percent
-from foreknow.app.report.pseudonyms import Pseudonyms, label
+from foreknow.app.report.respondents import LEAST_CHANGE, Pseudonyms, exposed_people, label, percent
 from foreknow.attacks import Attack, ForegroundAttack, ForegroundBeliefs, JointAttack
 from foreknow.models import Averaged, Beliefs, History, Release
 

@@ -25,8 +25,7 @@ from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import notice, say, say_sentences, show
 from foreknow.app.exposure import Exposure
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, PRIVATE, Listing, extra_files, read_json
-from foreknow.evaluation.checks.program import checksum
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, PRIVATE, Listing, checksum, extra_files, read_json
 from foreknow.evaluation.file_lock import locked
 from foreknow.models import Adversary
 

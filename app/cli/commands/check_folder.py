@@ -12,21 +12,20 @@ from foreknow.app.cli.files.run_settings import SETTINGS
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import error_console, notice, say, show
 from foreknow.defenses import REQUIREMENTS, Requirement, all_of
-from foreknow.evaluation.checks.certificate import CERTIFICATE
-from foreknow.evaluation.checks.enforced import conjuncts
-from foreknow.evaluation.checks.findings import FINDINGS
+from foreknow.evaluation.checks.certificate import FINDINGS, conjuncts
 from foreknow.evaluation.checks.manifest import (
     BEGUN,
+    CERTIFICATE,
     MANIFEST,
     PRIVATE,
     PUBLIC,
     Difference,
     Listing,
+    checksum,
     differences,
     listing_of,
     read_json,
 )
-from foreknow.evaluation.checks.program import checksum
 
 MOST_DIFFERENCES = 20
 """Number of files that are listed on the terminal."""

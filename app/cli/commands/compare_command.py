@@ -45,7 +45,7 @@ from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.app.cli.printing.terminal import TimeLeft, notice, say, say_verdict, show
 from foreknow.app.report.adversaries import LEARNED
-from foreknow.app.report.steps import ATTACKS, KNOWLEDGE, PUBLICATION, Step
+from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.app.report.stricter import FACTORS, SIZES, Measured, risk_and_price
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Defense, Infeasible, publish

@@ -3,8 +3,7 @@
 from typing import Any
 
 from foreknow.app.exposure import Exposure
-from foreknow.app.report.exposure import percent
-from foreknow.app.report.pseudonyms import label
+from foreknow.app.report.respondents import label, percent
 
 
 def verdict_line(found: Exposure) -> str:

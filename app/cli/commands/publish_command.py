@@ -50,18 +50,10 @@ from foreknow.app.cli.pictures import GROUP_SIZES, PICTURES, Pictures, draw_publ
 from foreknow.app.cli.printing.compilation_notice import notice_publication
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.app.cli.printing.terminal import error_console, notice, say, show, tracked
-from foreknow.app.report.exposure import percent
+from foreknow.app.report.respondents import percent
 from foreknow.defenses import Defense, publish
-from foreknow.evaluation.checks.certificate import (
-    CERTIFICATE,
-    FAILED,
-    NOT_VERIFIED,
-    Certificate,
-    certificate,
-    checksums_of,
-)
-from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
-from foreknow.evaluation.checks.program import settings
+from foreknow.evaluation.checks.certificate import FAILED, NOT_VERIFIED, Certificate, certificate, checksums_of
+from foreknow.evaluation.checks.manifest import BEGUN, CERTIFICATE, MANIFEST, settings
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.models import History, Release, Schema
 

@@ -31,15 +31,13 @@ from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import error_console, notice, say, show
 from foreknow.defenses import Anatomy, Defense
 from foreknow.evaluation.checks.certificate import (
-    CERTIFICATE,
     FAILED,
     Certificate,
     ReleaseNumbers,
     certificate_of,
+    enforced_requirement,
 )
-from foreknow.evaluation.checks.enforced import enforced_requirement
-from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, PRIVATE, read_json
-from foreknow.evaluation.checks.program import checksum, settings
+from foreknow.evaluation.checks.manifest import BEGUN, CERTIFICATE, MANIFEST, PRIVATE, checksum, read_json, settings
 from foreknow.evaluation.file_lock import locked
 from foreknow.evaluation.program_version import program_version
 from foreknow.models import Adversary, Omega

@@ -67,9 +67,9 @@ from foreknow.app.cli.options import (
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.terminal import TimeLeft, notice, say, say_verdict, tracked
 from foreknow.app.report.adversaries import INFORMED, LEARNED
-from foreknow.app.report.advice import best_settings
 from foreknow.app.report.page import check_packages
 from foreknow.app.report.report import MAX_STRICTER, Report, check_page_path, report
+from foreknow.app.report.sentences import best_settings
 from foreknow.app.report.stricter import read_defense, stricter_settings
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense, DistinctDiversity, Injector, KAnonymity, Mondrian, publish

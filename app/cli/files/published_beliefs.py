@@ -9,7 +9,7 @@ import pandas as pd
 from foreknow.app.cli.files.published_tables import PublishedRelease
 from foreknow.app.cli.files.register import LinkedRelease
 from foreknow.app.exposure import Exposure, exposure_of_records
-from foreknow.app.report.pseudonyms import label
+from foreknow.app.report.respondents import label
 from foreknow.evaluation.risk.respondent_risk import as_objects
 from foreknow.models import Beliefs
 from foreknow.models.arrays import IntArray

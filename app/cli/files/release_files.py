@@ -11,8 +11,7 @@ import pandas as pd
 from foreknow.app.cli.files.atomic_output import quoted_formula
 from foreknow.app.cli.files.columns import RESERVED_COLUMNS, Columns, check_roles
 from foreknow.defenses import Defense
-from foreknow.evaluation.checks.manifest import MANIFEST
-from foreknow.evaluation.checks.program import checksum, defense_record, settings
+from foreknow.evaluation.checks.manifest import MANIFEST, checksum, defense_record, settings
 from foreknow.evaluation.program_version import program_version
 from foreknow.models import Grouping, History, Release, Schema, View
 from foreknow.models.arrays import IntArray

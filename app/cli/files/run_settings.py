@@ -15,7 +15,7 @@ import typer
 
 from foreknow.app.cli.command_shape import parameters_by_key
 from foreknow.app.cli.printing.terminal import notice
-from foreknow.evaluation.checks.program import checksum, versions
+from foreknow.evaluation.checks.manifest import checksum, versions
 
 SETTINGS = "settings.json"
 

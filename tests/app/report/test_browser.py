@@ -184,9 +184,8 @@ def test_a_large_history_fits_and_is_written_in_time(browser, tmp_path):
     import time
 
     from foreknow.app.report.adversaries import Inference
-    from foreknow.app.report.contents import report_contents
+    from foreknow.app.report.contents import ReportSettings, report_contents
     from foreknow.app.report.report import Report
-    from foreknow.app.report.report_settings import ReportSettings
     from foreknow.attacks import SnapshotAttack
     from foreknow.models import Adversary, MaxEntropy, Omega
 

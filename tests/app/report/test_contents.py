@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from strategies import history_of as history_over
 
 from foreknow.app import report
-from foreknow.app.report import explorer as explorer_file
-from foreknow.app.report import size_notes as size_notes_file
+from foreknow.app.report import contents as contents_file
+from foreknow.app.report import respondents
 from foreknow.app.report.adversaries import Inference
-from foreknow.app.report.advice import advice, best_settings, risk_level
-from foreknow.app.report.exposure import reason
-from foreknow.app.report.pseudonyms import Pseudonyms
-from foreknow.app.report.sentences import cards, stricter_sentence, what_it_knows
-from foreknow.app.report.size_notes import size_notes
+from foreknow.app.report.contents import size_notes
+from foreknow.app.report.respondents import Pseudonyms, reason
+from foreknow.app.report.sentences import advice, best_settings, cards, risk_level, stricter_sentence, what_it_knows
 from foreknow.app.report.stricter import read_defense, stricter_settings
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import (
@@ -40,7 +38,7 @@ from foreknow.evaluation import (
     risk_table,
     suppressed,
 )
-from foreknow.evaluation.checks.program import defense_record, settings
+from foreknow.evaluation.checks.manifest import defense_record, settings
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.models import (
     Adversary,
@@ -298,9 +296,9 @@ class TestAsTheMeasures:
 
     def test_a_large_explorer_has_the_most_exposed_and_a_sample(self, simulated, monkeypatch):
         contents, releases, _ = simulated
-        monkeypatch.setattr(explorer_file, "MAX_PEOPLE", 20)
+        monkeypatch.setattr(respondents, "MAX_PEOPLE", 20)
         names = Pseudonyms.of(contents.headlines[contents.details.name].people["respondent"], False)
-        found = explorer_file.explorer(contents.details, releases, names, np.random.default_rng(1))
+        found = respondents.explorer(contents.details, releases, names, np.random.default_rng(1))
         assert (found.most_exposed, found.sampled, found.total) == (10, 10, len(names.numbers))
         assert [name for name, _ in found.people[:10]] == [f"Person {number}" for number in range(1, 11)]
         assert len(set(found.respondents)) == 20
@@ -313,7 +311,7 @@ class TestAsTheMeasures:
             adversary = Adversary(prior, estimator=RandomWorlds())
             beliefs = SnapshotAttack(adversary)(releases)
             people = [name for release in releases for name in release.view.people.respondents]
-            found = explorer_file.explorer(
+            found = respondents.explorer(
                 Inference("informed", adversary, beliefs, beliefs, beliefs),
                 releases,
                 Pseudonyms.of(people, False),
@@ -321,10 +319,10 @@ class TestAsTheMeasures:
             )
             entries = sum(len(record[3]) for _, records in found.people for record in records)
             people_shown = found.most_exposed + found.sampled
-            shares = entries / explorer_file.MAX_ENTRIES, people_shown / explorer_file.MAX_PEOPLE
+            shares = entries / respondents.MAX_ENTRIES, people_shown / respondents.MAX_PEOPLE
             assert 0.95 < max(shares) <= 1
             assert len(found.people) == people_shown
-            assert len(json.dumps(found.people, separators=(",", ":"))) <= 20 * explorer_file.MAX_ENTRIES
+            assert len(json.dumps(found.people, separators=(",", ":"))) <= 20 * respondents.MAX_ENTRIES
             assert found.total == len(set(people))
 
     def test_pseudonyms_are_numbers_in_the_order_of_exposure(self, simulated):
@@ -349,8 +347,8 @@ class TestSizeNotes:
         assert size_notes(simulated[1], 30, 30, 30) == ()
 
     def test_each_limit_has_a_note(self, simulated, monkeypatch):
-        monkeypatch.setattr(size_notes_file, "MAX_PREFIX_RECORDS", 100)
-        monkeypatch.setattr(size_notes_file, "MAX_TRIAL_RECORDS", 150)
+        monkeypatch.setattr(contents_file, "MAX_PREFIX_RECORDS", 100)
+        monkeypatch.setattr(contents_file, "MAX_TRIAL_RECORDS", 150)
         told = size_notes(simulated[1], 200, 80, 5)
         assert "over 100 records: the reasons do not name the later release" in told[0]
         assert "over 150 records: one record is made known, and not 6" in told[1]

@@ -13,7 +13,7 @@ from strategies import history_of, tables, view_of
 from foreknow.defenses import Infeasible, publish
 from foreknow.defenses.m_invariance import MInvariance, assign, balance, eligibility_counterfeits, past_signatures
 from foreknow.evaluation import adult
-from foreknow.evaluation.checks.invariance import m_invariance
+from foreknow.evaluation.checks.verify import m_invariance
 from foreknow.models import Grouping, History, Release, View
 
 

@@ -21,7 +21,7 @@ from foreknow.defenses import (
     publish,
 )
 from foreknow.evaluation import certificate, exams, verify
-from foreknow.evaluation.checks.assumptions import NOT_COVERED
+from foreknow.evaluation.checks.certificate import NOT_COVERED
 from foreknow.models import Adversary, History, Omega, Release, UniformPrior, View
 
 SIMULATED = exams(views=2, records=60, rng=5)

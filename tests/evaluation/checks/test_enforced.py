@@ -19,9 +19,15 @@ from foreknow.defenses import (
     Mondrian,
     TCloseness,
 )
-from foreknow.evaluation.checks.assumptions import NOT_COVERED, WITHOUT_ADVERSARY, assumptions
-from foreknow.evaluation.checks.enforced import enforced_requirement, parameters_of, unchecked_promises
-from foreknow.evaluation.checks.program import PACKAGES, settings, versions
+from foreknow.evaluation.checks.certificate import (
+    NOT_COVERED,
+    WITHOUT_ADVERSARY,
+    assumptions,
+    enforced_requirement,
+    parameters_of,
+    unchecked_promises,
+)
+from foreknow.evaluation.checks.manifest import PACKAGES, settings, versions
 from foreknow.models import Adversary, Averaged, CompromisedRecords, PriorCascade, UniformPrior
 
 SET = "The bound on the sensitive set."

@@ -7,7 +7,7 @@ from oracle import divergence
 from strategies import view_of
 
 from foreknow.defenses import JSimilarity, KAnonymity, MInvariance
-from foreknow.evaluation.checks.findings import FINDINGS, invariance_findings, release_findings
+from foreknow.evaluation.checks.certificate import FINDINGS, invariance_findings, release_findings
 from foreknow.models import Adversary, Averaged, MarkovChain, Omega, Release, UniformPrior
 
 CHANGE = np.array([[0.9, 0.1], [0.3, 0.7]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from strategies import view_of
 
-from foreknow.evaluation.checks.invariance import m_invariance
+from foreknow.evaluation.checks.verify import m_invariance
 from foreknow.models import Grouping, Release
 
 

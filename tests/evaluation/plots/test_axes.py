@@ -16,7 +16,7 @@ from strategies import view_of
 
 import foreknow.evaluation as evaluation
 from foreknow.attacks import SnapshotAttack
-from foreknow.evaluation.plots.panels import given_panels
+from foreknow.evaluation.plots.style import given_panels
 from foreknow.models import Adversary, History, Release, SwapChain, UniformPrior
 
 VIEW = view_of("ABCD", "xxyy", domain="xy")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foreknow.evaluation.plots.time_axis import gaps_after, time_axis, with_gaps
+from foreknow.evaluation.plots.style import gaps_after, time_axis, with_gaps
 
 
 @pytest.mark.parametrize(

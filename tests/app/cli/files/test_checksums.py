@@ -8,7 +8,7 @@ import pytest
 
 from foreknow.app.cli.files.release_files import check_key, write_key, write_release
 from foreknow.defenses import MASK, Anatomy, DistinctDiversity, JSReduce
-from foreknow.evaluation.checks.program import checksum, settings
+from foreknow.evaluation.checks.manifest import checksum, settings
 
 FILES = {"public/published.csv": "a", "private/groups.csv": "b", "records.csv": "c"}
 

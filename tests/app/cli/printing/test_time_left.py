@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from foreknow.app.cli.printing import terminal
-from foreknow.app.report.steps import Step, report_steps
+from foreknow.app.report.report import Step, report_steps
 
 
 @pytest.fixture

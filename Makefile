@@ -40,11 +40,11 @@ test: lint ## style, types, a test of each idea, three notebooks in their small 
 	@$(MAKE) --no-print-directory --jobs=2 types quick
 
 quick: .venv/installed
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --quick tests
+	$(BIN)/python -m pytest -n 2 --quick tests
 	$(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 $(addprefix notebooks/,$(NOTEBOOKS))
 
 test-all: lint types ## all tests with all their examples, and all notebooks in their small mode
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 	$(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 notebooks
 
 .venv-lowest/installed: pyproject.toml
@@ -56,7 +56,7 @@ test-all: lint types ## all tests with all their examples, and all notebooks in 
 	@touch $@
 
 test-lowest: .venv-lowest/installed ## the tests with each dependency at its lowest version, in an environment of its own
-	.venv-lowest/bin/python -m pytest -n 2 --dist loadgroup -m "not slow" $(LOWEST)
+	.venv-lowest/bin/python -m pytest -n 2 -m "not slow" $(LOWEST)
 
 notebooks: .venv/installed ## run the notebooks whole, and keep their outputs
 	PYTHONHASHSEED=0 $(BIN)/python -m pytest --nbmake --nbmake-timeout=1200 --overwrite notebooks

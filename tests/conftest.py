@@ -72,21 +72,49 @@ def closed_figures():
 
 
 def pytest_configure(config):
-    """The second worker makes the objects of `public_objects` first, the other those of test_columns: each compiles other kernels.
+    """Settings of `--quick`; and in a run of all tests, the second worker makes the objects of `public_objects` first.
 
-    Both collect all tests. The kernels that one has compiled are on disk when the other needs them, a minute later. An error here
-    would end the run without its cause; the tests that import the objects show it.
+    Both workers collect all tests, the first from test_axes and test_columns on: each compiles other kernels, which are on disk
+    when the other needs them. An error is left to the tests that import the objects: here it would end the run without its cause.
     """
     if config.getoption("quick"):
         config.option.markexpr = "not slow"
         settings.load_profile("quick")
-    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1" and [Path(each).name for each in config.args] == ["tests"]:
         with suppress(Exception):
             importlib.import_module("public_objects")
 
 
-LONGEST = ("models/joint", "packaging", "models/programs", "models/estimators", "app/cli")
-"""Groups that start first, so that no worker is left with a long one at the end."""
+LONGEST = (
+    "models/programs",
+    "app/cli",
+    "models/joint",
+    "attacks",
+    "app/disk",
+    "defenses",
+    "models/knowledge",
+    "evaluation",
+)
+"""Folders that start first, so that no worker is left with a long one at the end."""
+
+
+def place(nodeid):
+    """Folder of a test below `tests`, or its file if it stands beside this one."""
+    folder, _, file = nodeid.partition("::")[0].removeprefix("tests/").rpartition("/")
+    return folder or file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Each folder runs on one worker: two workers that run its tests in turns compile the same kernels twice."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFolder(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return place(nodeid)
+
+    config.option.loadscopereorder = False
+    return ByFolder(config, log)
 
 
 CASES = 4
@@ -95,14 +123,11 @@ CASES = 4
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Each folder is a group of `--dist loadgroup`: two workers that run its tests in turns compile the same kernels twice."""
+    """Thin out the cases for `--quick`, and put the longest folders first."""
     if config.getoption("quick"):
         config.hook.pytest_deselected(items=_thin_out(items))
-    for item in items:
-        folder = item.path.parent.relative_to(TESTS).as_posix()
-        if folder != "." and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(folder))
-    items.sort(key=_turn)
+    turns = {folder: turn for turn, folder in enumerate(LONGEST)}
+    items.sort(key=lambda item: turns.get(place(item.nodeid), len(turns)))
 
 
 def _thin_out(items):
@@ -122,8 +147,3 @@ def _thin_out(items):
     left_out = set(items) - set(kept)
     items[:] = kept
     return list(left_out)
-
-
-def _turn(item):
-    mark = item.get_closest_marker("xdist_group")
-    return LONGEST.index(mark.args[0]) if mark is not None and mark.args[0] in LONGEST else len(LONGEST)

@@ -16,9 +16,6 @@ PAGE = (ROOT / "docs" / "reference" / "packages.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"`([\w.]+)`:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL))
 """The files of the page by name."""
 
-# One worker builds; the others would do it again.
-pytestmark = pytest.mark.xdist_group("packaging")
-
 
 def shell(*command, **options):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, **options)

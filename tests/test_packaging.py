@@ -36,9 +36,6 @@ MODULES = {".".join((path.parent if path.stem == "__init__" else path.with_suffi
 TEMPLATES = "app/report/templates"
 """Package of the templates, style sheet and script of the report, which are package data."""
 
-# One worker builds; the others would do it again.
-pytestmark = pytest.mark.xdist_group("packaging")
-
 
 class Installed(NamedTuple):
     """A wheel, and an environment that holds it and the dependencies of this one."""
@@ -162,6 +159,7 @@ def test_every_module_is_imported_from_the_wheel(installed):
     assert all(Path(file).is_relative_to(installed.environment) for file in found.values())
 
 
+@pytest.mark.slow
 def test_what_the_packages_offer_is_there(installed):
     script = (
         "import importlib\n"
@@ -181,6 +179,7 @@ def test_the_tree_s_own_folders_are_not_imported_by_accident(installed):
     assert installed.run("python", "-c", script).strip() == "[]"
 
 
+@pytest.mark.slow
 def test_the_package_names_its_version_and_its_parts(installed):
     shown = installed.run("python", "-c", "import foreknow; print(foreknow.__version__); help(foreknow)")
     version, shown = shown.split("\n", 1)

@@ -82,6 +82,7 @@ def test_mypy(users):
     assert "arg-type" in errors[0]
 
 
+@pytest.mark.slow
 def test_pyright(users):
     settings = {"typeCheckingMode": "standard", "include": ["users.py", "tutorial.py"]}
     (users / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")

@@ -173,6 +173,7 @@ def surest(views, anatomies):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("results", ["aabb", "aabc", "aabbc"])
 def test_only_chance_hides_how_records_were_chosen(results):
     """Over all views of these values and all random choices, the largest belief is one half.

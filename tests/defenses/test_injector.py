@@ -224,6 +224,7 @@ def census():
     return adult(DATA / "adult", sensitive="education", quasi_identifiers=attributes)[0]
 
 
+@pytest.mark.slow
 def test_all_of_adult_are_in_buckets_in_which_they_may_have_each_other_s_education(census):
     release = Release(census, Injector(2)(census, uniform(census)))
     assert (release.group >= 0).all()

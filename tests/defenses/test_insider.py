@@ -34,6 +34,7 @@ def shares(kind, people, values, **chance):
 
 @pytest.mark.parametrize("kind", BUCKETIZERS)
 class TestAtAnySize:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("people", "values", "least"), [(600, "ab", 0.25), (6000, "ab", 0.25), (600, "abcdef", 0.05)]
     )

@@ -70,6 +70,7 @@ def test_every_defense_is_here():
     assert set(MADE) == set(DEFENSES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.filterwarnings("ignore")
 def test_order_and_numbers_link_no_better_than_chance(name):
@@ -137,6 +138,7 @@ class TestSameObservation:
         order = rng.permutation(len(view))
         return View(frame.iloc[order], view.schema, view.time), grouping.in_rows(order)
 
+    @pytest.mark.slow
     @given(seed=st.integers(0, 10**6), bucketized=st.booleans(), invented=st.booleans())
     def test_all_that_is_public_is_equal(self, folder, seed, bucketized, invented):
         rng = np.random.default_rng(seed)

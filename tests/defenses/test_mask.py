@@ -103,6 +103,7 @@ def towns(*results):
 
 
 class TestLooks:
+    @pytest.mark.slow
     @pytest.mark.parametrize("l", [2, 3, 4])
     def test_of_groups_that_look_alike_one_in_l_was_violating(self, l):  # noqa: E741
         """Two groups violate; the 2 (l - 1) highest others show 2, or 3, of 12 records. Each share is drawn in proportion to its

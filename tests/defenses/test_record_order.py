@@ -73,10 +73,8 @@ def test_the_law_of_what_is_published_does_not_depend_on_the_file(name):
         assert law(DEFENSES[name], PEOPLE.iloc[order]) == expected
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name in ("js-reduce", "full-domain") else pytest.param(name, marks=pytest.mark.slow) for name in DEFENSES],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEFENSES)
 def test_all_orders_of_group_numbers_are_as_likely(name):
     numbered = Counter()
     for (membership, _), times in law(DEFENSES[name], PEOPLE).items():

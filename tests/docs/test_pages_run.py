@@ -22,8 +22,6 @@ BLOCK = re.compile(r"^```(python|console|toml|text)\n(.*?)^```", re.DOTALL | re.
 FENCE = re.compile(r"^```+([^\n`]*)\n.*?^```+$", re.DOTALL | re.MULTILINE)
 CODE = {page: [match.groups() for match in BLOCK.finditer(page.read_text(encoding="utf-8"))] for page in PAGES}
 WITH_CODE = [page for page in PAGES if CODE[page]]
-SAME_WORKER = pytest.mark.xdist_group("testing")
-"""The pages, and the tests of foreknow.testing, use the same kernels, which one worker compiles once."""
 
 
 def python(page: Path) -> str:
@@ -66,7 +64,6 @@ def test_every_name_is_defined() -> None:
         assert found.returncode == 0, f"{page.name}: {found.stdout}{found.stderr}"
 
 
-@SAME_WORKER
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in WITH_CODE])
 def test_blocks_print_what_the_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

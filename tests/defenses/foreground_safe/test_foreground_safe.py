@@ -100,6 +100,7 @@ class TestPromise:
             prior = np.column_stack([having, (1 - having) / 2, (1 - having) / 2])
             assert bound.bind(view, prior)(groups).all()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("r", "support"), [(2, 300), (4, 300), (10, 500)])
     def test_on_adult(self, r, support):
         if not (ADULT / "adult.data").is_file():

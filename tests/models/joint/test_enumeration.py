@@ -116,6 +116,7 @@ class TestOracle:
 
 
 class TestContradiction:
+    @pytest.mark.slow
     def test_beliefs_are_those_of_doubtful_knowledge(self):
         """Histories whose knowledge is drawn apart from their releases, so that some are impossible."""
         rng, contradicted = np.random.default_rng(3), 0

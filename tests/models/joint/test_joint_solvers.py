@@ -143,6 +143,7 @@ class TestInfeasible:
         assert (found >= 0).all()
         assert np.allclose(found[[2, 3, 6, 7]], 0.5)
 
+    @pytest.mark.slow
     def test_random_contradictions(self, name):
         """Priors and chains of one possible value, drawn apart from the releases."""
         flagged, missed = 0, 0

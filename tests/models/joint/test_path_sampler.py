@@ -300,6 +300,7 @@ def errors_in_standard_errors(arrays, sampler):
     return difference / np.maximum(found.rows(every, found.standard_error), 1e-9), found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_distorted_values_agree_with_enumeration(seed):
     for number, arrays in enumerate(distorted_arrays(seed, 8)):
@@ -418,6 +419,7 @@ def coverage(seeds, runs, **options):
     return misses / number, number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"runs": True, "stay": 4.0}, {"runs": False, "stay": 1.0}])
 def test_standard_errors_cover(options):
     """Two standard errors cover about 95 % of errors; swaps at single releases make chains that mix slowly."""

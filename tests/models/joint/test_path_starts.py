@@ -80,6 +80,7 @@ def test_a_group_is_drawn_from_its_exact_law():
     assert stats.chisquare(observed, weight / weight.sum() * len(drawn)).pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_beliefs_agree_with_enumeration():
     """4,000 draws of two chains: the largest error of a history is below .02 in most, over twice a standard error at most .008."""
     errors = []

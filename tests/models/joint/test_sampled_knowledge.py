@@ -152,6 +152,7 @@ def row_of(found, kind, past, order):
     return row, f"{name}[{', '.join(map(str, before))}", found.draws["posterior"][name].values[(..., *at, slice(None))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_posterior_means_are_those_of_enumeration(case):
     """Within five Monte Carlo standard errors, of which 0.002 is a lower bound."""

@@ -143,6 +143,7 @@ def law_of_pairs(prior, step, rule):
     return weight
 
 
+@pytest.mark.slow
 def test_knowing_the_rule_gains_what_the_law_says():
     """Respondents alone in a group with a counterfeit, of values and signatures drawn from the rule.
 

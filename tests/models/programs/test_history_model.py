@@ -58,6 +58,7 @@ class TestOracle:
         found = Enumeration()(JointProblem(**arrays))
         assert np.allclose(belief, found.rows(np.arange(len(arrays["path"]))), atol=1e-12)
 
+    @pytest.mark.slow
     def test_density_has_the_dirichlet_laws(self):
         rng = np.random.default_rng(3)
         classes, frequencies, arrays = classes_of(rng, program_arrays(rng))

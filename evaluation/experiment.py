@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -212,7 +212,9 @@ def compare(
     *,
     leaving_out: LeftOut = None,
     bucketized: bool | None = None,
+    infeasible: Literal["raise", "suppress"] = "raise",
     progress: Progress = iter,
+    within: Progress = iter,
     rng: np.random.Generator | int | None = None,
 ) -> Comparison:
     """Publish a history with every defense, and run every attack on every publication.
@@ -230,9 +232,13 @@ def compare(
     bucketized : bool, optional
         True publishes all quasi-identifiers as they are, False generalizes all, as in `publish`; by default each defense does
         as it is made.
+    infeasible : {"raise", "suppress"}
+        Treatment of a release that a defense cannot publish, as in `publish`.
     progress : callable, optional
         Function of the names of the defenses that returns an iterable of the same length, as ``rich.progress.track``. One item is
         taken before each defense.
+    within : callable, optional
+        The same of the releases of one publication, as the ``progress`` of `publish`.
     rng : numpy.random.Generator or int, optional
         Random generator of the order of records and the numbers of groups, as in `publish`, or a seed. All defenses draw from
         it in turn. By default fresh entropy.
@@ -257,7 +263,15 @@ def compare(
     releases: dict[str, tuple[Release, ...]] = {}
     beliefs: dict[tuple[str, str], Beliefs] = {}
     for name, _ in zip(defenses, progress(list(defenses)), strict=True):
-        releases[name] = publish(history, defenses[name], defender, bucketized=bucketized, rng=generator)
+        releases[name] = publish(
+            history,
+            defenses[name],
+            defender,
+            bucketized=bucketized,
+            infeasible=infeasible,
+            rng=generator,
+            progress=within,
+        )
         beliefs |= {(name, other): attack(releases[name]) for other, attack in attacks.items()}
     return Comparison(history, releases, beliefs, leaving_out)
 

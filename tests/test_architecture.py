@@ -21,7 +21,6 @@ READS_TEXT = {
     "foreknow.app.disk.large_table": "names of columns that DuckDB changed",
     "foreknow.app.disk.parts": "names of files",
     "foreknow.app.disk.engine": "paths for DuckDB",
-    "foreknow.app.cli.command_line": "first lines of docstrings of commands",
     "foreknow.app.cli.commands.description": "cells, and words in names of columns",
     "foreknow.app.cli.files.atomic_output": "names of files",
     "foreknow.app.cli.printing.terminal": "line breaks of a command",

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from foreknow.app.cli.options import KNOWLEDGE_PANEL, option
 from foreknow.models import (
     Adversary,
     ChainByRelease,
@@ -17,12 +18,13 @@ from foreknow.models import (
     Schema,
     Transitions,
 )
-from foreknow.models.knowledge.sequences import GapRule
-from foreknow.models.memory import Revision
 from foreknow.models.progress import Progress
 
 if TYPE_CHECKING:
     from foreknow.attacks import Published
+
+KNOWLEDGE_OPTIONS = ("corpus", "classes", "order", "pseudo_count", "revision", "gaps")
+"""Options that define what an adversary knows: the corpus, and the fields of `Learning`."""
 
 MIN_RESPONDENTS = 10
 """Least mean number of respondents of a class, where its prior is learned from releases."""
@@ -30,25 +32,38 @@ MIN_RESPONDENTS = 10
 
 @dataclass(frozen=True)
 class Learning:
-    """Settings by which an adversary of the command line learns and revises beliefs.
+    """Options by which an adversary of the command line learns and revises beliefs."""
 
-    Attributes
-    ----------
-    classes : int
-        Number of intervals of each numeric quasi-identifier.
-    order : int
-        Order of the Markov chain.
-    pseudo_count : float
-        Number added to every count.
-    revision, gaps
-        As in `Adversary`.
-    """
-
-    classes: int = 3
-    order: int = 1
-    pseudo_count: float = 0.1
-    revision: Revision = "filter"
-    gaps: GapRule = "ignore"
+    classes: Annotated[
+        int,
+        option(
+            "Number of intervals of each numeric quasi-identifier in the prior.",
+            "N",
+            KNOWLEDGE_PANEL,
+            min=1,
+        ),
+    ] = 3
+    order: Annotated[int, option("Order of the Markov chain of sensitive values.", "N", KNOWLEDGE_PANEL, min=1)] = 1
+    pseudo_count: Annotated[
+        float, option("Number added to every count that the adversary learns from.", "X", KNOWLEDGE_PANEL, min=0)
+    ] = 0.1
+    revision: Annotated[
+        Literal["filter", "product", "chain"],
+        option(
+            "Revision of beliefs with --order 2 or more: filter (joint law of the last values), product (as in JS-reduce) or "
+            "chain (as in BayFrame).",
+            "RULE",
+            KNOWLEDGE_PANEL,
+        ),
+    ] = "filter"
+    gaps: Annotated[
+        Literal["ignore", "power"],
+        option(
+            "Releases without a record of a respondent: ignore them, or take one step of the chain for each (power).",
+            "RULE",
+            KNOWLEDGE_PANEL,
+        ),
+    ] = "ignore"
 
     def adversary(self, prior: ClassFrequencies, transitions: Transitions | None, estimator: Estimator) -> Adversary:
         """The adversary with a prior, transitions and an estimator, who revises beliefs by these settings."""

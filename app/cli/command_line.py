@@ -1,13 +1,11 @@
 """The command `foreknow`: describe a file, publish a history, attack and check what was published, report on it, run the demo."""
 
-import ast
 import os
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -19,19 +17,36 @@ from foreknow.evaluation.program_version import program_version
 FOLDER = "foreknow.app.cli.commands"
 """Package of the commands: the command NAME is the function ``NAME_command`` of the module ``NAME_command``."""
 
+COMMANDS = {
+    "describe": "Start here: look at a file, and get the command that publishes it.",
+    "demo": "Publish a medical follow-up by Mondrian with l-diversity and by JS-reduce, and attack the releases.",
+    "simulate": "Write a simulated history, to try the other commands.",
+    "publish": "Group the records of each release, and write the published table and the key.",
+    "attack": "Tell who is at risk: the persons whose sensitive value a reader can infer from all that you published, when, "
+    "and why.",
+    "check": "Recompute requirements from a published table alone; the exit status is 1 if one fails.",
+    "compare": "Publish the same records by several defenses or settings, attack each, and compare risk and price.",
+    "report": "Write one page on the risk of a publication: a verdict, who is exposed and why, and what to change.",
+}
+"""The commands with the first sentence of their help texts, in order; the docstring of a command, after its first line, follows."""
 
-class LazyCommands(TyperGroup):
-    """Group whose commands are a name and a line of help until one of them is run or completed."""
+STANDARD_ERROR = 2
+"""Number of the file to which libraries in C print."""
 
-    def offer(self, names: Sequence[str]) -> None:
-        """Add commands, in the order of the help text."""
-        for name in names:
-            self.add_command(TyperCommand(name, help=_first_paragraph(name)))
+WRITER = "QueueFeederThread"
+"""Name of the thread by which a pool of processes sends tasks."""
+
+
+class Commands(TyperGroup):
+    """The commands: each is a name and a line of help until it is run or completed; its module is imported then."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, text in COMMANDS.items():
+            self.add_command(TyperCommand(name, help=text))
 
     def loaded(self, name: str) -> Any:
-        """The command of a name with its parameters; its module is imported."""
-        if isinstance(self.commands[name], _Whole):
-            return self.commands[name]
+        """The command of a name with its parameters."""
         self.add_command(_made(name))
         return self.commands[name]
 
@@ -41,48 +56,18 @@ class LazyCommands(TyperGroup):
         return name, command if name is None else self.loaded(name), rest
 
 
-class _Whole(TyperCommand):
-    """Command with its parameters."""
-
-
+@cache
 def _made(name: str) -> Any:
     """The command of a function."""
-    from foreknow.app.cli.command_shape import as_command, example_text, paragraphs
+    from foreknow.app.cli.command_shape import as_command, paragraphs  # it imports pandas
 
     module = import_module(f"{FOLDER}.{name}_command")
     function = getattr(module, f"{name}_command")
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    epilog = "\n\n".join([*([module.EPILOG] if hasattr(module, "EPILOG") else []), example_text(name)])
-    alone.command(name, cls=_Whole, help=paragraphs(function.__doc__), epilog=epilog)(as_command(function))
+    _, _, more = paragraphs(function.__doc__).partition("\n\n")
+    text = f"{COMMANDS[name]}\n\n{more}".strip()
+    alone.command(name, help=text, epilog=module.EPILOG)(as_command(function))
     return typer.main.get_command(alone)
-
-
-def _first_paragraph(name: str) -> str:
-    """First paragraph of the docstring of a command, read from its source."""
-    spec = find_spec(f"{FOLDER}.{name}_command")
-    source = spec.loader.get_source(spec.name)  # type: ignore[union-attr]
-    for statement in ast.parse(source).body:
-        if isinstance(statement, ast.FunctionDef) and statement.name == f"{name}_command":
-            return " ".join((ast.get_docstring(statement) or "").split("\n\n")[0].split())
-    raise AttributeError(f"{FOLDER}.{name}_command has no function of its name.")
-
-
-STANDARD_ERROR = 2
-"""Number of the file to which libraries in C print."""
-
-WRITER = "QueueFeederThread"
-"""Name of the thread by which a pool of processes sends tasks."""
-
-COMMANDS = ("describe", "demo", "simulate", "publish", "attack", "check", "compare", "report")
-"""The commands, in the order of the help text; see `LazyCommands`."""
-
-
-class Commands(LazyCommands):
-    """The commands of the program."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.offer(COMMANDS)
 
 
 app = typer.Typer(

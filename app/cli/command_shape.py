@@ -1,23 +1,33 @@
-"""Commands as Typer reads them: groups of options are expanded, and --config and --json are added."""
+"""Commands as Typer reads them: the fields of a dataclass become options, with --json and --config; which options were given.
 
-import inspect
+A command is a function of one frozen dataclass. A field with an annotation ``Annotated[kind, typer.Option(...)]`` is an option, a
+field that is a dataclass is a group of them, and other fields are for the command itself.
+"""
+
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields, is_dataclass
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
 import typer
 
-from foreknow.app.cli.options import AsJson
+from foreknow.app.cli.options import OUTPUT_PANEL, TableOptions, option, switch
 from foreknow.app.cli.printing import terminal
 
 FAILED = 1
 """Exit status of a command whose check or --fail-over fails, or that finds no setting to publish."""
+
+CONFIGURATION_PANEL = "Settings from a file"
+"""Heading of the help text for --config."""
+
+TABLE = tuple(each.name for each in fields(TableOptions))
+"""Parameters that describe the user's table, which the commands have in common."""
 
 
 class Outcome(NamedTuple):
@@ -27,37 +37,24 @@ class Outcome(NamedTuple):
     failed: bool = False
 
 
-def as_command(command: Callable[..., Outcome | None]) -> Callable[..., None]:
-    """A function that Typer makes a command.
+def as_command(command: Callable[[Any], Outcome]) -> Callable[..., None]:
+    """A function that Typer makes a command, from a function of a dataclass of options.
 
-    A parameter whose annotation is a dataclass becomes the options that are its fields. ``--config`` is added to every command,
-    ``--json`` to those that return an `Outcome`; with it, all other output goes to standard error.
+    With ``--json``, the content of the outcome is printed, and all other output goes to standard error.
     """
-    hints = get_type_hints(command, include_extras=True)
-    hints.pop("return", None)
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    has_outcome = inspect.signature(command).return_annotation is Outcome
+    (options,) = (hint for name, hint in get_type_hints(command).items() if name != "return")
 
     def run(**given: Any) -> None:
-        as_json = given.pop("as_json", False)
-        given.pop("config", None)
-        made = {
-            name: group(**{each.name: given.pop(each.name) for each in fields(group)}) for name, group in groups.items()
-        }
-        with _on_standard_error(as_json):
-            outcome = command(**made, **given)
-        if outcome is None:
-            return
-        if as_json:
+        with _on_standard_error(given["as_json"]):
+            outcome = command(_made(options, given))
+        if given["as_json"]:
             print(json.dumps(plain(outcome.content), indent=2, allow_nan=False))
         if outcome.failed:
             raise typer.Exit(FAILED)
 
-    parameters = list(_parameters(command, hints))
-    parameters += [_parameter("as_json", AsJson, False)] if has_outcome else []
-    run.__signature__ = inspect.Signature([*parameters, _parameter("config", Config, None)])  # type: ignore[attr-defined]
+    parameters = [*_parameters(options), _parameter("as_json", AsJson, False), _parameter("config", Config, None)]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
-    run.__doc__ = command.__doc__
     return run
 
 
@@ -92,37 +89,78 @@ def _on_standard_error(asked: bool) -> Iterator[None]:
         terminal.console.stderr = before
 
 
-def _parameters(command: Callable[..., Any], hints: dict[str, Any]) -> Iterator[inspect.Parameter]:
-    """Parameters of a command, with the fields of each group in its place."""
-    for parameter in inspect.signature(command).parameters.values():
-        hint = hints[parameter.name]
+def _parameters(options: Any) -> Iterator[Parameter]:
+    """Parameters of a dataclass of options, with the fields of each group in its place."""
+    hints = get_type_hints(options, include_extras=True)
+    for each in fields(options):
+        hint = hints[each.name]
         if is_dataclass(hint):
-            for each in fields(hint):
-                kinds = get_type_hints(hint, include_extras=True)
-                yield _parameter(each.name, kinds[each.name], _default(each))
-        else:
-            yield _parameter(parameter.name, hint, parameter.default)
+            yield from _parameters(hint)
+        elif _is_read(hint):
+            yield _parameter(each.name, hint, Parameter.empty if (default := default_of(each)) is MISSING else default)
 
 
-def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _default(each: "Field[Any]") -> Any:
-    if each.default_factory is not MISSING:
-        return each.default_factory()
-    return inspect.Parameter.empty if each.default is MISSING else each.default
+def _made(options: Any, given: Mapping[str, Any]) -> Any:
+    """The options, from the values of all parameters."""
+    hints = get_type_hints(options, include_extras=True)
+    groups = {name: _made(hint, given) for name, hint in hints.items() if is_dataclass(hint)}
+    return options(**groups, **{name: given[name] for name, hint in hints.items() if _is_read(hint)})
 
 
-CONFIGURATION_PANEL = "Settings from a file"
-"""Heading of the help text for --config."""
+def _is_read(hint: Any) -> bool:
+    """True for a field that Typer reads: an option, an argument or the context."""
+    return hint is typer.Context or get_origin(hint) is Annotated
 
 
-TABLE = (
-    "records", "qi", "sensitive", "id_", "time", "hierarchy", "categorical", "encoding", "missing_value", "separator",
-    "equal_values", "missing", "duplicates", "time_format", "number", "decimal",
-)  # fmt: skip
-"""Parameters that describe the user's table, which the commands have in common: the fields of `TableOptions`."""
+def default_of(setting: "Field[Any]") -> Any:
+    """The default of a field; `MISSING` if there is none."""
+    return setting.default if setting.default_factory is MISSING else setting.default_factory()
+
+
+def given_options(context: typer.Context) -> frozenset[str]:
+    """Names of the options that were given on the command line, or in a file of --config with another value than the default."""
+
+    def is_given(parameter: Any) -> bool:
+        source = source_of(context, parameter.name)
+        # get_default would return the value of the file.
+        changed = source == "DEFAULT_MAP" and _differs(context.params.get(parameter.name), parameter.default)
+        return source == "COMMANDLINE" or changed
+
+    return frozenset(str(each.name) for each in context.command.params if is_given(each))
+
+
+def source_of(context: typer.Context, name: str) -> str:
+    """Source of the value of a parameter: ``COMMANDLINE``, ``DEFAULT_MAP`` for a file of --config, or another."""
+    return getattr(context.get_parameter_source(name), "name", "")
+
+
+def _differs(value: Any, default: Any) -> bool:
+    default = default() if callable(default) else default
+    return bool(value != default and [value] != [default] and (value or default))
+
+
+def refuse_unread_options(context: typer.Context, kind: str, chosen: str, options: Mapping[str, Sequence[str]]) -> None:
+    """Raise ValueError if an option was given that the chosen defense or attack does not read.
+
+    Parameters
+    ----------
+    context : typer.Context
+    kind : {"defense", "attack"}
+        The option that chooses.
+    chosen : str
+        The chosen name.
+    options : mapping of name to sequence of str
+        The options that each choice reads; an option that none of them reads is read by the command itself.
+    """
+    specific = {name for names in options.values() for name in names}
+    for name in sorted((specific - set(options[chosen])) & given_options(context)):
+        flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+        readers = ", ".join(other for other, names in options.items() if name in names)
+        raise ValueError(f"{chosen} does not read {flag}; leave it out, or choose --{kind} {readers}.")
 
 
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -132,17 +170,24 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
+AsJson = Annotated[
+    bool,
+    switch(
+        "--json",
+        "Print one JSON object on standard output, for programs; everything else goes to standard error.",
+        OUTPUT_PANEL,
+    ),
+]
 Config = Annotated[
     Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        is_eager=True,
-        callback=_read_config,
-        rich_help_panel=CONFIGURATION_PANEL,
-        help="TOML file of options, as qi = ['age', 'sex'], in a table with the name of the command, or above all tables for all "
+    option(
+        "TOML file of options, as qi = ['age', 'sex'], in a table with the name of the command, or above all tables for all "
         "commands; or the settings.json of an earlier run; of another command, those of the table alone. Options given here "
         "override it.",
+        "FILE",
+        CONFIGURATION_PANEL,
+        is_eager=True,
+        callback=_read_config,
     ),
 ]
 
@@ -156,41 +201,29 @@ def settings_of(path: Path, context: typer.Context) -> dict[str, Any]:
         If the file cannot be read, or has a key that is no option, or a value of the wrong kind.
     """
     name, own = str(context.info_name), parameters_by_key(context.command)
+    program: Any = context.parent.command if context.parent else None
+    commands = {} if program is None else {each: program.loaded(each) for each in program.commands}
     content = _content(path, name, own)
-    commands = _commands(context)
     tables = {key: value for key, value in content.items() if isinstance(value, dict)}
-    shared = {key: value for key, value in content.items() if not isinstance(value, dict)}
+    shared = {key: value for key, value in content.items() if key not in tables}
+    everywhere = set().union(*map(parameters_by_key, commands.values()))
     for key in tables:
         if key not in commands:
             raise ValueError(f"--config {path}: [{key}] is no command; there are {', '.join(commands)}.")
-    everywhere = set().union(*(parameters_by_key(each) for each in commands.values()))
     for key in shared:
         if key.replace("_", "-") not in everywhere:
             raise ValueError(f"--config {path}: {key!r} is no option of a command; see foreknow {name} --help.")
     for key in tables.get(name, {}):
         if key.replace("_", "-") not in own:
             raise ValueError(f"--config {path}: {key!r} in [{name}] is no option of it; see foreknow {name} --help.")
-    chosen = {**shared, **tables.get(name, {})}
-    chosen = {key.replace("_", "-"): value for key, value in chosen.items()}
+    chosen = {key.replace("_", "-"): value for key, value in {**shared, **tables.get(name, {})}.items()}
     return {str(own[key].name): _value(path, key, value, own[key]) for key, value in chosen.items() if key in own}
-
-
-def _commands(context: typer.Context) -> dict[str, Any]:
-    """All commands of the program, with their parameters."""
-    if context.parent is None:
-        return {}
-    program: Any = context.parent.command
-    return {name: program.loaded(name) for name in program.commands}
 
 
 def parameters_by_key(command: Any) -> dict[str, Any]:
     """Parameters of a command by their keys in a file: the name of the option without dashes; ``records`` for the argument."""
-    return {
-        key: parameter
-        for parameter in command.params
-        for key in (text.lstrip("-").replace("_", "-") for text in [max(parameter.opts, key=len)])
-        if key not in ("config", "help", "json")
-    }
+    keys = {max(each.opts, key=len).lstrip("-").replace("_", "-"): each for each in command.params}
+    return {key: each for key, each in keys.items() if key not in ("config", "help", "json")}
 
 
 def _content(path: Path, command: str, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -215,45 +248,3 @@ def _value(path: Path, key: str, value: Any, parameter: Any) -> Any:
     if isinstance(value, dict) or (isinstance(value, list) and not several):
         raise ValueError(f"--config {path}: {key} is {value!r}; it takes one value.")
     return [value] if several and not isinstance(value, list) else value
-
-
-COLUMNS = "records.csv has the columns id, week, age, city and diagnosis:"
-"""Line above examples that read records."""
-
-EXAMPLES = {
-    "describe": ("  foreknow describe records.csv",),
-    "demo": ("  foreknow demo --out demo-output",),
-    "simulate": ("  foreknow simulate exams --releases 4 --records 500 --out visits.csv",),
-    "publish": (
-        COLUMNS,
-        "  foreknow publish records.csv --qi age --qi city --sensitive diagnosis \\",
-        "    --defense mondrian -k 5 -l 2 --out release",
-    ),
-    "attack": (
-        COLUMNS,
-        "  foreknow attack records.csv --qi age --qi city --sensitive diagnosis \\",
-        "    --groups release/private/groups.csv --out risk",
-        "  foreknow attack release/public/published.csv --published \\",
-        "    --qi age --qi city --sensitive diagnosis",
-    ),
-    "check": (
-        "  foreknow check release",
-        "  foreknow check release/public/published.csv --sensitive diagnosis -k 5 -l 2",
-    ),
-    "compare": (
-        COLUMNS,
-        "  foreknow compare records.csv --qi age --qi city --sensitive diagnosis \\",
-        "    --defense mondrian --sweep k=3,6,12",
-    ),
-    "report": (
-        COLUMNS,
-        "  foreknow report records.csv --qi age --qi city --sensitive diagnosis \\",
-        "    --groups release/private/groups.csv --out report.html",
-    ),
-}
-"""Lines of the examples of each command, at most 78 characters wide."""
-
-
-def example_text(command: str) -> str:
-    """The examples of a command, with their heading after an empty line, without which Typer removes the common indentation."""
-    return "\n".join(("", "For example:", *EXAMPLES[command]))

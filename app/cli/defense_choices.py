@@ -1,14 +1,18 @@
-"""Defenses of the command line: the options that each reads, and the object that they make."""
+"""Defenses of the command line: the options that each reads, the object that they make, and a defense as its options."""
 
 import inspect
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+import typer
 
 from foreknow.app.cli import entry_points
+from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS
+from foreknow.app.cli.command_shape import given_options
+from foreknow.app.cli.options import Beta, T, count, option, switch
 from foreknow.defenses import (
     BKAA,
     DEFENSES,
@@ -29,11 +33,11 @@ from foreknow.defenses import (
     TCloseness,
     all_of,
 )
+from foreknow.defenses.algorithms.nearest_point import build_tree
+from foreknow.defenses.injector import bucketize
+from foreknow.defenses.mondrian import cut_parts
 from foreknow.evaluation.checks.manifest import settings
 from foreknow.models.settings import is_number
-
-KNOWLEDGE_OPTIONS = ("corpus", "classes", "order", "pseudo_count", "revision", "gaps")
-"""Options that define what an adversary knows."""
 
 REQUIREMENT_OPTIONS = ("k", "l", "t", "beta")
 """Options that define a requirement."""
@@ -41,57 +45,115 @@ REQUIREMENT_OPTIONS = ("k", "l", "t", "beta")
 
 @dataclass(frozen=True)
 class DefenseOptions:
-    """Options of `foreknow publish` that define a defense; None if an option was left out.
+    """Options that define a defense; those that are None have a default of each defense.
 
     Attributes
     ----------
+    seed : int, optional
+        Seed of a defense that draws.
     given : frozenset of str
         The options that were given on the command line.
     """
 
-    k: int = 3
-    l: float | None = None  # noqa: E741
-    t: float | None = None
-    j: float | None = None
-    beta: float | None = None
-    m: int | None = None
-    leftovers: str | None = None
-    patience: int | None = 50
+    k: Annotated[int, count("-k", "Least number of records in a group.")] = 3
+    l: Annotated[  # noqa: E741 - the name of the option
+        int | None,
+        count(
+            "-l",
+            "Least number of distinct sensitive values in a group, 2 by default; for anatomy and mask, a value has at most "
+            "1/l of a group. With js-reduce, bkaa and uhra, -l 1 requires no diversity.",
+        ),
+    ] = None
+    t: T = None
+    beta: Beta = None
+    j: Annotated[
+        float | None,
+        option(
+            "Greatest Jensen-Shannon divergence between the beliefs about members of a group; 0.6 by default.",
+            "X",
+            None,
+            "-j",
+            min=0,
+        ),
+    ] = None
+    m: Annotated[
+        int | None,
+        count("-m", "m-invariance: number of distinct values in a group's signature; 2 by default."),
+    ] = None
+    leftovers: Annotated[
+        Literal["suppress", "join", "relax", "counterfeit"] | None,
+        option(
+            "js-reduce, bkaa: records that fit no group are suppressed (suppress, default of js-reduce), added to a group "
+            "(join, default of bkaa), grouped with relaxed thresholds (relax), or completed by counterfeits (counterfeit).",
+            "RULE",
+        ),
+    ] = None
+    patience: Annotated[
+        int | None,
+        option(
+            "js-reduce, bkaa: greatest number of records of a group that does not satisfy yet; 0 means no limit, as printed "
+            "in the papers.",
+            "N",
+            min=0,
+        ),
+    ] = 50
+    tolerance: Annotated[
+        float,
+        option(
+            "uhra, k-primacy: distance within which beliefs are clustered as one, for more than 30,000 distinct beliefs.",
+            "X",
+            min=0,
+        ),
+    ] = 0.0
+    deterministic: Annotated[
+        bool,
+        switch(
+            "--deterministic",
+            "anatomy, injector, m-invariance: group neighbours instead of drawing. Queries are answered more precisely, but "
+            "an adversary who knows the rule and the value of one respondent infers most of the others.",
+        ),
+    ] = False
     seed: int | None = None
-    deterministic: bool = False
-    tolerance: float = 0.0
     given: frozenset[str] = frozenset()
+
+    def of_run(self, context: typer.Context, seed: int) -> "DefenseOptions":
+        """The options of a run of a command, with its seed; a patience of 0 is no limit."""
+        return replace(self, seed=seed, given=given_options(context), patience=self.patience or None)
 
     @property
     def randomness(self) -> dict[str, Any]:
         """Keywords of a defense that assigns records to buckets: a random generator, or ``deterministic``."""
         return {"deterministic": True} if self.deterministic else {"rng": seeded_generator(self.seed)}
 
+    def requirements(self, *own: str) -> list[Requirement]:
+        """Distinct l-diversity, t-closeness and enhanced beta-likeness whose thresholds are given, without those named."""
+        kinds: dict[str, type[Requirement]] = {"l": DistinctDiversity, "t": TCloseness, "beta": BetaLikeness}
+        values = {name: getattr(self, name) for name in kinds if name not in own}
+        return [kinds[name](value) for name, value in values.items() if value is not None]  # type: ignore[call-arg]
+
     @property
     def requirement(self) -> Requirement:
-        """k-anonymity, and distinct l-diversity, t-closeness and enhanced beta-likeness if their thresholds are given."""
-        parts: list[Requirement] = [KAnonymity(self.k)]
-        parts += [DistinctDiversity(int(self.l))] if self.l is not None else []
-        parts += [TCloseness(self.t)] if self.t is not None else []
-        parts += [BetaLikeness(self.beta)] if self.beta is not None else []
-        return all_of(*parts)
+        """k-anonymity and the other requirements whose thresholds are given."""
+        return all_of(KAnonymity(self.k), *self.requirements())
 
-    def requirement_besides(self, *own: str) -> Requirement | None:
-        """The requirement besides k-anonymity and a defense's own thresholds, or None; l = 1 requires nothing."""
-        parts: list[Requirement] = []
-        parts += [DistinctDiversity(int(self.l))] if self.l is not None and self.l > 1 and "l" not in own else []
-        parts += [TCloseness(self.t)] if self.t is not None and "t" not in own else []
-        parts += [BetaLikeness(self.beta)] if self.beta is not None and "beta" not in own else []
+    def requirement_besides(self, own: str) -> Requirement | None:
+        """The requirement besides k-anonymity and a defense's own threshold, or None; l = 1 requires nothing, None is 2."""
+        parts = self.with_diversity.requirements(own, *(["l"] if self.l == 1 else []))
         return all_of(*parts) if parts else None
 
     @property
+    def least_values(self) -> int:
+        """The option l; 2 if it was left out, so that no group has a single value."""
+        return 2 if self.l is None else self.l
+
+    @property
     def with_diversity(self) -> "DefenseOptions":
-        """The same options with l = 2 if l was left out, so that no group has a single value."""
-        return replace(self, l=_default(self.l, 2))
+        """The same options with `least_values`."""
+        return replace(self, l=self.least_values)
 
 
 class DefenseChoice(NamedTuple):
-    """A defense of the command line.
+    """A defense of the command line: its row in `BUILT_IN`.
 
     Attributes
     ----------
@@ -99,10 +161,13 @@ class DefenseChoice(NamedTuple):
         The options it reads, besides those that every defense reads.
     make : callable
         From options to the defense.
+    kernel : callable, optional
+        A compiled function of the defense, if its functions take more than some seconds to compile.
     """
 
     options: tuple[str, ...]
     make: Callable[[DefenseOptions], Defense]
+    kernel: Callable[..., Any] | None = None
 
     @property
     def assumes_adversary(self) -> bool:
@@ -132,7 +197,7 @@ def _js_reduce(options: DefenseOptions) -> Defense:
         options.k,
         _default(options.t, 0.5),
         _default(options.j, 0.6),
-        also=options.with_diversity.requirement_besides("t"),
+        also=options.requirement_besides("t"),
         leftovers=_default(options.leftovers, "suppress"),
         patience=options.patience,
     )
@@ -143,14 +208,14 @@ def _bkaa(options: DefenseOptions) -> Defense:
         options.k,
         _default(options.beta, 5.0),
         _default(options.j, 0.6),
-        also=options.with_diversity.requirement_besides("beta"),
+        also=options.requirement_besides("beta"),
         leftovers=_default(options.leftovers, "join"),
         patience=options.patience,
     )
 
 
 def _uhra(options: DefenseOptions) -> Defense:
-    also = options.with_diversity.requirement_besides("t")
+    also = options.requirement_besides("t")
     return UHRA(options.k, _default(options.t, 0.5), _default(options.j, 0.6), also=also, tolerance=options.tolerance)
 
 
@@ -162,14 +227,14 @@ GROWING_OPTIONS = (*REQUIREMENT_OPTIONS, "j", "leftovers", "patience", *KNOWLEDG
 CLUSTERING_OPTIONS = ("k", "beta", "j", "tolerance", *KNOWLEDGE_OPTIONS)
 BUILT_IN: dict[str, DefenseChoice] = {
     "js-reduce": DefenseChoice(GROWING_OPTIONS, _js_reduce),
-    "bkaa": DefenseChoice(GROWING_OPTIONS, _bkaa),
-    "uhra": DefenseChoice(("l", "t", *CLUSTERING_OPTIONS), _uhra),
-    "k-primacy": DefenseChoice(CLUSTERING_OPTIONS, _k_primacy),
-    "mondrian": DefenseChoice(REQUIREMENT_OPTIONS, lambda o: Mondrian(o.with_diversity.requirement)),
+    "bkaa": DefenseChoice(GROWING_OPTIONS, _bkaa, build_tree),
+    "uhra": DefenseChoice(("l", "t", *CLUSTERING_OPTIONS), _uhra, build_tree),
+    "k-primacy": DefenseChoice(CLUSTERING_OPTIONS, _k_primacy, build_tree),
+    "mondrian": DefenseChoice(REQUIREMENT_OPTIONS, lambda o: Mondrian(o.with_diversity.requirement), cut_parts),
     "full-domain": DefenseChoice(REQUIREMENT_OPTIONS, lambda o: FullDomain(o.with_diversity.requirement)),
-    "anatomy": DefenseChoice(("l", "deterministic"), lambda o: Anatomy(_default(o.l, 2), **o.randomness)),
-    "mask": DefenseChoice(("k", "l"), lambda o: MASK(o.k, _default(o.l, 2), rng=seeded_generator(o.seed))),
-    "injector": DefenseChoice(("l", "deterministic"), lambda o: Injector(_default(o.l, 2), **o.randomness)),
+    "anatomy": DefenseChoice(("l", "deterministic"), lambda o: Anatomy(o.least_values, **o.randomness)),
+    "mask": DefenseChoice(("k", "l"), lambda o: MASK(o.k, o.least_values, rng=seeded_generator(o.seed)), cut_parts),
+    "injector": DefenseChoice(("l", "deterministic"), lambda o: Injector(o.least_values, **o.randomness), bucketize),
     "m-invariance": DefenseChoice(("m", "deterministic"), lambda o: MInvariance(_default(o.m, 2), **o.randomness)),
 }
 """The defenses of `DEFENSES` that need no sensitive set."""
@@ -194,10 +259,7 @@ def which_defense() -> str:
     return "\n".join(["Which defense for what:", *rows, "foreknow compare tries several on your records."])
 
 
-FLAGS = {
-    name: f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
-    for name in DefenseOptions.__dataclass_fields__
-}
+FLAGS = {each.name: f"-{each.name}" if len(each.name) == 1 else f"--{each.name}" for each in fields(DefenseOptions)}
 """The flag of each option that another package's defense may have as a parameter."""
 
 
@@ -206,7 +268,7 @@ def defense_choice(name: str) -> DefenseChoice:
     if name in BUILT_IN:
         return BUILT_IN[name]
     parameters = inspect.signature(entry_points.load("defense", name)).parameters
-    read = [option for option in DefenseOptions.__dataclass_fields__ if option in parameters]
+    read = [name for name in FLAGS if name in parameters]
     read += REQUIREMENT_OPTIONS if "requirement" in parameters else ()
     return DefenseChoice((*read, *KNOWLEDGE_OPTIONS), lambda options: _of_package(name, options))
 
@@ -289,7 +351,7 @@ def defense_options(defense: Defense) -> str | None:
     found = _options(defense, BUILT_IN[name])
     if settings(BUILT_IN[name].make(replace(DefenseOptions(), **found))) != settings(defense):
         return None
-    return " ".join([name, *(flagged(option, value) for option, value in found.items())])
+    return " ".join([name, *(flagged(setting, value) for setting, value in found.items())])
 
 
 def least_values_of(defense: Defense) -> float:
@@ -310,13 +372,13 @@ def _options(defense: Defense, choice: DefenseChoice) -> dict[str, Any]:
     return found | {name: getattr(defense, name) for name in others if getattr(defense, name) != getattr(usual, name)}
 
 
-def flagged(option: str, value: Any) -> str:
+def flagged(setting: str, value: Any) -> str:
     """An option of a defense as it is typed; a limit that is None is 0.
 
     >>> flagged("k", 5), flagged("patience", None), flagged("deterministic", True)
     ('-k 5', '--patience 0', '--deterministic')
     """
-    return FLAGS[option] if value is True else f"{FLAGS[option]} {0 if value is None else value}"
+    return FLAGS[setting] if value is True else f"{FLAGS[setting]} {0 if value is None else value}"
 
 
 def _thresholds(part: Any) -> Iterable[tuple[str, float]]:

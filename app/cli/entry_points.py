@@ -55,6 +55,11 @@ def checked_name(kind: Kind, name: str, built_in: Collection[str]) -> str:
     return name
 
 
+def name_check(kind: Kind, built_in: Collection[str]) -> Callable[[str], str]:
+    """`checked_name` as the callback of an option."""
+    return lambda name: checked_name(kind, name, built_in)
+
+
 def load(kind: Kind, name: str) -> Callable[..., Any]:
     """Load the class or function that another package names.
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import typer
 
 from foreknow import evaluation
-from foreknow.app.cli.options import OUTPUT_PANEL
 from foreknow.models import Beliefs, History, Release
 from foreknow.models.arrays import FloatArray
 
@@ -23,15 +21,6 @@ GROUP_SIZES, GAIN, BELIEF, BELIEFS, LEVELS = (
 
 DOTS_PER_INCH = 130
 """Resolution of a picture."""
-
-Pictures = Annotated[
-    bool,
-    typer.Option(
-        "--pictures",
-        rich_help_panel=OUTPUT_PANEL,
-        help="Draw pictures too, in the folder 'pictures' within that of --out.",
-    ),
-]
 
 
 def check_pictures(pictures: bool, out: Path | None) -> None:

@@ -1,28 +1,26 @@
-"""The command `foreknow attack`: the beliefs of an adversary in published groups, and their risk."""
+"""The command `foreknow attack`: the beliefs of an adversary in published groups, and their risk.
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import fields
+This module has the options of all its kinds, and the attack on original records; `attack_from_disk` and `published_attack` have the
+others.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 import typer
 
+from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning
 from foreknow.app.cli.attack_choices import (
+    JOINT_PANEL,
     LEARNED,
     SAMPLER_SEED,
     Attacked,
     AttackOptions,
-    AttackSettings,
     Corpus,
-    Forward,
-    Groups,
-    Knowledge,
-    KnowledgeSource,
-    Out,
-    PublishedOptions,
-    Seed,
     check_attack_options,
 )
 from foreknow.app.cli.command_shape import Outcome
@@ -40,24 +38,35 @@ from foreknow.app.cli.commands.attack_findings import (
 )
 from foreknow.app.cli.commands.exposure_verdict import is_over
 from foreknow.app.cli.commands.next_step import BOUNDS, next_lines, unused_path
-from foreknow.app.cli.commands.publish_command import notice_codes, notice_suppression, suppressed_share
-from foreknow.app.cli.defense_choices import KNOWLEDGE_OPTIONS
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
 from foreknow.app.cli.files.release_files import check_key, read_releases
 from foreknow.app.cli.files.run_settings import SETTINGS, cleaned_as_published, run_settings, write_settings
 from foreknow.app.cli.files.statement_files import read_statements
 from foreknow.app.cli.options import (
+    INPUT_PANEL,
+    KNOWLEDGE_PANEL,
+    PUBLISHED_PANEL,
     DiskOptions,
     FailOver,
     FromDisk,
-    KnowledgeOptions,
+    GroupColumn,
     Overwrite,
+    Pictures,
     Sure,
     TableOptions,
     check_sure,
+    option,
+    output_folder,
+    switch,
 )
-from foreknow.app.cli.pictures import BELIEF, GAIN, PICTURES, Pictures, check_pictures, draw_attack
-from foreknow.app.cli.printing.attack_tables import posterior_table, risk_per_release
+from foreknow.app.cli.pictures import BELIEF, GAIN, PICTURES, check_pictures, draw_attack
+from foreknow.app.cli.printing.attack_tables import (
+    notice_codes,
+    notice_suppression,
+    posterior_table,
+    risk_per_release,
+    suppressed_share,
+)
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.terminal import error_console, notice, say, say_sentences, say_verdict, tracked
 from foreknow.app.exposure import Exposure
@@ -65,26 +74,99 @@ from foreknow.attacks import Attack, JointAttack, SequentialAttack
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.models import Beliefs, History, Release
 
+EPILOG = """
+For example:
+records.csv has the columns id, week, age, city and diagnosis:
+  foreknow attack records.csv --qi age --qi city --sensitive diagnosis \\
+    --groups release/private/groups.csv --out risk
+  foreknow attack release/public/published.csv --published \\
+    --qi age --qi city --sensitive diagnosis"""
+"""Text below the options."""
 
-class AttackRun(NamedTuple):
+REPORTED = (*(each.name for each in fields(AttackOptions)), *KNOWLEDGE_OPTIONS, "groups", "knowledge", *BOUNDS)
+"""Parameters that `foreknow report` reads as `foreknow attack` does, besides those of the table."""
+
+
+@dataclass(frozen=True)
+class PublishedOptions:
+    """Published tables without their original records."""
+
+    later: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[RELEASE]...",
+            show_default=False,
+            help="With --published: the tables of further releases, in their order.",
+        ),
+    ] = field(default_factory=list)
+    alone: Annotated[
+        bool,
+        switch(
+            "--published",
+            "RECORDS is a published table, and the original records are not known: one file per release, or one with a column "
+            "of the release. Labels are numbers, intervals (20-30, [20,30), 65+), values, labels of a --hierarchy, sets {a, b}, "
+            "or *.",
+            PUBLISHED_PANEL,
+        ),
+    ] = False
+    people: Annotated[
+        Path | None,
+        option(
+            "Register of everyone who is in the tables, and perhaps of others: one row per person, with --id and exact "
+            "quasi-identifiers. Without it, the risk is that of an unknown member of each group.",
+            "FILE",
+            PUBLISHED_PANEL,
+        ),
+    ] = None
+    group: GroupColumn = None
+
+
+@dataclass(frozen=True)
+class AttackRun:
     """Options of `foreknow attack`."""
 
     context: typer.Context
     table: TableOptions
     tables: PublishedOptions
     chosen: AttackOptions
-    known: KnowledgeOptions
+    known: Learning
     disk: DiskOptions
-    groups: Path | None
-    sure: float
-    fail_over: float | None
-    seed: int
-    forward: bool
-    corpus: Path | None
-    knowledge: KnowledgeSource | None
-    out: Path | None
-    pictures: bool
-    overwrite: bool
+    groups: Annotated[
+        Path | None,
+        option("Group of each record; by default the column 'group' of the records.", "FILE", INPUT_PANEL),
+    ] = None
+    sure: Sure = 0.9
+    fail_over: FailOver = None
+    seed: Annotated[int, option("Seed of the solver path-sampler, the one that draws.", "N", min=0)] = SAMPLER_SEED
+    forward: Annotated[
+        bool,
+        switch(
+            "--forward",
+            "Beliefs about each release given the releases up to it; by default given all releases, in hindsight.",
+            JOINT_PANEL,
+        ),
+    ] = False
+    corpus: Corpus = None
+    knowledge: Annotated[
+        Literal["learned", "records"] | None,
+        option(
+            "The only adversary, without --corpus: learned (prior and transitions from the releases alone) or records (from the "
+            "original records). By default both; the tables are about learned where a respondent is published "
+            "twice, else about records.",
+            "SOURCE",
+            KNOWLEDGE_PANEL,
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        output_folder(
+            "Folder for beliefs.csv, the posterior of each respondent at every release, at-risk.csv, the exposed respondents, and "
+            "settings.json; readable by you only."
+        ),
+    ] = None
+    pictures: Pictures = False
+    from_disk: FromDisk = False
+    overwrite: Overwrite = False
 
     @property
     def inputs(self) -> list[Path]:
@@ -93,32 +175,27 @@ class AttackRun(NamedTuple):
         return [*self.table.files, *self.tables.later, *(path for path in others if path is not None)]
 
     @property
-    def settings(self) -> AttackSettings:
-        """The options that describe the attack."""
-        source = None if self.knowledge is None else self.knowledge.value
-        return AttackSettings.of(self.chosen, self.forward, source, self.known.learning, self.seed)
+    def attack(self) -> AttackOptions:
+        """The attack with all options that describe it."""
+        return replace(self.chosen, forward=self.forward, learning=self.known, source=self.knowledge, seed=self.seed)
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """Names of the output files, in the file format of the records."""
+        suffix = output_suffix(self.table.records)
+        return f"beliefs{suffix}", f"at-risk{suffix}", SETTINGS
+
+    def check_attack(self) -> None:
+        """Raise ValueError if an option is given that the attack does not read, or options do not fit together."""
+        check_attack_options(self.context, self.chosen)
+        if self.corpus is not None and self.knowledge is not None:
+            raise ValueError(
+                f"--corpus and --knowledge {self.knowledge} exclude each other: with a corpus, the adversary learned from it."
+            )
 
 
-def attack_command(
-    context: typer.Context,
-    table: TableOptions,
-    tables: PublishedOptions,
-    chosen: AttackOptions,
-    known: KnowledgeOptions,
-    disk: DiskOptions,
-    groups: Groups = None,
-    sure: Sure = 0.9,
-    fail_over: FailOver = None,
-    seed: Seed = SAMPLER_SEED,
-    forward: Forward = False,
-    corpus: Corpus = None,
-    knowledge: Knowledge = None,
-    out: Out = None,
-    pictures: Pictures = False,
-    from_disk: FromDisk = False,
-    overwrite: Overwrite = False,
-) -> Outcome:
-    """Tell who is at risk: the persons whose sensitive value a reader can infer from all that you published, when, and why.
+def attack_command(run: AttackRun) -> Outcome:
+    """Run `foreknow attack`; its help text has the paragraphs below.
 
     In technical terms: the posterior beliefs of an adversary with background knowledge about the members of the published groups,
     and the adversary's gain, confidence and success at each release.
@@ -152,67 +229,63 @@ def attack_command(
     from foreknow.app.cli.commands.attack_from_disk import attack_from_disk
     from foreknow.app.cli.commands.published_attack import check_not_published, published_attack
 
-    check_sure(sure)
-    run = AttackRun(
-        context, table, tables, chosen, known, disk, groups, sure, fail_over, seed, forward, corpus, knowledge, out, pictures,
-        overwrite,
-    )  # fmt: skip
-    if from_disk:
+    check_sure(run.sure)
+    if run.from_disk:
         return attack_from_disk(run)
-    disk.refuse_given("records are read into memory")
-    if tables.alone:
+    run.disk.refuse_given("records are read into memory")
+    if run.tables.alone:
         return published_attack(run)
     check_not_published(run)
     return attack_records(run)
 
 
-REPORTED = (*(each.name for each in fields(AttackOptions)), *KNOWLEDGE_OPTIONS, "groups", "knowledge", *BOUNDS)
-"""Parameters that `foreknow report` reads as `foreknow attack` does, besides those of the table."""
-
-
 def attack_records(run: AttackRun) -> Outcome:
     """Attack the groups of original records, print the risk and, with --out, write beliefs and exposed respondents."""
-    names = output_names(run.table.records)
-    _check(run, names)
+    check_pictures(run.pictures, run.out)
+    run.check_attack()
+    if run.out is not None:
+        pictures = (GAIN, BELIEF) if run.pictures else ()
+        check_output(run.out, [*run.names, *pictures], run.inputs, run.overwrite)
     with cleaned_as_published(run.groups, run.context):
-        read = _read(run)
-    found = _found(run.settings, read, run.sure)
+        read, history = _read(run)
+    found = _found(run, read, history)
     _, attack, beliefs, _ = found[0]
     sequential = _sequential_beside(attack, read.releases)
     verdict = verdict_lines(found, run.fail_over)
     say_verdict(*verdict, *tables_line(found))
-    report_attack(run.settings, attack, beliefs, sequential, read.history, run.sure)
+    report_attack(run.attack, attack, beliefs, sequential, history, run.sure)
     notice_others(found)
     if run.out is not None:
-        _write(run, run.out, names, read, found, sequential)
+        _write(run, run.out, read, history, found, sequential)
     notice_suppression(read.releases)
     say_sentences(*verdict)
-    _say_end(run, names)
-    return Outcome(_content(run, names, read, found), any(is_over(one.exposed, run.fail_over) for one in found))
-
-
-def _check(run: AttackRun, names: tuple[str, ...]) -> None:
-    """Refuse options and output folders, before a file is read."""
-    check_pictures(run.pictures, run.out)
-    check_attack_options(run.context, run.chosen.attack, run.chosen.statements, run.corpus, run.knowledge)
+    if run.chosen.solver == "path-sampler":
+        say(f"Seed: {run.seed}.")
     if run.out is not None:
-        check_output(run.out, [*names, *((GAIN, BELIEF) if run.pictures else ())], run.inputs, run.overwrite)
+        say_files(run)
+    say(*next_lines(run.context, "report", f"--out {unused_path('report.html')}", also=REPORTED))
+    solver = run.chosen.solver if run.chosen.attack == "joint" else None
+    content = (
+        adversaries_content(found, run.fail_over)
+        | {"attack": run.chosen.attack, "solver": solver, "seed": run.seed}
+        | {"suppressed": suppressed_share(read.releases)}
+        | {"releases": risk_per_release(beliefs, history)}
+        | files_content(run.out, run.names)
+    )
+    return Outcome(content, any(is_over(one.exposed, run.fail_over) for one in found))
 
 
-def _read(run: AttackRun) -> Attacked:
+def _read(run: AttackRun) -> tuple[Attacked, History]:
     """The records and their releases, the corpus and the statements, with one schema."""
-    columns, records, statements = run.table.columns, run.table.records, run.chosen.statements
-    tables = columns.read(*(path for path in (records, run.corpus) if path is not None))
-    schema = columns.schema(*tables)
-    history, releases = read_releases(tables[0], run.groups, columns, schema)
-    _notice_unchecked_key(run.groups, records)
-    notice_codes(schema, tables[0])
-    taught = None if run.corpus is None else History.read(tables[1], schema, columns.time)
-    stated = [] if statements is None else read_statements(statements, schema, columns.encoding)
-    return Attacked(schema, history, releases, taught, stated)
+    statements, records = run.chosen.statements, run.table.read(run.corpus)
+    history, releases = read_releases(records.table, run.groups, records.columns, records.schema)
+    notice_unchecked_key(run.groups, run.table.records)
+    notice_codes(records.schema, records.table)
+    stated = [] if statements is None else read_statements(statements, records.schema, run.table.encoding)
+    return Attacked(records.schema, history, releases, records.corpus, stated), history
 
 
-def _notice_unchecked_key(groups: Path | None, records: Path) -> None:
+def notice_unchecked_key(groups: Path | None, records: Path) -> None:
     """Print a notice if no checksums beside the file of groups list it.
 
     Raises
@@ -224,16 +297,16 @@ def _notice_unchecked_key(groups: Path | None, records: Path) -> None:
         notice(f"No {MANIFEST} beside {groups} lists it: it is not checked that it belongs to {records}.")
 
 
-def _found(settings: AttackSettings, read: Attacked, sure: float) -> list[Found]:
+def _found(run: AttackRun, read: Attacked, history: History) -> list[Found]:
     """Findings of each adversary, before anything is printed but notices."""
-    adversaries = sources(settings, read)
+    adversaries = sources(run.attack, read)
     if adversaries != (None,):
-        solver = settings.solver if settings.name == "joint" else None
-        notice_compilation(solver, settings.estimator, LEARNED in adversaries)
-    return [found_by(source, settings, read, sure) for source in adversaries]
+        solver = run.chosen.solver if run.chosen.attack == "joint" else None
+        notice_compilation(solver, run.chosen.estimator, LEARNED in adversaries)
+    return [found_by(replace(run.attack, source=source), read, history, run.sure) for source in adversaries]
 
 
-def _sequential_beside(attack: Attack, releases: tuple[Release, ...]) -> Beliefs | None:
+def _sequential_beside(attack: Attack, releases: Sequence[Release]) -> Beliefs | None:
     """Beliefs of the sequential attack of the same adversary, for comparison with the joint attack; None for other attacks."""
     if not isinstance(attack, JointAttack):
         return None
@@ -241,19 +314,17 @@ def _sequential_beside(attack: Attack, releases: tuple[Release, ...]) -> Beliefs
 
 
 def _write(
-    run: AttackRun, out: Path, names: tuple[str, ...], read: Attacked, found: list[Found], sequential: Beliefs | None
+    run: AttackRun, out: Path, read: Attacked, history: History, found: list[Found], sequential: Beliefs | None
 ) -> None:
     """Write beliefs, respondents at risk, settings and pictures."""
     _, _, beliefs, exposed = found[0]
     time = run.table.columns.time
     drawn = {run.chosen.attack: beliefs} | ({} if sequential is None else {"sequential": sequential})
     person = _most_exposed(exposed)
-    draw = partial(draw_attack, attacks=drawn, history=read.history, person=person, time=time)
+    draw = partial(draw_attack, attacks=drawn, history=history, person=person, time=time)
     risky = _at_risk(found, read)
     with error_console.status("writing"):
-        used = run_settings(run.context, run.inputs, run.seed)
-        tables = (posterior_table(beliefs, time), risky)
-        write_attack(out, names, *tables, used, run.inputs, run.overwrite, draw if run.pictures else None)
+        write_attack(run, out, posterior_table(beliefs, time), risky, draw)
 
 
 def _at_risk(found: list[Found], read: Attacked) -> pd.DataFrame:
@@ -272,58 +343,26 @@ def _most_exposed(found: Exposure) -> Hashable | None:
     return people["respondent"].tolist()[0] if len(people) else None
 
 
-def _say_end(run: AttackRun, names: tuple[str, ...]) -> None:
-    """Print the seed of a sampler, where the files are, and the next command."""
-    if run.chosen.solver == "path-sampler":
-        say(f"Seed: {run.seed}.")
-    if run.out is not None:
-        say_files(run.out, names, run.pictures)
-    say(*next_lines(run.context, "report", f"--out {unused_path('report.html')}", also=REPORTED))
-
-
-def _content(run: AttackRun, names: tuple[str, ...], read: Attacked, found: list[Found]) -> dict[str, Any]:
-    """The findings as JSON has them."""
-    solver = run.chosen.solver if run.chosen.attack == "joint" else None
-    return (
-        adversaries_content(found, run.fail_over)
-        | {"attack": run.chosen.attack, "solver": solver, "seed": run.seed}
-        | {"suppressed": suppressed_share(read.releases)}
-        | {"releases": risk_per_release(found[0].beliefs, read.history)}
-        | files_content(run.out, names)
-    )
-
-
-def output_names(records: Path) -> tuple[str, str, str]:
-    """Names of the output files, in the file format of the records."""
-    suffix = output_suffix(records)
-    return f"beliefs{suffix}", f"at-risk{suffix}", SETTINGS
-
-
 def write_attack(
-    out: Path,
-    names: Sequence[str],
-    beliefs: pd.DataFrame,
-    risky: pd.DataFrame,
-    settings: dict[str, Any],
-    keep: Iterable[Path],
-    overwrite: bool,
-    draw: Callable[[Path], None] | None = None,
+    run: AttackRun, out: Path, beliefs: pd.DataFrame, risky: pd.DataFrame, draw: Callable[[Path], None]
 ) -> None:
-    """Write the files of an attack, each readable by its owner alone; ``draw`` writes pictures into a folder."""
-    with atomic_output(out, keep, overwrite) as folder:
-        write_table(beliefs, folder / names[0], private=True)
-        write_table(risky, folder / names[1], private=True)
-        write_settings(folder / names[2], settings)
-        if draw is not None:
+    """Write the files of an attack, each readable by its owner alone; ``draw`` writes the pictures, if asked, into a folder."""
+    with atomic_output(out, run.inputs, run.overwrite) as folder:
+        write_table(beliefs, folder / run.names[0], private=True)
+        write_table(risky, folder / run.names[1], private=True)
+        write_settings(folder / run.names[2], run_settings(run.context, run.inputs, run.seed))
+        if run.pictures:
             draw(folder)
 
 
-def say_files(out: Path, names: Sequence[str], pictures: bool = False) -> None:
+def say_files(run: AttackRun) -> None:
     """Print where the files of an attack were written."""
+    assert run.out is not None
+    beliefs, risky, settings = run.names
     say(
-        f"Posterior beliefs about each respondent, for you alone: {out / names[0]}.",
-        f"Exposed respondents, and why, for you alone: {out / names[1]}. How it was made: {names[2]}.",
-        *([f"Pictures, for you alone: {out / PICTURES}."] if pictures else []),
+        f"Posterior beliefs about each respondent, for you alone: {run.out / beliefs}.",
+        f"Exposed respondents, and why, for you alone: {run.out / risky}. How it was made: {settings}.",
+        *([f"Pictures, for you alone: {run.out / PICTURES}."] if run.pictures else []),
     )
 
 

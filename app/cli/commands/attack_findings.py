@@ -1,7 +1,10 @@
-"""The adversaries of `foreknow attack`: without --corpus and --knowledge two, as in the report, and the verdict counts both."""
+"""Findings of `foreknow attack`: those of each adversary, the verdict on all, the tables printed and the table at-risk.csv.
+
+Without --corpus and --knowledge there are two adversaries, as in the report.
+"""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -9,18 +12,7 @@ import numpy as np
 import pandas as pd
 from rich.console import RenderableType
 
-from foreknow.app.cli.attack_choices import (
-    DEFAULT_R,
-    LEARNED,
-    READS_NO_ESTIMATOR,
-    RECORDS,
-    WITHOUT_ADVERSARY,
-    Attacked,
-    AttackSettings,
-    beliefs_of,
-    chosen_attack,
-    has_transitions,
-)
+from foreknow.app.cli.attack_choices import DEFAULT_R, LEARNED, RECORDS, Attacked, AttackOptions, beliefs_of
 from foreknow.app.cli.commands.exposure_verdict import exposure_content, fail_over_lines, verdict_line
 from foreknow.app.cli.printing.attack_tables import foreground_tables, joint_and_sequential, risk_tables
 from foreknow.app.cli.printing.terminal import TimeLeft, error_console, notice, show
@@ -59,30 +51,40 @@ class Found(NamedTuple):
     exposed: Exposure
 
 
-def sources(settings: AttackSettings, read: Attacked) -> tuple[str | None, ...]:
+def sources(chosen: AttackOptions, read: Attacked) -> tuple[str | None, ...]:
     """Sources of knowledge of the adversaries; the tables of the command are about the first.
 
     By default the releases and the records, the former first where a respondent is published twice.
     """
-    if settings.name in WITHOUT_ADVERSARY:
+    if not chosen.choice.has_adversary:
         return (None,)
     if read.corpus is not None:
         return (CORPUS,)
-    if settings.source is not None:
-        return (settings.source,)
-    if has_transitions(read.releases):
+    if chosen.source is not None:
+        return (chosen.source,)
+    if _has_transitions(read.releases):
         return (LEARNED, RECORDS)
     notice("No respondent is published twice: the releases are too little data to learn transitions from.")
     return (RECORDS, LEARNED)
 
 
-def found_by(source: str | None, settings: AttackSettings, read: Attacked, sure: float) -> Found:
-    """Findings of the adversary with some source of knowledge."""
-    attack = chosen_attack(settings._replace(source=source), read)
-    beliefs = beliefs_of(settings.name, attack, read.releases)
+def _has_transitions(releases: Sequence[Release]) -> bool:
+    """True if a respondent is published in two releases."""
+    seen: set[Any] = set()
+    for names in map(_published, releases):
+        if seen & names:
+            return True
+        seen |= names
+    return False
+
+
+def found_by(chosen: AttackOptions, read: Attacked, history: History, sure: float) -> Found:
+    """Findings of the adversary with the source of knowledge of some options."""
+    attack = chosen.choice.make(chosen, read)
+    beliefs = beliefs_of(chosen.attack, attack, read.releases)
     with error_console.status("counting exposed respondents"):
-        found = exposed(beliefs, read.history, sure, to=in_words(source, settings.name))
-    return Found(source, attack, beliefs, found)
+        found = exposed(beliefs, history, sure, to=in_words(chosen.source, chosen.attack))
+    return Found(chosen.source, attack, beliefs, found)
 
 
 def in_words(source: str | None, attack: str) -> str:
@@ -209,7 +211,7 @@ def _sentence(row: Any) -> str:
 
 
 def report_attack(
-    chosen: AttackSettings,
+    chosen: AttackOptions,
     attack: Attack,
     beliefs: Beliefs,
     sequential: Beliefs | None,
@@ -217,35 +219,16 @@ def report_attack(
     sure: float,
 ) -> None:
     """Print the risk of an attack and its notes; for the joint attack, the sequential one beside it."""
+    parts: list[RenderableType] = []
     with error_console.status("measuring the risk"):
-        parts = list(_parts(chosen, attack, beliefs, sequential, history, sure))
+        if sequential is not None:
+            parts += joint_and_sequential(beliefs, sequential, history, chosen.forward, sure)
+        if isinstance(attack, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
+            parts += foreground_tables(beliefs, history, attack.sensitive_set, chosen.r or DEFAULT_R)
+        parts += risk_tables(beliefs, history, chosen.title, sure)
     for part in parts:
         show(part)
     for note in beliefs.notes:
         notice(note)
     for note in () if sequential is None else sequential.notes:
         notice(f"Sequential attack: {note}")
-
-
-def attack_title(chosen: AttackSettings) -> str:
-    """Title of the tables of an attack."""
-    if chosen.name == "joint":
-        return f"joint attack, {chosen.solver} solver, {'forward' if chosen.forward else 'in hindsight'}"
-    posterior = "" if chosen.name in READS_NO_ESTIMATOR else f", {chosen.estimator} posterior"
-    return f"{chosen.name} attack{posterior}"
-
-
-def _parts(
-    chosen: AttackSettings,
-    attack: Attack,
-    beliefs: Beliefs,
-    sequential: Beliefs | None,
-    history: History,
-    sure: float,
-) -> Iterator[RenderableType]:
-    """Tables of the risk, and the meaning of their columns."""
-    if sequential is not None:
-        yield from joint_and_sequential(beliefs, sequential, history, chosen.forward, sure)
-    if isinstance(attack, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
-        yield from foreground_tables(beliefs, history, attack.sensitive_set, chosen.r or DEFAULT_R)
-    yield from risk_tables(beliefs, history, attack_title(chosen), sure)

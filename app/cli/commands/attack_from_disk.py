@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from foreknow.app.cli.attack_choices import RECORDS, check_attack_options, estimator_choice, solver_choice
-from foreknow.app.cli.command_shape import Outcome
+from foreknow.app.cli.attack_choices import RECORDS
+from foreknow.app.cli.command_shape import Outcome, given_options
 from foreknow.app.cli.commands.attack_command import AttackRun
-from foreknow.app.cli.commands.attack_findings import CORPUS, KNOWERS, attack_title
+from foreknow.app.cli.commands.attack_findings import CORPUS, KNOWERS
 from foreknow.app.cli.commands.check_folder import AT_RISK, BELIEFS, written_sums
 from foreknow.app.cli.commands.exposure_verdict import exposure_content, fail_over_lines, is_over, verdict_line
-from foreknow.app.cli.commands.next_step import paths_of, typed_lines
-from foreknow.app.cli.commands.publish_command import check_lines
+from foreknow.app.cli.commands.next_step import check_lines, paths_of, typed_lines
 from foreknow.app.cli.commands.publish_from_disk import learned_from
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
-from foreknow.app.cli.options import given_options
 from foreknow.app.cli.printing.attack_tables import risk_columns
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.printed_table import PrintedTable
@@ -68,7 +66,7 @@ def attack_from_disk(run: AttackRun) -> Outcome:
             settings = run_settings(run.context, [*run.table.files, run.corpus])
             write_settings(folder / SETTINGS, settings | written_sums(run.out, folder))
     releases = risk_columns(found.risk.rename(columns={"measured": "published"}))
-    show(PrintedTable(releases, attack_title(run.settings)))
+    show(PrintedTable(releases, run.attack.title))
     for note in told["notes"]:
         notice(note)
     exposed = _exposure(run, found)
@@ -105,7 +103,7 @@ def _checked(run: AttackRun) -> "LargeReleases":
         raise ValueError(
             f"--attack {name} needs all releases in memory. From disk: {', '.join(FROM_DISK)}; or leave out --from-disk."
         )
-    check_attack_options(run.context, name, None, run.corpus, run.knowledge)
+    run.check_attack()
     if name == "joint" and run.chosen.solver not in DISK_SOLVERS:
         raise ValueError(
             f"--solver {run.chosen.solver} needs all releases in memory. From disk: {', '.join(DISK_SOLVERS)}; or leave out "
@@ -115,9 +113,9 @@ def _checked(run: AttackRun) -> "LargeReleases":
         raise ValueError(
             "--estimator is not read by the joint attack from disk; leave it out, or choose --attack sequential, snapshot."
         )
-    if run.known.learning.order != 1:
-        raise ValueError(f"--order {run.known.learning.order} is not read with --from-disk; the adversary has order 1.")
-    if run.knowledge is not None and run.knowledge.value == "learned":
+    if run.known.order != 1:
+        raise ValueError(f"--order {run.known.order} is not read with --from-disk; the adversary has order 1.")
+    if run.knowledge is not None and run.knowledge == "learned":
         raise ValueError(
             "--knowledge learned needs all releases in memory. From disk: --knowledge records, or --corpus FILE."
         )
@@ -155,9 +153,9 @@ def _adversary(run: AttackRun, published: "LargeReleases") -> Adversary:
         notice("No --corpus: the adversary learns from the published records themselves, more than an outsider knows.")
     table, corpus = large_tables(run.table, run.corpus)
     source = replace_schema(table if corpus is None else corpus, published)
-    learned = learned_from(source, run.known.learning, run.disk.engine("learning, blocks of a release"))
+    learned = learned_from(source, run.known, run.disk.engine("learning, blocks of a release"))
     transitions = None if run.chosen.attack == "snapshot" else learned.transitions
-    return run.known.learning.adversary(learned.prior, transitions, estimator_choice(run.chosen.estimator))
+    return run.known.adversary(learned.prior, transitions, run.attack.posterior)
 
 
 def replace_schema(table: Any, published: "LargeReleases") -> Any:
@@ -199,7 +197,7 @@ def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, be
     attack: SequentialAttack | JointAttack = SequentialAttack(adversary)
     blocks = "blocks of a release"
     if run.chosen.attack == "joint":
-        attack = JointAttack(adversary, solver_choice(run.chosen.solver), hindsight=not run.forward)
+        attack = JointAttack(adversary, run.attack.joint_solver, hindsight=not run.forward)
         blocks = "partitions of the respondents"
     if run.out is not None and run.overwrite:
         checked_attack(published, attack)

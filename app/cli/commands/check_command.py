@@ -2,13 +2,14 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import pandas as pd
 import typer
 
-from foreknow.app.cli.command_shape import Outcome, parameters_by_key
+from foreknow.app.cli.command_shape import Outcome, parameters_by_key, source_of
 from foreknow.app.cli.commands.check_folder import (
     AttackFolder,
     Publication,
@@ -31,46 +32,39 @@ from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_se
 from foreknow.app.cli.options import (
     Beta,
     DiskOptions,
-    Duplicates,
     Encoding,
     EqualValues,
-    EqualValuesChoice,
     GroupColumn,
-    Missing,
     MissingCells,
-    MissingChoice,
+    MissingValues,
     Overwrite,
+    Pictures,
     Separator,
     T,
-    TimeFormat,
-    cleaning,
-    least_records,
-    least_values,
+    TimeFormats,
+    count,
+    option,
     output_folder,
     separator_character,
 )
 from foreknow.app.cli.pictures import LEVELS as LEVELS_PICTURE
-from foreknow.app.cli.pictures import Pictures, check_pictures, draw_levels
+from foreknow.app.cli.pictures import check_pictures, draw_levels
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import continued, error_console, say, say_verdict, show
 from foreknow.defenses import AllOf, KAnonymity, Requirement
 from foreknow.evaluation.checks.manifest import PRIVATE, read_json
 from foreknow.evaluation.checks.verify import verify_table
+from foreknow.models import Cleaning
 from foreknow.models.settings import counted
+
+EPILOG = """
+For example:
+  foreknow check release
+  foreknow check release/public/published.csv --sensitive diagnosis -k 5 -l 2"""
+"""Text below the options."""
 
 LEVELS = "levels.csv"
 """File of the table in --out."""
-
-Out = Annotated[Path | None, output_folder("Folder for levels.csv, the table that is printed, and settings.json.")]
-
-Labels = Annotated[
-    list[str],
-    typer.Option(
-        "--qi",
-        metavar="COLUMN",
-        help="Column of labels; without a column of the group, records with equal ones are a group.",
-    ),
-]
 
 READ_FOR_FILES = (
     "sensitive", "qi", "group", "time", "encoding", "missing_value", "separator", "equal_values", "missing", "time_format",
@@ -102,8 +96,11 @@ class Checked(NamedTuple):
     inputs: list[Path]
 
 
-def check_command(
-    context: typer.Context,
+@dataclass(frozen=True)
+class CheckRun:
+    """Options of `foreknow check`."""
+
+    context: typer.Context
     published: Annotated[
         list[Path],
         typer.Argument(
@@ -111,42 +108,62 @@ def check_command(
             help="Published tables: CSV or Parquet files, one row per published record; one file per release, or one with a column "
             "of the release. Or one folder that foreknow publish, or foreknow attack --from-disk, wrote.",
         ),
-    ],
-    disk: DiskOptions,
-    sensitive: Annotated[
-        str | None,
-        typer.Option("--sensitive", metavar="COLUMN", help="Column of the sensitive value; needed for files."),
-    ] = None,
-    qi: Labels = [],  # noqa: B006 - Typer reads it, nothing writes it
-    group: GroupColumn = None,
+    ]
+    disk: DiskOptions
+    sensitive: Annotated[str | None, option("Column of the sensitive value; needed for files.", "COLUMN")] = None
+    qi: Annotated[
+        list[str],
+        option("Column of labels; without a column of the group, records with equal ones are a group.", "COLUMN"),
+    ] = field(default_factory=list)
+    group: GroupColumn = None
     time: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of the release; by default 'week' or 'release' if there is one, otherwise each file is one release.",
+        option(
+            "Column of the release; by default 'week' or 'release' if there is one, otherwise each file is one release.",
+            "COLUMN",
         ),
-    ] = None,
-    k: Annotated[
-        int | None,
-        least_records("Least number of records in a group; 3 if no other threshold is given."),
-    ] = None,
-    l: Annotated[  # noqa: E741
-        int | None,
-        least_values("Least number of distinct sensitive values in a group."),
-    ] = None,
-    t: T = None,
-    beta: Beta = None,
-    encoding: Encoding = "utf-8",
-    missing_value: Missing = [],  # noqa: B006 - Typer reads it, nothing writes it
-    separator: Separator = None,
-    equal_values: EqualValuesChoice = EqualValues["refuse"],
-    missing: MissingChoice = MissingCells["refuse"],
-    time_format: TimeFormat = [],  # noqa: B006 - Typer reads it, nothing writes it
-    out: Out = None,
-    pictures: Pictures = False,
-    overwrite: Overwrite = False,
-) -> Outcome:
-    """Recompute requirements from a published table alone; the exit status is 1 if one fails.
+    ] = None
+    k: Annotated[int | None, count("-k", "Least number of records in a group; 3 if no other threshold is given.")] = (
+        None
+    )
+    l: Annotated[  # noqa: E741 - the name of the option
+        int | None, count("-l", "Least number of distinct sensitive values in a group.")
+    ] = None
+    t: T = None
+    beta: Beta = None
+    encoding: Encoding = "utf-8"
+    missing_value: MissingValues = field(default_factory=list)
+    separator: Separator = None
+    equal_values: EqualValues = "refuse"
+    missing: MissingCells = "refuse"
+    time_format: TimeFormats = field(default_factory=list)
+    out: Annotated[
+        Path | None, output_folder("Folder for levels.csv, the table that is printed, and settings.json.")
+    ] = None
+    pictures: Pictures = False
+    overwrite: Overwrite = False
+
+    @property
+    def requirement(self) -> Requirement | None:
+        """The requirement of the thresholds given; None without one."""
+        if (self.k, self.l, self.t, self.beta) == (None, None, None, None):
+            return None
+        return DefenseOptions(self.k or 1, self.l, self.t, self.beta).requirement
+
+    @property
+    def files(self) -> PublishedFiles:
+        """The published tables as files."""
+        assert self.sensitive is not None
+        self.disk.refuse_given("check reads files in memory")
+        check_encoding_used(self.encoding, self.published)
+        rules = Cleaning(self.equal_values, self.missing, time_format=self.time_format or None)
+        notation = InputFiles(self.encoding, separator_character(self.separator), tuple(self.missing_value))
+        columns = tuple(self.qi)
+        return PublishedFiles(tuple(self.published), self.sensitive, columns, self.group, self.time, notation, rules)
+
+
+def check_command(run: CheckRun) -> Outcome:
+    """Run `foreknow check`; its help text has the paragraphs below.
 
     With the folder of a publication, its files are compared with its manifest first: changed, missing and extra files are named,
     and the exit status is 1. Without thresholds, the requirements are those of its certificate. With the folder of foreknow attack
@@ -155,63 +172,50 @@ def check_command(
     The levels are computed by code that is independent of the defenses. For each release and requirement, the table printed has
     the worst level of a group, the threshold, the number of failing groups and the first of them.
     """
-    folder = _folder(context, published, sensitive)
+    folder = _folder(run)
     attack = None if folder is None else attack_at(folder)
     if attack is not None:
-        outcome = check_attack(context, attack)
+        outcome = check_attack(run.context, attack)
         say(*after_attack(attack, outcome.content["files"]))
         return outcome
-    check_pictures(pictures, out)
-    if out is not None:
-        check_output(out, [LEVELS, SETTINGS, *([LEVELS_PICTURE] if pictures else [])], published, overwrite)
-    requirement = (
-        None if (k, l, t, beta) == (None, None, None, None) else DefenseOptions(k or 1, l, t, beta=beta).requirement
-    )
+    check_pictures(run.pictures, run.out)
+    if run.out is not None:
+        written: list[str | Path] = [LEVELS, SETTINGS, *([LEVELS_PICTURE] if run.pictures else [])]
+        check_output(run.out, written, run.published, run.overwrite)
     publication = None if folder is None else publication_at(folder)
-    checked: Checked | Outcome
     if publication is not None:
-        checked = check_publication(publication, requirement, disk, pictures)
+        checked = check_publication(publication, run.requirement, run.disk, run.pictures)
     else:
-        assert sensitive is not None
-        disk.refuse_given("check reads files in memory")
-        check_encoding_used(encoding, published)
-        rules = cleaning(equal_values, missing, Duplicates["refuse"], time_format, None)
-        notation = InputFiles(encoding, separator_character(separator), tuple(missing_value))
-        files = PublishedFiles(tuple(published), sensitive, tuple(qi), group, time, notation, rules)
-        checked = check_files(files, KAnonymity(DEFAULT_K) if requirement is None else requirement)
-    outcome = checked if isinstance(checked, Outcome) else _told(context, checked, published, out, pictures, overwrite)
-    say(*_next(context, publication, outcome))
+        checked = check_files(run.files, run.requirement or KAnonymity(DEFAULT_K))
+    outcome = checked if isinstance(checked, Outcome) else _told(run, checked)
+    if publication is None:
+        say(*after_files(run.published, run.context.params))
+    elif files := outcome.content.get("files"):
+        say(*after_other_files(publication, files))
+    else:
+        say(*after_folder(publication))
     return outcome
 
 
-def _told(
-    context: typer.Context, checked: Checked, published: list[Path], out: Path | None, pictures: bool, overwrite: bool
-) -> Outcome:
+def _told(run: CheckRun, checked: Checked) -> Outcome:
     """The outcome of a check, printed and, with --out, written."""
-    verdict = _verdict(checked.found)
+    failing = checked.found[checked.found["failing"] > 0]
+    verdict = _verdict(failing)
     say_verdict(verdict)
     show(PrintedTable(checked.found, f"{checked.title}, recomputed", keys=2))
     say(verdict)
-    if out is not None:
-        with atomic_output(out, published, overwrite) as scratch:
+    if run.out is not None:
+        with atomic_output(run.out, run.published, run.overwrite) as scratch:
             write_table(checked.found, scratch / LEVELS)
-            write_settings(scratch / SETTINGS, run_settings(context, checked.inputs))
-            if pictures:
+            write_settings(scratch / SETTINGS, run_settings(run.context, checked.inputs))
+            if run.pictures:
                 draw_levels(scratch, checked.by_group)
-        say(f"The table: {out / LEVELS}. How it was made: {SETTINGS} beside it.")
-    failed = bool((checked.found["failing"] > 0).any())
+        say(f"The table: {run.out / LEVELS}. How it was made: {SETTINGS} beside it.")
+    failed = not failing.empty
     return Outcome({"failed": failed, "verdict": verdict, "requirements": checked.found}, failed)
 
 
-def _next(context: typer.Context, publication: Publication | None, outcome: Outcome) -> list[str]:
-    """Lines that name the next command."""
-    if publication is None:
-        return after_files(context.params["published"], context.params)
-    files = outcome.content.get("files")
-    return after_other_files(publication, files) if files else after_folder(publication)
-
-
-def _folder(context: typer.Context, published: list[Path], sensitive: str | None) -> Path | None:
+def _folder(run: CheckRun) -> Path | None:
     """The folder to check; None for files.
 
     Raises
@@ -221,29 +225,25 @@ def _folder(context: typer.Context, published: list[Path], sensitive: str | None
     ValueError
         If a folder is named beside others, or with options that are read for files alone.
     """
-    folder = next((path for path in published if path.is_dir()), None)
+    folder = next((path for path in run.published if path.is_dir()), None)
     if folder is None:
-        if sensitive is None:
+        if run.sensitive is None:
             raise typer.BadParameter(
-                "missing; name the column of the sensitive value.", context, param_hint="--sensitive"
+                "missing; name the column of the sensitive value.", run.context, param_hint="--sensitive"
             )
         return None
-    if len(published) > 1:
+    if len(run.published) > 1:
         raise ValueError(f"{folder} is a folder; check one folder at a time, or files alone.")
     # Those of a --config file may be for other commands.
-    typed = {
-        name for name in READ_FOR_FILES if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
-    }
-    for name in sorted(typed):
+    for name in sorted(name for name in READ_FOR_FILES if source_of(run.context, name) == "COMMANDLINE"):
         raise ValueError(
             f"--{name.replace('_', '-')} is read for files; {folder} is a folder, which names its columns. Leave it out."
         )
     return folder
 
 
-def _verdict(found: pd.DataFrame) -> str:
-    """The verdict in one line."""
-    failing = found[found["failing"] > 0]
+def _verdict(failing: pd.DataFrame) -> str:
+    """The verdict in one line, from the rows of the requirements that fail."""
     if failing.empty:
         return "Passed: every group satisfies the requirements."
     names = ", ".join(dict.fromkeys(failing["requirement"]))
@@ -276,8 +276,7 @@ def check_publication(
     disk.refuse_given("check reads these tables in memory")
     tables, sensitive, quasi_identifiers, time = publication.columns
     notation = InputFiles("utf-8", None, ())
-    rules = cleaning(EqualValues["refuse"], MissingCells["refuse"], Duplicates["refuse"], [], None)
-    files_of = PublishedFiles(tuple(tables), sensitive, tuple(quasi_identifiers), None, time, notation, rules)
+    files_of = PublishedFiles(tuple(tables), sensitive, tuple(quasi_identifiers), None, time, notation, Cleaning())
     return check_files(files_of, requirement)
 
 
@@ -361,8 +360,7 @@ def check_attack(context: typer.Context, attack: AttackFolder) -> Outcome:
 def _refuse_read_for_tables(context: typer.Context, attack: AttackFolder) -> None:
     # Those of a --config file may be for other folders.
     for key, parameter in parameters_by_key(context.command).items():
-        source = context.get_parameter_source(str(parameter.name))
-        if parameter.name in READ_FOR_TABLES and getattr(source, "name", "") == "COMMANDLINE":
+        if parameter.name in READ_FOR_TABLES and source_of(context, parameter.name) == "COMMANDLINE":
             raise ValueError(
                 f"{'-' if len(key) == 1 else '--'}{key} is read for published tables; {attack.folder} holds the beliefs of an "
                 "attack, whose files alone are compared. Leave it out."

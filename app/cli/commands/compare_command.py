@@ -3,9 +3,9 @@
 import itertools
 import secrets
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -13,16 +13,14 @@ import pandas as pd
 import typer
 
 from foreknow.app.cli import entry_points
-from foreknow.app.cli.adversary_knowledge import Learning, assumed_adversary
+from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary
 from foreknow.app.cli.attack_choices import Corpus, SolverName, solver_choice
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.commands.next_step import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
-from foreknow.app.cli.commands.publish_command import ThresholdOptions
 from foreknow.app.cli.commands.report_command import Seed, informed_of, learned_of
 from foreknow.app.cli.defense_choices import (
     BUILT_IN,
     FLAGS,
-    KNOWLEDGE_OPTIONS,
     DefenseChoice,
     DefenseOptions,
     defense_choice,
@@ -31,16 +29,7 @@ from foreknow.app.cli.defense_choices import (
 )
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output, write_table
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
-from foreknow.app.cli.options import (
-    FailOver,
-    KnowledgeOptions,
-    Overwrite,
-    Sure,
-    TableOptions,
-    check_sure,
-    given_options,
-    output_folder,
-)
+from foreknow.app.cli.options import FailOver, Overwrite, Sure, TableOptions, check_sure, option, output_folder
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.app.cli.printing.terminal import TimeLeft, notice, say, say_verdict, show
@@ -48,10 +37,18 @@ from foreknow.app.report.adversaries import LEARNED
 from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.app.report.stricter import FACTORS, SIZES, Measured, risk_and_price
 from foreknow.attacks import JointAttack
-from foreknow.defenses import Defense, Infeasible, publish
-from foreknow.models import Adversary, Auto, History, JointSolver
+from foreknow.defenses import Defense, Infeasible
+from foreknow.evaluation.experiment import compare
+from foreknow.models import Adversary, Auto, Beliefs, JointSolver, Release
 from foreknow.models.joint.posterior import with_progress
 from foreknow.models.progress import Progress
+
+EPILOG = """
+For example:
+records.csv has the columns id, week, age, city and diagnosis:
+  foreknow compare records.csv --qi age --qi city --sensitive diagnosis \\
+    --defense mondrian --sweep k=3,6,12"""
+"""Text below the options."""
 
 COMPARED = ("js-reduce", "mondrian", "anatomy")
 """Defenses that are compared if none is named: one that assumes an adversary, one that generalizes, one that does not."""
@@ -64,25 +61,44 @@ def _check_defenses(names: list[str]) -> list[str]:
     return [entry_points.checked_name("defense", name, BUILT_IN) for name in names]
 
 
-Defenses = Annotated[
-    list[str],
-    typer.Option(
-        "--defense",
-        metavar="NAME",
-        callback=_check_defenses,
-        help=f"Defense to compare. Repeatable; by default {', '.join(COMPARED)}. "
-        f"There are {', '.join(entry_points.choice_names('defense', BUILT_IN))}.",
-    ),
-]
-Sweep = Annotated[
-    str | None,
-    typer.Option(
-        "--sweep",
-        metavar="NAME=X,X",
-        help="Values of one threshold to try with each defense: k=3,5,10. js-reduce alone, if no --defense is named.",
-    ),
-]
-Out = Annotated[Path | None, output_folder("Folder for comparison.csv, the table that is printed, and settings.json.")]
+@dataclass(frozen=True)
+class CompareRun:
+    """Options of `foreknow compare`."""
+
+    context: typer.Context
+    table: TableOptions
+    thresholds: DefenseOptions
+    known: Learning
+    defense: Annotated[
+        list[str],
+        option(
+            f"Defense to compare. Repeatable; by default {', '.join(COMPARED)}. "
+            f"There are {', '.join(entry_points.choice_names('defense', BUILT_IN))}.",
+            "NAME",
+            callback=_check_defenses,
+        ),
+    ] = field(default_factory=list)
+    sweep: Annotated[
+        str | None,
+        option(
+            "Values of one threshold to try with each defense: k=3,5,10. js-reduce alone, if no --defense is named.",
+            "NAME=X,X",
+        ),
+    ] = None
+    sure: Sure = 0.9
+    fail_over: FailOver = None
+    solver: SolverName = "group-messages"
+    seed: Seed = None
+    corpus: Corpus = None
+    out: Annotated[
+        Path | None, output_folder("Folder for comparison.csv, the table that is printed, and settings.json.")
+    ] = None
+    overwrite: Overwrite = False
+
+    @property
+    def inputs(self) -> list[Path]:
+        """All input files."""
+        return [path for path in (*self.table.files, self.corpus) if path is not None]
 
 
 class Compared(NamedTuple):
@@ -215,54 +231,32 @@ TERMS = {
 """Meaning of the columns."""
 
 
-def compare_command(
-    context: typer.Context,
-    table: TableOptions,
-    thresholds: ThresholdOptions,
-    known: KnowledgeOptions,
-    defense: Defenses = [],  # noqa: B006 - Typer reads it, nothing writes it
-    sweep: Sweep = None,
-    sure: Sure = 0.9,
-    fail_over: FailOver = None,
-    solver: SolverName = "group-messages",
-    seed: Seed = None,
-    corpus: Corpus = None,
-    out: Out = None,
-    overwrite: Overwrite = False,
-) -> Outcome:
-    """Publish the same records by several defenses or settings, attack each, and compare risk and price.
+def compare_command(run: CompareRun) -> Outcome:
+    """Run `foreknow compare`; its help text has the paragraphs below.
 
     Each is a trial, which is not written. The attack is the joint one in hindsight, by the adversaries of foreknow report.
 
     The exit status is 1 if no setting publishes a record or, with --fail-over, brings the share of exposed respondents to it.
     """
-    check_sure(sure)
-    used = secrets.randbits(32) if seed is None else seed
-    tried = compared(defense, sweep, thresholds.options(used, given_options(context)))
-    inputs = [path for path in (*table.files, corpus) if path is not None]
-    if out is not None:
-        check_output(out, [COMPARISON, SETTINGS], inputs, overwrite)
-    history, taught = _read(table, corpus)
+    check_sure(run.sure)
+    used = secrets.randbits(32) if run.seed is None else run.seed
+    tried = compared(run.defense, run.sweep, run.thresholds.of_run(run.context, used))
+    if run.out is not None:
+        check_output(run.out, [COMPARISON, SETTINGS], run.inputs, run.overwrite)
     notice_compilation()
-    found = measured(Trials(history, taught, known.learning, solver_choice(solver, used), sure, used), tried)
-    best = best_row(found, fail_over)
-    say_verdict(_verdict(found, best, fail_over))
+    found = measured(run, used, tried)
+    best = best_row(found, run.fail_over)
+    say_verdict(_verdict(found, best, run.fail_over))
     _show(found)
-    if out is not None:
-        _write(out, found, run_settings(context, inputs, used), inputs, overwrite)
-    say(_verdict(found, best, fail_over), f"Seed: {used}.")
-    say(*(_compare_next(context, tried, found) if best is None else _publish_next(context, tried[best])))
-    content = {"sure": sure, "fail_over": fail_over, "solver": solver, "seed": used, "settings": found}
+    if run.out is not None:
+        with atomic_output(run.out, run.inputs, run.overwrite) as folder:
+            write_table(found, folder / COMPARISON, private=True)
+            write_settings(folder / SETTINGS, run_settings(run.context, run.inputs, used))
+        say(f"The table, for you alone: {run.out / COMPARISON}. How it was made: {SETTINGS} beside it.")
+    say(_verdict(found, best, run.fail_over), f"Seed: {used}.")
+    say(*(_compare_next(run.context, tried, found) if best is None else _publish_next(run.context, tried[best])))
+    content = {"sure": run.sure, "fail_over": run.fail_over, "solver": run.solver, "seed": used, "settings": found}
     return Outcome(content | {"best": None if best is None else tried[best].title}, best is None)
-
-
-def _read(table: TableOptions, corpus: Path | None) -> tuple[History, History | None]:
-    """Histories of the records and of the corpus, with one schema."""
-    columns = table.columns
-    tables = columns.read(*(path for path in (table.records, corpus) if path is not None))
-    schema = columns.schema(*tables)
-    history, *others = (History.read(each, schema, columns.time) for each in tables)
-    return history, others[0] if others else None
 
 
 def _show(found: pd.DataFrame) -> None:
@@ -302,13 +296,6 @@ def _verdict(found: pd.DataFrame, best: int | None, fail_over: float | None) -> 
     return f"Not over {fail_over:g}: {', '.join(under)}. The cheapest: {name}."
 
 
-def _write(out: Path, found: pd.DataFrame, settings: dict[str, Any], inputs: list[Path], overwrite: bool) -> None:
-    with atomic_output(out, inputs, overwrite) as folder:
-        write_table(found, folder / COMPARISON, private=True)
-        write_settings(folder / SETTINGS, settings)
-    say(f"The table, for you alone: {out / COMPARISON}. How it was made: {SETTINGS} beside it.")
-
-
 INFEASIBLE: Literal["suppress"] = "suppress"
 """Treatment of a release that cannot be published, in a trial."""
 
@@ -326,85 +313,83 @@ SHOWN = {
 
 PHASES = {
     "publishing": PUBLICATION,
-    "learning from the releases": KNOWLEDGE[LEARNED],
     "attack by the informed adversary": ATTACKS["all releases in hindsight"],
+    "learning from the releases": KNOWLEDGE[LEARNED],
     "attack by the one who learned": ATTACKS["all releases in hindsight"],
 }
 """Phases of a setting, and their costs."""
 
 
-class Trials(NamedTuple):
-    """Data and settings that all trial publications of a comparison share.
+@dataclass
+class Trial:
+    """Progress of the trial of one setting: its phases, which the attacks take, and the time to publish.
 
-    Attributes
-    ----------
-    history : History
-    corpus : History or None
-        Records from which the adversaries learned; None: the history.
-    learning : Learning
-    solver : JointSolver
-    sure : float
-        Belief from which an adversary is sure.
-    seed : int
+    An attack is called first when its releases are published.
     """
 
-    history: History
-    corpus: History | None
-    learning: Learning
+    phases: Iterator[Step]
+    progress: Progress
     solver: JointSolver
-    sure: float
-    seed: int
+    seconds: float = 0.0
+
+    def informed(self, adversary: Adversary, start: float, releases: Sequence[Release]) -> Beliefs:
+        """Beliefs of the adversary who knows the frequencies of the records."""
+        self.seconds = time.perf_counter() - start
+        if not any(release.groups for release in releases):
+            raise Infeasible("all records would be suppressed.")
+        return self._attacked(adversary, releases)
+
+    def learned(self, learning: Learning, releases: Sequence[Release]) -> Beliefs:
+        """Beliefs of the adversary who learned from the releases alone."""
+        next(self.phases)
+        return self._attacked(learned_of(releases, learning, Auto(), self.progress), releases)
+
+    def _attacked(self, adversary: Adversary, releases: Sequence[Release]) -> Beliefs:
+        next(self.phases)
+        return JointAttack(adversary, with_progress(self.solver, self.progress))(releases)
 
 
-def measured(trials: Trials, tried: Sequence[Compared]) -> pd.DataFrame:
-    """Risk and price, one row per setting, in their order."""
+def measured(run: CompareRun, seed: int, tried: Sequence[Compared]) -> pd.DataFrame:
+    """Risk and price, one row per setting, in their order: `foreknow.evaluation.compare` of each, with exposed respondents."""
+    records = run.table.read(run.corpus)
+    history, solver = records.history, solver_choice(run.solver, seed)
     steps = [Step(f"{each.title}: {phase}", cost) for each in tried for phase, cost in PHASES.items()]
+    rows = []
     with TimeLeft("learning what is known") as shown:
-        source = trials.history if trials.corpus is None else trials.corpus
-        informed = informed_of(source, trials.learning, Auto())
-        defender = assumed_adversary(trials.history, trials.corpus, trials.learning)
-        taken, rows = iter(shown.steps(steps)), []
+        informed = informed_of(records.corpus or history, run.known, Auto())
+        defender = assumed_adversary(history, records.corpus, run.known)
+        taken = shown.steps(steps)
         for each in tried:
-            phases = itertools.islice(taken, len(PHASES))
-            rows.append(_row(each, trials, informed, defender, phases, shown.parts))
-            deque(phases, maxlen=0)  # the phases that are left where nothing is published
+            trial = Trial(itertools.islice(taken, len(PHASES)), shown.parts, solver)
+            next(trial.phases)
+            attacks = {
+                "informed": partial(trial.informed, informed, time.perf_counter()),
+                "learned": partial(trial.learned, run.known),
+            }
+            rows.append({"setting": each.title, "exposed": float("nan"), "problem": ""})
+            try:
+                # The order of records is drawn anew for each setting, as by a publication with this seed.
+                found = compare(
+                    history,
+                    {each.title: each.defense},
+                    attacks,
+                    defender if each.choice.assumes_adversary else None,
+                    infeasible=INFEASIBLE,
+                    rng=seeded_generator(seed, 1),
+                    within=shown.parts,
+                )
+            except Infeasible as error:
+                rows[-1] |= {"problem": str(error), "seconds": trial.seconds or float("nan")}
+            else:
+                beliefs = {name: found.beliefs[each.title, name] for name in attacks}
+                risk = risk_and_price(Measured(found.releases[each.title], beliefs), history, run.sure)
+                exposed = max(risk["exposed_informed"], risk["exposed_learned"])
+                share = exposed / max(risk["respondents"], 1)
+                rows[-1] |= risk | {"exposed": exposed, "share": share, "seconds": trial.seconds}
+            for _ in trial.phases:
+                pass  # those that are left where nothing is published
     columns = [*SHOWN, "exposed_informed", "exposed_learned", "respondents", "problem"]
     return pd.DataFrame(rows).reindex(columns=columns).astype({"exposed": "Int64"})
-
-
-def _row(
-    each: Compared,
-    trials: Trials,
-    informed: Adversary,
-    defender: Adversary,
-    phases: Iterator[Step],
-    progress: Progress,
-) -> dict[str, Any]:
-    """Risk and price of one setting; the problem, where nothing can be published. One phase is taken before each part."""
-    row: dict[str, Any] = {"setting": each.title, "exposed": float("nan"), "problem": ""}
-    next(phases)
-    start = time.perf_counter()
-    try:
-        releases = publish(
-            trials.history,
-            each.defense,
-            defender if each.choice.assumes_adversary else None,
-            infeasible=INFEASIBLE,
-            rng=seeded_generator(trials.seed, 1),
-            progress=progress,
-        )
-    except Infeasible as error:
-        return row | {"problem": str(error)}
-    row["seconds"] = time.perf_counter() - start
-    if not any(release.groups for release in releases):
-        return row | {"problem": "all records would be suppressed."}
-    next(phases)
-    adversaries = {"informed": informed, "learned": learned_of(releases, trials.learning, Auto(), progress)}
-    attacks = {name: JointAttack(one, with_progress(trials.solver, progress)) for name, one in adversaries.items()}
-    beliefs = {name: attack(releases) for (name, attack), _ in zip(attacks.items(), phases, strict=True)}
-    row |= risk_and_price(Measured(releases, beliefs), trials.history, trials.sure)
-    exposed = max(row["exposed_informed"], row["exposed_learned"])
-    return row | {"exposed": exposed, "share": exposed / max(row["respondents"], 1)}
 
 
 def best_row(found: pd.DataFrame, fail_over: float | None) -> int | None:

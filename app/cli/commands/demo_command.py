@@ -194,22 +194,34 @@ COST_TERMS = {
 """Meaning of the columns of the information loss."""
 
 
-def demo_command(
-    context: typer.Context,
-    out: Annotated[Path, output_folder("Folder for plots and tables.")] = Path("demo-output"),
-    overwrite: Overwrite = False,
-) -> Outcome:
-    """Publish a medical follow-up by Mondrian with l-diversity and by JS-reduce, and attack the releases."""
-    check_output(out, FILES, overwrite=overwrite)
+EPILOG = """
+For example:
+  foreknow demo --out demo-output"""
+"""Text below the options."""
+
+
+@dataclass(frozen=True)
+class DemoRun:
+    """Options of `foreknow demo`."""
+
+    context: typer.Context
+    out: Annotated[Path, output_folder("Folder for plots and tables.")] = Path("demo-output")
+    overwrite: Overwrite = False
+
+
+def demo_command(command: DemoRun) -> Outcome:
+    """Run `foreknow demo`."""
+    out = command.out
+    check_output(out, FILES, overwrite=command.overwrite)
     notice(
         "Mayo Clinic, primary biliary cirrhosis: adversaries learn from a third of the patients, or from the releases alone;"
     )
     notice("the records of the others are published.")
     notice_compilation()
     measured = run(progress=lambda names: tracked(names, "publishing and attacking"))
-    with error_console.status("drawing"), atomic_output(out, overwrite=overwrite) as folder:
+    with error_console.status("drawing"), atomic_output(out, overwrite=command.overwrite) as folder:
         write_output(measured, folder)
-        write_settings(folder / SETTINGS, run_settings(context, []))
+        write_settings(folder / SETTINGS, run_settings(command.context, []))
     for part in demo_tables(measured):
         show(part)
     names = sorted(str(name) for name in FILES)

@@ -1,6 +1,7 @@
 """The command `foreknow describe`: a first look at a file, with proposed roles and the next command."""
 
 import shlex
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +26,7 @@ from foreknow.app.cli.commands.description import (
 )
 from foreknow.app.cli.commands.next_step import attack_of_key, option_text, unused_path
 from foreknow.app.cli.files.columns import InputFiles
-from foreknow.app.cli.options import Encoding, Missing, Separator, separator_character
+from foreknow.app.cli.options import Encoding, MissingValues, Separator, separator_character
 from foreknow.app.cli.printing.error_messages import line_in_options
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import continued, error_console, paragraph, say, show
@@ -36,13 +37,24 @@ MAX_EXAMPLE = 20
 """Characters of the example of a column."""
 
 
-def describe_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file, one row per record.")],
-    encoding: Encoding = "utf-8",
-    separator: Separator = None,
-    missing_value: Missing = [],  # noqa: B006 - Typer reads it, nothing writes it
-) -> Outcome:
-    """Start here: look at a file, and get the command that publishes it.
+EPILOG = """
+For example:
+  foreknow describe records.csv"""
+"""Text below the options."""
+
+
+@dataclass(frozen=True)
+class DescribeRun:
+    """Options of `foreknow describe`."""
+
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file, one row per record.")]
+    encoding: Encoding = "utf-8"
+    separator: Separator = None
+    missing_value: MissingValues = field(default_factory=list)
+
+
+def describe_command(run: DescribeRun) -> Outcome:
+    """Run `foreknow describe`; its help text has the paragraphs below.
 
     The table has the type of each column, its numbers of distinct and of missing cells, and a proposed role. The faults that
     publishing would refuse follow, with the options that settle them, and the next command to type.
@@ -54,13 +66,13 @@ def describe_command(
     A published table, the private key of a publication and a generalization hierarchy are recognized; the next command checks and
     attacks the first, attacks with the second, or uses the third.
     """
-    if (key := publication_key(file)) is not None:
-        return _key(file, key)
-    files = InputFiles(encoding, separator_character(separator), tuple(missing_value))
-    if (hierarchy := hierarchy_in(file, files)) is not None:
-        return _hierarchy(file, hierarchy)
+    if (key := publication_key(run.file)) is not None:
+        return _key(run.file, key)
+    files = InputFiles(run.encoding, separator_character(run.separator), tuple(run.missing_value))
+    if (hierarchy := hierarchy_in(run.file, files)) is not None:
+        return _hierarchy(run.file, hierarchy)
     with error_console.status("reading"):
-        description = described(file, files.encoding, files.separator, files.missing)
+        description = described(run.file, files.encoding, files.separator, files.missing)
     show(PrintedTable(_columns(description), description.headline))
     for text in _notes(description):
         paragraph(text)

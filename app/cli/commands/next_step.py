@@ -2,15 +2,16 @@
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from foreknow.app.cli.command_shape import TABLE, parameters_by_key
+from foreknow.app.cli.adversary_knowledge import Learning
+from foreknow.app.cli.command_shape import TABLE, default_of, given_options, parameters_by_key
 from foreknow.app.cli.files.run_settings import SETTINGS, plain_option, published_options
-from foreknow.app.cli.options import KnowledgeOptions, TableOptions, given_options
+from foreknow.app.cli.options import TableOptions
 from foreknow.app.cli.printing.terminal import continued
 from foreknow.evaluation.checks.manifest import PRIVATE
 
@@ -52,6 +53,14 @@ def next_lines(context: typer.Context, command: str, *more: str, also: Sequence[
 def typed_lines(*commands: str) -> list[str]:
     """Lines of commands as they are typed, one after another."""
     return [line for command in commands for line in continued(f"foreknow {command}")]
+
+
+def check_lines(out: Path) -> list[str]:
+    """Lines that name the command that checks a publication."""
+    return [
+        "To check the files, and each enforced requirement that a published table shows:",
+        *typed_lines(f"check {paths_of([out])}"),
+    ]
 
 
 def paths_of(paths: Iterable[Path]) -> str:
@@ -120,15 +129,9 @@ def attack_of_key(key: Path) -> str:
 def _options(options: Mapping[str, Any]) -> Iterator[str]:
     """Options of the table and of the knowledge that are not the default, as the shell reads them."""
     settings = [each for each in fields(TableOptions) if each.name != "records"]
-    for setting in (*settings, *fields(KnowledgeOptions)):
+    for setting in (*settings, *fields(Learning)):
         value = options.get(setting.name.strip("_").replace("_", "-"))
-        if value not in (None, plain_option(_default(setting))):
+        if value not in (None, plain_option(default_of(setting))):
             yield from (option_text(setting.name, each) for each in (value if isinstance(value, list) else [value]))
     if options.get("corpus") is not None:
         yield option_text("corpus", options["corpus"])
-
-
-def _default(setting: "Field[Any]") -> Any:
-    if setting.default_factory is not MISSING:
-        return setting.default_factory()
-    return None if setting.default is MISSING else setting.default

@@ -5,28 +5,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import typer
 
-from foreknow.app.cli.adversary_knowledge import Learning, class_intervals
+from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, class_intervals
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.next_step import next_lines, option_text, unused_path
-from foreknow.app.cli.commands.publish_command import (
-    MOST,
-    ThresholdOptions,
-    check_any_group,
-    check_lines,
-    verified_lines,
-)
-from foreknow.app.cli.defense_choices import KNOWLEDGE_OPTIONS, DefenseChoice, defense_text, fresh_seed
+from foreknow.app.cli.commands.next_step import check_lines, next_lines, option_text, unused_path
+from foreknow.app.cli.commands.publish_command import PublishRun, check_any_group, notice_kernel, verified_lines
+from foreknow.app.cli.defense_choices import defense_text, fresh_seed
 from foreknow.app.cli.files.atomic_output import check_output
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.release_files import RELEASE
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
-from foreknow.app.cli.options import DiskOptions, TableOptions, given_options
-from foreknow.app.cli.printing.compilation_notice import notice_publication
+from foreknow.app.cli.options import TableOptions
+from foreknow.app.cli.printing.attack_tables import MOST
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import error_console, notice, say, show
 from foreknow.defenses import Anatomy, Defense
@@ -56,24 +49,7 @@ CARRIED = (*KNOWLEDGE_OPTIONS, "memory", "workers", "scheduler", "scratch")
 """Parameters that `foreknow attack --from-disk` reads as well, besides those of the table."""
 
 
-class DiskRun(NamedTuple):
-    """Options of `foreknow publish --from-disk`."""
-
-    context: typer.Context
-    table: TableOptions
-    out: Path
-    thresholds: ThresholdOptions
-    learning: Learning
-    choice: DefenseChoice
-    seed: int | None
-    corpus: Path | None
-    disk: DiskOptions
-    block: int | None
-    verify: bool
-    overwrite: bool
-
-
-def publish_from_disk(run: DiskRun) -> Outcome:
+def publish_from_disk(run: PublishRun) -> Outcome:
     """Publish a table on disk, verify it, and write its certificate; an interrupted run goes on."""
     defense, engine = _checked_defense(run), run.disk.engine("publishing, blocks of a release")
     complete = run.out / PARTS / CERTIFICATE
@@ -96,7 +72,7 @@ def publish_from_disk(run: DiskRun) -> Outcome:
     return Outcome(_content(published, defense, run.out, stated), stated.verdict == FAILED)
 
 
-def _checked_defense(run: DiskRun) -> Defense:
+def _checked_defense(run: PublishRun) -> Defense:
     """The defense, if it and all options given are read from disk."""
     from foreknow.app.disk.publication import (
         CURVE_DEFENSES,
@@ -106,8 +82,7 @@ def _checked_defense(run: DiskRun) -> Defense:
     )
 
     refuse_in_memory(run.context, *IN_MEMORY)
-    given = given_options(run.context)
-    defense: Any = run.choice.make(run.thresholds.options(fresh_seed(), given))
+    defense: Any = run.choice.make(run.thresholds.of_run(run.context, fresh_seed()))
     known = (*CURVE_DEFENSES, *LEVEL_DEFENSES, *RANDOM_DEFENSES)
     if not isinstance(defense, known):
         names = ", ".join(sorted(kind.__name__ for kind in known))
@@ -115,11 +90,9 @@ def _checked_defense(run: DiskRun) -> Defense:
             f"{type(defense).__name__} needs all records of a release in memory, some {KIB_OF_A_RECORD} KiB each. From disk: "
             f"{names}; or leave out --from-disk."
         )
-    if run.learning.order != 1 and run.choice.assumes_adversary:
-        raise ValueError(
-            f"--order {run.learning.order} is not read with --from-disk; the assumed adversary has order 1."
-        )
-    if run.thresholds.leftovers is not None and run.thresholds.leftovers.value == "counterfeit":
+    if run.known.order != 1 and run.choice.assumes_adversary:
+        raise ValueError(f"--order {run.known.order} is not read with --from-disk; the assumed adversary has order 1.")
+    if run.thresholds.leftovers == "counterfeit":
         raise ValueError(
             "--leftovers counterfeit is not read with --from-disk; choose suppress, relax or, with --defense bkaa, join."
         )
@@ -129,7 +102,7 @@ def _checked_defense(run: DiskRun) -> Defense:
 
 @contextmanager
 def _earlier_set_aside(
-    run: DiskRun, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
+    run: PublishRun, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
 ) -> Iterator[None]:
     """Context manager in which, with --overwrite, an earlier publication is set aside, unless arguments or records are refused."""
     from foreknow.app.disk.begun_runs import earlier_set_aside, forget_earlier
@@ -149,13 +122,13 @@ def _earlier_set_aside(
 
 
 def _published(
-    run: DiskRun, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
+    run: PublishRun, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
 ) -> "tuple[LargeReleases, Certificate]":
     """The publication and its certificate."""
     from foreknow.app.disk import AlreadyPublished, LargeReleases, publish_large
     from foreknow.app.disk.parts import BLOCK_RECORDS
 
-    notice_publication(defense)
+    notice_kernel(run.choice)
     notice_interrupted(run.out, run.out / PRIVATE)
     try:
         published = publish_large(
@@ -179,10 +152,10 @@ def _check_times(table: "LargeTable", engine: "Engine") -> None:
         )
 
 
-def _assumed(run: DiskRun, table: "LargeTable", corpus: "LargeTable | None", engine: "Engine") -> Adversary:
+def _assumed(run: PublishRun, table: "LargeTable", corpus: "LargeTable | None", engine: "Engine") -> Adversary:
     """The adversary that the defense assumes, as without --from-disk."""
-    learned = learned_from(table if corpus is None else corpus, run.learning, engine)
-    return run.learning.adversary(learned.prior, learned.before if corpus is None else learned.transitions, Omega())
+    learned = learned_from(table if corpus is None else corpus, run.known, engine)
+    return run.known.adversary(learned.prior, learned.before if corpus is None else learned.transitions, Omega())
 
 
 def learned_from(table: "LargeTable", learning: Learning, engine: "Engine") -> Any:
@@ -196,7 +169,9 @@ def learned_from(table: "LargeTable", learning: Learning, engine: "Engine") -> A
         return learn_from_disk(table, classes, learning.pseudo_count, learning.gaps, engine)
 
 
-def _certified(run: DiskRun, published: "LargeReleases", defense: Defense, adversary: Adversary | None) -> Certificate:
+def _certified(
+    run: PublishRun, published: "LargeReleases", defense: Defense, adversary: Adversary | None
+) -> Certificate:
     """Verify the parts; write their description, the settings of the run and, last, the certificate.
 
     The manifest of a run that was killed here may list these files already.
@@ -207,7 +182,7 @@ def _certified(run: DiskRun, published: "LargeReleases", defense: Defense, adver
 
     requirement = enforced_requirement(defense)
     found: pd.DataFrame | None = None
-    if run.verify and requirement is not None:
+    if not run.no_verify and requirement is not None:
         found = verify_large(
             published, requirement, adversary, engine=run.disk.engine("verifying, blocks of a release")
         )
@@ -222,8 +197,8 @@ def _certified(run: DiskRun, published: "LargeReleases", defense: Defense, adver
     numbers = [ReleaseNumbers(one.time, one.records, one.groups, one.suppressed) for one in published.releases]
     files = parts | {RELEASE: checksum(public / RELEASE)}
     stated = certificate_of(defense, adversary, numbers, found, is_seeded(run.out), files)
-    inputs, seed = [*run.table.files, run.corpus], read_json(run.out / PRIVATE / BEGUN)["settings"]["seed"]
-    write_settings(run.out / PRIVATE / SETTINGS, run_settings(run.context, inputs, int(seed)))
+    seed = int(read_json(run.out / PRIVATE / BEGUN)["settings"]["seed"])
+    write_settings(run.out / PRIVATE / SETTINGS, run_settings(run.context, run.inputs, seed))
     unfinished = public / f".{CERTIFICATE}"
     stated.write(unfinished)
     sums = {SETTINGS: run.out / PRIVATE / SETTINGS, f"../{PARTS}/{RELEASE}": public / RELEASE}

@@ -8,18 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.app.cli.attack_choices import (
-    LEARNED,
-    RECORDS,
-    WITHOUT_ADVERSARY,
-    AttackedAlone,
-    beliefs_of,
-    check_attack_options,
-    chosen_attack,
-)
-from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.attack_command import AttackRun, files_content, output_names, say_files, write_attack
-from foreknow.app.cli.commands.attack_findings import CORPUS, attack_title, in_words
+from foreknow.app.cli.attack_choices import LEARNED, RECORDS, Attacked, beliefs_of
+from foreknow.app.cli.command_shape import Outcome, given_options
+from foreknow.app.cli.commands.attack_command import AttackRun, files_content, say_files, write_attack
+from foreknow.app.cli.commands.attack_findings import CORPUS, in_words
 from foreknow.app.cli.commands.exposure_verdict import fail_over_lines
 from foreknow.app.cli.commands.next_step import BOUNDS, option_text, paths_of, table_options, typed_lines
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
@@ -37,7 +29,6 @@ from foreknow.app.cli.files.published_tables import PublishedFiles, PublishedRel
 from foreknow.app.cli.files.register import Register
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.app.cli.files.statement_files import read_statements
-from foreknow.app.cli.options import given_options
 from foreknow.app.cli.pictures import BELIEFS, check_pictures, draw_beliefs
 from foreknow.app.cli.printing.attack_tables import posterior_table
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
@@ -102,7 +93,7 @@ def _paths(run: AttackRun) -> tuple[Path, ...]:
 def _names(run: AttackRun) -> tuple[str, ...]:
     """Names of the output files."""
     if run.tables.people is not None:
-        return output_names(run.table.records)
+        return run.names
     return (f"{GROUPS}{output_suffix(run.table.records)}", SETTINGS)
 
 
@@ -112,7 +103,7 @@ def _check_options(run: AttackRun) -> None:
         raise ValueError(
             "--groups is the key of original records, and --published has none; name the column of the group by --group."
         )
-    if run.knowledge is not None and run.knowledge.value == RECORDS:
+    if run.knowledge == RECORDS:
         raise ValueError("--knowledge records needs the original records, and --published has none; name a --corpus.")
     if run.tables.people is None and (given := sorted(given_options(run.context) - READ_WITHOUT_PEOPLE)):
         flags = {parameter.name: max(parameter.opts, key=len) for parameter in run.context.command.params}
@@ -121,7 +112,7 @@ def _check_options(run: AttackRun) -> None:
             "alone, and an unknown member has each value with its share of the group. Name the register by --people FILE, or "
             "leave it out."
         )
-    check_attack_options(run.context, run.chosen.attack, run.chosen.statements, run.corpus, run.knowledge)
+    run.check_attack()
 
 
 def _persons(run: AttackRun, register: Register, published: Sequence[PublishedRelease], time: str) -> Outcome:
@@ -132,13 +123,12 @@ def _persons(run: AttackRun, register: Register, published: Sequence[PublishedRe
     table = linked_per_release(beliefs, releases, run.sure)
     verdict = _verdict(found)
     say_verdict(verdict, *_fail_over_lines(run, found.share))
-    show(PrintedTable(table, f"{attack_title(run.settings)}, published tables alone"))
+    show(PrintedTable(table, f"{run.attack.title}, published tables alone"))
     show(definitions(LINKED_TERMS))
     _notice_undetermined(table)
     for note in beliefs.notes:
-        if (
-            "counterfeits" not in as_note(note).of
-        ):  # the records of unknown persons, of which `_notice_undetermined` speaks
+        # Counterfeits are the records of unknown persons, of which `_notice_undetermined` speaks.
+        if "counterfeits" not in as_note(note).of:
             notice(note)
     if run.out is not None:
         _write_persons(run, run.out, beliefs, found.at_risk[list(PERSON_COLUMNS)], time)
@@ -152,7 +142,7 @@ def _beliefs(run: AttackRun, register: Register, releases: Sequence[Published]) 
     """The beliefs of the attack, with the knowledge that its options name."""
     statements = run.chosen.statements
     stated = [] if statements is None else read_statements(statements, register.schema, run.table.encoding)
-    attack = chosen_attack(run.settings, AttackedAlone(register.schema, None, releases, register.corpus, stated))
+    attack = run.chosen.choice.make(run.attack, Attacked(register.schema, None, releases, register.corpus, stated))
     return beliefs_of(run.chosen.attack, attack, releases)
 
 
@@ -161,10 +151,8 @@ def _write_persons(run: AttackRun, out: Path, beliefs: Beliefs, people: pd.DataF
     highest = np.concatenate([one.posterior.probabilities[one.observation.group >= 0].max(axis=1) for one in beliefs])
     what, of = "belief in the most probable value", "linked records"
     draw = partial(draw_beliefs, beliefs=highest, records=np.ones(len(highest)), sure=run.sure, what=what, of=of)
-    used = run_settings(run.context, run.inputs, run.seed)
-    tables = (posterior_table(beliefs, time), people)
-    write_attack(out, _names(run), *tables, used, run.inputs, run.overwrite, draw if run.pictures else None)
-    say_files(out, _names(run), run.pictures)
+    write_attack(run, out, posterior_table(beliefs, time), people, draw)
+    say_files(run)
 
 
 def _notice_undetermined(table: pd.DataFrame) -> None:
@@ -179,8 +167,8 @@ def _notice_undetermined(table: pd.DataFrame) -> None:
 
 
 def _adversary_in_words(run: AttackRun) -> str:
-    attack = run.chosen.attack
-    return in_words(None if attack in WITHOUT_ADVERSARY else LEARNED if run.corpus is None else CORPUS, attack)
+    source = LEARNED if run.corpus is None else CORPUS
+    return in_words(source if run.chosen.choice.has_adversary else None, run.chosen.attack)
 
 
 def _expected(found: Exposure) -> float:

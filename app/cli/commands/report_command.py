@@ -2,39 +2,27 @@
 
 import json
 import secrets
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-import pandas as pd
 import typer
 
 from foreknow.app.cli.adversary_knowledge import (
+    KNOWLEDGE_OPTIONS,
     Learning,
     assumed_adversary,
     learn_from_releases,
     learn_knowledge,
 )
-from foreknow.app.cli.attack_choices import (
-    ATTACK_OPTIONS,
-    RECORDS,
-    Attacked,
-    AttackOptions,
-    AttackSettings,
-    Corpus,
-    KnowledgeSource,
-    attack_options,
-    chosen_attack,
-    estimator_choice,
-    solver_choice,
-)
+from foreknow.app.cli.attack_choices import RECORDS, Attacked, AttackOptions, Corpus, check_attack_options
 from foreknow.app.cli.command_shape import Outcome
+from foreknow.app.cli.commands.attack_command import notice_unchecked_key
 from foreknow.app.cli.commands.exposure_verdict import fail_over_lines
 from foreknow.app.cli.commands.next_step import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.cli.defense_choices import (
-    KNOWLEDGE_OPTIONS,
     DefenseOptions,
     defense_choice,
     defense_options,
@@ -42,8 +30,7 @@ from foreknow.app.cli.defense_choices import (
     seeded_generator,
 )
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output
-from foreknow.app.cli.files.columns import Columns
-from foreknow.app.cli.files.release_files import RELEASE, check_key, read_releases
+from foreknow.app.cli.files.release_files import RELEASE, read_releases
 from foreknow.app.cli.files.run_settings import (
     SETTINGS,
     cleaned_as_published,
@@ -57,12 +44,13 @@ from foreknow.app.cli.options import (
     KNOWLEDGE_PANEL,
     OUTPUT_PANEL,
     FailOver,
-    KnowledgeOptions,
     Overwrite,
+    ReadTable,
     Sure,
     TableOptions,
     check_sure,
-    refuse_unread_options,
+    option,
+    switch,
 )
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.terminal import TimeLeft, notice, say, say_verdict, tracked
@@ -73,8 +61,7 @@ from foreknow.app.report.sentences import best_settings
 from foreknow.app.report.stricter import read_defense, stricter_settings
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense, DistinctDiversity, Injector, KAnonymity, Mondrian, publish
-from foreknow.evaluation.checks.manifest import MANIFEST
-from foreknow.models import Adversary, Estimator, History, Release, Schema
+from foreknow.models import Adversary, Estimator, History, Release
 from foreknow.models.advice import Advice, message_of
 from foreknow.models.joint.posterior import with_progress
 from foreknow.models.progress import Progress
@@ -82,62 +69,91 @@ from foreknow.models.progress import Progress
 REPORT_PANEL = "Report"
 """Heading of the help text for the options of the report."""
 
-Groups = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=INPUT_PANEL,
-        help="Group of each record; by default the column 'group' of the records. Without either, the records are published "
-        "with the default defense first, for this report alone.",
-    ),
-]
-Page = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        rich_help_panel=OUTPUT_PANEL,
-        help="File of the report, as report.html; readable by you only.",
-    ),
-]
-Names = Annotated[
-    bool,
-    typer.Option(
-        "--names",
-        rich_help_panel=REPORT_PANEL,
-        help="Show the identifiers of respondents; by default they have numbers in the order of exposure.",
-    ),
-]
-Stricter = Annotated[
-    int,
-    typer.Option(
-        "--stricter",
-        min=0,
-        max=MAX_STRICTER,
-        metavar="N",
-        rich_help_panel=REPORT_PANEL,
-        help="Number of stricter settings to try; each is published and attacked anew. 0 saves the time.",
-    ),
-]
+EPILOG = """
+For example:
+records.csv has the columns id, week, age, city and diagnosis:
+  foreknow report records.csv --qi age --qi city --sensitive diagnosis \\
+    --groups release/private/groups.csv --out report.html"""
+"""Text below the options."""
+
+SHARED_OPTIONS = (*KNOWLEDGE_OPTIONS, "knowledge", "solver")
+"""Options of attacks that the two adversaries of the report read, whatever the other attack is."""
+
+DETAILS = {RECORDS: INFORMED, LEARNED: LEARNED}
+"""Adversary of the tables of respondents, by the value of --knowledge."""
+
 Seed = Annotated[
     int | None,
-    typer.Option(
-        "--seed",
+    option(
+        "Seed of intervals, samples and trial publications; by default a new one, which the report names.",
+        "N",
+        REPORT_PANEL,
         min=0,
-        metavar="N",
-        rich_help_panel=REPORT_PANEL,
-        help="Seed of intervals, samples and trial publications; by default a new one, which the report names.",
     ),
 ]
-Details = Annotated[
-    KnowledgeSource | None,
-    typer.Option(
-        metavar="SOURCE",
-        rich_help_panel=KNOWLEDGE_PANEL,
-        help="Adversary of the tables of respondents and groups: learned (from the releases alone) or records (who knows the "
-        "original records, or the --corpus). By default the one who exposes more respondents.",
-    ),
-]
+
+
+@dataclass(frozen=True)
+class ReportRun:
+    """Options of `foreknow report`."""
+
+    context: typer.Context
+    table: TableOptions
+    out: Annotated[Path, option("File of the report, as report.html; readable by you only.", "FILE", OUTPUT_PANEL)]
+    attacked: AttackOptions
+    known: Learning
+    groups: Annotated[
+        Path | None,
+        option(
+            "Group of each record; by default the column 'group' of the records. Without either, the records are published "
+            "with the default defense first, for this report alone.",
+            "FILE",
+            INPUT_PANEL,
+        ),
+    ] = None
+    names: Annotated[
+        bool,
+        switch(
+            "--names",
+            "Show the identifiers of respondents; by default they have numbers in the order of exposure.",
+            REPORT_PANEL,
+        ),
+    ] = False
+    sure: Sure = 0.9
+    fail_over: FailOver = None
+    stricter: Annotated[
+        int,
+        option(
+            "Number of stricter settings to try; each is published and attacked anew. 0 saves the time.",
+            "N",
+            REPORT_PANEL,
+            min=0,
+            max=MAX_STRICTER,
+        ),
+    ] = 3
+    seed: Seed = None
+    corpus: Corpus = None
+    knowledge: Annotated[
+        Literal["learned", "records"] | None,
+        option(
+            "Adversary of the tables of respondents and groups: learned (from the releases alone) or records (who knows the "
+            "original records, or the --corpus). By default the one who exposes more respondents.",
+            "SOURCE",
+            KNOWLEDGE_PANEL,
+        ),
+    ] = None
+    overwrite: Overwrite = False
+
+    @property
+    def inputs(self) -> list[Path]:
+        """All input files."""
+        files = (*self.table.files, self.groups, self.corpus, self.attacked.statements)
+        return [path for path in files if path is not None]
+
+    @property
+    def settings(self) -> Path:
+        """Path of the settings of the page: report.settings.json for report.html."""
+        return self.out.with_suffix(f".{SETTINGS}")
 
 
 DEFAULT_DEFENSE = "js-reduce"
@@ -154,19 +170,11 @@ class Publication(NamedTuple):
     notes: tuple[str, ...]
 
 
-def read_or_publish(
-    table: pd.DataFrame,
-    groups: Path | None,
-    columns: Columns,
-    schema: Schema,
-    corpus: History | None,
-    learning: Learning,
-    seed: int,
-) -> Publication:
+def read_or_publish(read: ReadTable, groups: Path | None, learning: Learning, seed: int) -> Publication:
     """The publication that a file of groups or the column ``group`` describes, or one with the default defense."""
-    if groups is None and "group" not in table.columns:
-        return _trial(History.read(table, schema, columns.time), corpus, learning, seed)
-    history, releases = read_releases(table, groups, columns, schema)
+    if groups is None and "group" not in read.table.columns:
+        return _trial(read.history, read.corpus, learning, seed)
+    history, releases = read_releases(read.table, groups, read.columns, read.schema)
     defense = None if groups is None else recorded_defense(groups)
     if groups is not None and defense is not None:
         return Publication(history, _as_published(releases, groups, defense), defense, None, ())
@@ -234,60 +242,8 @@ def _trial(history: History, corpus: History | None, learning: Learning, seed: i
     return Publication(history, releases, defense, None, (said,))
 
 
-def settings_path(page: Path) -> Path:
-    """Path of the settings of a page: report.settings.json for report.html."""
-    return page.with_suffix(f".{SETTINGS}")
-
-
-def save_report(
-    found: Report, out: Path, settings: dict[str, Any], keep: Iterable[Path] = (), overwrite: bool = False
-) -> None:
-    """Write the page, and the settings of the run beside it."""
-    found.save(out, overwrite=overwrite)
-    with atomic_output(out.parent, keep, overwrite) as folder:
-        write_settings(folder / settings_path(out).name, settings)
-
-
-def report_content(found: Report, out: Path, seed: int) -> dict[str, Any]:
-    """A report as JSON has it: the verdict, the headline of each adversary, and the stricter settings."""
-    told, contents = found.verdict, found.contents
-    return {
-        "verdict": f"{told.word}. {told.sentence}",
-        "advice": told.advice,
-        "sure": contents.settings.sure,
-        "adversaries": {
-            name: {
-                "respondents": each.respondents,
-                "exposed": each.exposed,
-                "known_before": each.known,
-                "measures": each.table,
-            }
-            for name, each in contents.headlines.items()
-        },
-        "stricter": contents.stricter,
-        "seed": seed,
-        "page": str(out),
-        "settings": str(settings_path(out)),
-    }
-
-
-def report_command(
-    context: typer.Context,
-    table: TableOptions,
-    out: Page,
-    attacked: AttackOptions,
-    known_by: KnowledgeOptions,
-    groups: Groups = None,
-    names: Names = False,
-    sure: Sure = 0.9,
-    fail_over: FailOver = None,
-    stricter: Stricter = 3,
-    seed: Seed = None,
-    corpus: Corpus = None,
-    knowledge: Details = None,
-    overwrite: Overwrite = False,
-) -> Outcome:
-    """Write one page on the risk of a publication: a verdict, who is exposed and why, and what to change.
+def report_command(run: ReportRun) -> Outcome:
+    """Run `foreknow report`; its help text has the paragraphs below.
 
     The page is a file for your browser, and loads nothing from the network. It has true values: keep it as you keep the records.
 
@@ -297,59 +253,71 @@ def report_command(
     With --groups of foreknow publish, three stricter settings of the same defense are tried, with their price.
     """
     # Options and output are refused before a file is read, files before anything is computed.
-    check_sure(sure)
-    _check_options(context, attacked.attack, attacked.statements)
-    inputs = [path for path in (*table.files, groups, corpus, attacked.statements) if path is not None]
-    _check_output(out, overwrite, inputs)
+    check_sure(run.sure)
+    check_attack_options(run.context, run.attacked, SHARED_OPTIONS)
+    _check_output(run)
     check_packages()
-    used = secrets.randbits(32) if seed is None else seed
-    known, estimator = known_by.learning, estimator_choice(attacked.estimator)
-    with cleaned_as_published(groups, context):
-        made, read = _read(table, groups, corpus, known, used)
-    stated = [] if attacked.statements is None else read_statements(attacked.statements, read.schema, table.encoding)
-    also = _also(AttackSettings.of(attacked, False, RECORDS, known), read._replace(statements=stated))
+    used = secrets.randbits(32) if run.seed is None else run.seed
+    with cleaned_as_published(run.groups, run.context):
+        read = run.table.read(run.corpus)
+        notice_unchecked_key(run.groups, run.table.records)
+        made = read_or_publish(read, run.groups, run.known, used)
+    also, estimator = _also(run, read, made), run.attacked.posterior
     notice_compilation()
     with TimeLeft("attacking by two adversaries") as shown:
         found = report(
             made.releases,
-            informed_of(made.history if read.corpus is None else read.corpus, known, estimator),
-            partial(learned_of, learning=known, estimator=estimator, progress=shown.parts),
+            informed_of(read.corpus or made.history, run.known, estimator),
+            partial(learned_of, learning=run.known, estimator=estimator, progress=shown.parts),
             also=also,
             defense=made.defense,
             assumed=made.assumed,
-            defender=assumed_adversary(made.history, read.corpus, known),
-            solver=with_progress(solver_choice(attacked.solver), shown.parts),
-            sure=sure,
-            details=None if knowledge is None else DETAILS[knowledge.value],
-            names=names,
-            stricter=stricter,
-            notes=[*made.notes, _source(corpus)],
+            defender=assumed_adversary(made.history, read.corpus, run.known),
+            solver=with_progress(run.attacked.joint_solver, shown.parts),
+            sure=run.sure,
+            details=None if run.knowledge is None else DETAILS[run.knowledge],
+            names=run.names,
+            stricter=run.stricter,
+            notes=[*made.notes, _source(run.corpus)],
             rng=used,
             progress=shown.steps,
         )
         shown.update("drawing the page")
-        save_report(found, out, run_settings(context, inputs, used), inputs, overwrite)
+        found.save(run.out, overwrite=run.overwrite)
+        with atomic_output(run.out.parent, run.inputs, run.overwrite) as folder:
+            write_settings(folder / run.settings.name, run_settings(run.context, run.inputs, used))
     share = max((each.exposed / max(each.respondents, 1) for each in found.contents.headlines.values()), default=0.0)
-    _say(found, share, fail_over)
-    say(f"The report, for you alone: {out}. Open it in a browser. Seed: {used}, kept in {settings_path(out).name}.")
-    say(*_next(context, found, made))
-    failed = fail_over is not None and share > fail_over
-    content = report_content(found, out, used) | {"solver": attacked.solver, "fail_over": fail_over, "failed": failed}
-    return Outcome(content, failed)
+    _say(found, share, run.fail_over)
+    say(f"The report, for you alone: {run.out}. Open it in a browser. Seed: {used}, kept in {run.settings.name}.")
+    say(*_next(run.context, found, made))
+    failed = run.fail_over is not None and share > run.fail_over
+    return Outcome(_content(run, found, used) | {"fail_over": run.fail_over, "failed": failed}, failed)
 
 
-def _read(
-    table: TableOptions, groups: Path | None, corpus: Path | None, known: Learning, seed: int
-) -> tuple[Publication, Attacked]:
-    """The publication, read or made, and the same as an attack reads it, without statements."""
-    columns = table.columns
-    tables = columns.read(*(path for path in (table.records, corpus) if path is not None))
-    schema = columns.schema(*tables)
-    taught = None if corpus is None else History.read(tables[1], schema, columns.time)
-    if groups is not None and not check_key(groups, table.records):
-        notice(f"No {MANIFEST} beside {groups} lists it: it is not checked that it belongs to {table.records}.")
-    made = read_or_publish(tables[0], groups, columns, schema, taught, known, seed)
-    return made, Attacked(schema, made.history, made.releases, taught, [])
+def _check_output(run: ReportRun) -> None:
+    """Raise ValueError, with the option in the message, unless the page may be written."""
+    try:
+        check_page_path(run.out, run.overwrite, run.inputs)
+        check_output(run.out.parent, [run.settings.name], run.inputs, run.overwrite)
+    except ValueError as error:
+        raise ValueError(Advice("--out ", message_of(error))) from None
+
+
+def _also(run: ReportRun, read: ReadTable, made: Publication) -> dict[str, Attack]:
+    """The attack of --attack, if it is another than the joint attack, with its name on the page."""
+    path = run.attacked.statements
+    stated = [] if path is None else read_statements(path, read.schema, run.table.encoding)
+    if run.attacked.attack == "joint":
+        return {}
+    chosen = replace(run.attacked, learning=run.known, source=RECORDS)
+    files = Attacked(read.schema, made.history, made.releases, read.corpus, stated)
+    return {f"--attack {chosen.attack}": chosen.choice.make(chosen, files)}
+
+
+def _source(corpus: Path | None) -> str:
+    """Sentence on the source of the informed adversary's knowledge."""
+    source = "the original records" if corpus is None else f"the records of {corpus.name}"
+    return f"The informed adversary learned frequencies and changes of values from {source}."
 
 
 def _say(found: Report, share: float, fail_over: float | None) -> None:
@@ -381,37 +349,25 @@ def _notation(made: Publication, defense: Defense) -> list[str]:
     return ["--bucketized" if bucketized else "--generalized"]
 
 
-DETAILS = {RECORDS: INFORMED, LEARNED: LEARNED}
-"""Adversary of the tables of respondents, by the value of --knowledge."""
-
-
-def _check_options(context: typer.Context, attack: str, statements: Path | None) -> None:
-    """Raise ValueError if an option is given that the attack does not read."""
-    options = {name: (*read, *SHARED_OPTIONS) for name, read in ATTACK_OPTIONS.items()}
-    refuse_unread_options(context, "attack", attack, {**options, attack: (*attack_options(attack), *SHARED_OPTIONS)})
-    if attack == "maxent" and statements is None:
-        raise ValueError("--attack maxent takes --statements, and none are given; name a file of statements.")
-
-
-SHARED_OPTIONS = (*KNOWLEDGE_OPTIONS, "knowledge", "solver")
-"""Options of attacks that the two adversaries of the report read, whatever the other attack is."""
-
-
-def _check_output(out: Path, overwrite: bool, inputs: list[Path]) -> None:
-    """Raise ValueError, with the option in the message, unless the page may be written."""
-    try:
-        check_page_path(out, overwrite, inputs)
-        check_output(out.parent, [settings_path(out).name], inputs, overwrite)
-    except ValueError as error:
-        raise ValueError(Advice("--out ", message_of(error))) from None
-
-
-def _also(chosen: AttackSettings, read: Attacked) -> dict[str, Attack]:
-    """The attack of --attack, if it is another than the joint attack, with its name on the page."""
-    return {} if chosen.name == "joint" else {f"--attack {chosen.name}": chosen_attack(chosen, read)}
-
-
-def _source(corpus: Path | None) -> str:
-    """Sentence on the source of the informed adversary's knowledge."""
-    source = "the original records" if corpus is None else f"the records of {corpus.name}"
-    return f"The informed adversary learned frequencies and changes of values from {source}."
+def _content(run: ReportRun, found: Report, seed: int) -> dict[str, Any]:
+    """A report as JSON has it: the verdict, the headline of each adversary, and the stricter settings."""
+    told, contents = found.verdict, found.contents
+    return {
+        "verdict": f"{told.word}. {told.sentence}",
+        "advice": told.advice,
+        "sure": contents.settings.sure,
+        "adversaries": {
+            name: {
+                "respondents": each.respondents,
+                "exposed": each.exposed,
+                "known_before": each.known,
+                "measures": each.table,
+            }
+            for name, each in contents.headlines.items()
+        },
+        "stricter": contents.stricter,
+        "seed": seed,
+        "page": str(run.out),
+        "settings": str(run.settings),
+        "solver": run.attacked.solver,
+    }

@@ -1,17 +1,21 @@
-"""Tables that `foreknow attack` prints and writes."""
+"""Tables that `foreknow attack` prints and writes, and notices about records that commands share."""
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from rich.console import RenderableType
 
+from foreknow.app.cli.files.columns import possible_codes
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
+from foreknow.app.cli.printing.terminal import notice
+from foreknow.app.report.respondents import percent
 from foreknow.attacks import ForegroundBeliefs
 from foreknow.evaluation.experiment import total_of_risk
+from foreknow.evaluation.loss.generalization_loss import suppressed
 from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.evaluation.risk.breaches import breaches
-from foreknow.models import Beliefs, FitStatus, History, ReleaseBeliefs, Status
+from foreknow.models import Beliefs, FitStatus, History, Release, ReleaseBeliefs, Schema, Status
 from foreknow.models.arrays import BoolArray
 
 HEADINGS = {
@@ -66,6 +70,9 @@ TOTALS = "Risk over all releases"
 
 MAX_ATTRIBUTE_SETS = 12
 """Number of attribute sets of a release that are printed."""
+
+MOST = 0.5
+"""Share of suppressed records above which a command prints a warning."""
 
 MIN_COUNTED_CHANGE = 1e-9
 """Difference between a belief and a share that is not counted as a change."""
@@ -214,3 +221,27 @@ def posterior_table(beliefs: Beliefs, time: str) -> pd.DataFrame:
         table.insert(2, "group", release.observation.group)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
+
+
+def notice_codes(schema: Schema, table: pd.DataFrame) -> None:
+    """Print the quasi-identifiers that are read as numbers and may be codes."""
+    if names := possible_codes(schema, table):
+        options = " ".join(f"--categorical {name}" for name in names)
+        notice(f"Read as numbers, with few distinct values: {', '.join(names)}. If they are codes, add {options}.")
+
+
+def suppressed_share(releases: Sequence[Release]) -> float:
+    """Share of suppressed records of all releases; 0 without a record."""
+    cost = suppressed(releases)
+    return float(cost["suppressed"].sum() / max(cost["records"].sum(), 1))
+
+
+def notice_suppression(releases: Sequence[Release]) -> None:
+    """Print a warning if most records are suppressed."""
+    cost = suppressed(releases)
+    lost, records = int(cost["suppressed"].sum()), int(cost["records"].sum())
+    if lost > MOST * records:
+        notice(
+            f"WARNING: {lost:,} of {records:,} records ({percent(lost / records)}) are suppressed. The table tells little, and a "
+            "low risk is that of the few records that are left."
+        )

@@ -4,10 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from foreknow.app.cli.printing.terminal import notice
-from foreknow.defenses import BKAA, MASK, UHRA, Defense, Injector, KPrimacy, Mondrian
-from foreknow.defenses.algorithms.nearest_point import build_tree
-from foreknow.defenses.injector import bucketize
-from foreknow.defenses.mondrian import cut_parts
 from foreknow.models.arrays import is_on_disk, keeps_code
 from foreknow.models.estimators.assignments import group_beliefs
 from foreknow.models.joint.group_visit import sweep_over
@@ -17,13 +13,6 @@ SWEEP_OVER = ("group-messages", "max-entropy")
 
 GROUP_BELIEFS = ("auto", "exact")
 """Estimators with the kernel `group_beliefs`."""
-
-PUBLICATIONS: dict[tuple[type, ...], Callable[..., Any]] = {
-    (Mondrian, MASK): cut_parts,
-    (BKAA, UHRA, KPrimacy): build_tree,
-    (Injector,): bucketize,
-}
-"""A kernel of the defenses that compile for more than some seconds."""
 
 
 def notice_compilation(solver: str | None = None, estimator: str = "auto", learns: bool = True) -> None:
@@ -40,13 +29,6 @@ def notice_compilation(solver: str | None = None, estimator: str = "auto", learn
         notice_if_compiled(sweep_over)
     elif estimator in GROUP_BELIEFS:
         notice_if_compiled(group_beliefs)
-
-
-def notice_publication(defense: Defense) -> None:
-    """Print a notice if a publication will compile its kernels; those of the other defenses take two seconds or none."""
-    for kinds, kernel in PUBLICATIONS.items():
-        if isinstance(defense, kinds):
-            notice_if_compiled(kernel, "some 20 seconds")
 
 
 def notice_if_compiled(kernel: Callable[..., Any], duration: str = "about a minute") -> None:

@@ -31,8 +31,8 @@ def test_within_a_setting_of_compare(tmp_path, monkeypatch, recording, texts):
     run("compare", write(records(), tmp_path / "r.csv"), *ROLES, "--defense", "mondrian", "--sweep", "k=3,5")
     phases = [
         "publishing",
-        "learning from the releases",
         "attack by the informed adversary",
+        "learning from the releases",
         "attack by the one who learned",
     ]
     titles = [f"mondrian k={k}: {phase} ({{}} of 8" for k in (3, 5) for phase in phases]

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from foreknow.app.cli.attack_choices import ATTACK_OPTIONS
 from foreknow.app.cli.commands import attack_findings, check_command, publish_command
 from foreknow.app.cli.commands import demo_command as demo
 from foreknow.app.cli.defense_choices import BUILT_IN
 from foreknow.app.cli.printing import terminal
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
+from foreknow.attacks import ATTACKS
 
 WIDTH = 80
 
@@ -125,7 +125,7 @@ class TestCommands:
         run("publish", source, *MONTH, "--out", tmp_path / "out", "--defense", defense)
         judge(shown)
 
-    @pytest.mark.parametrize("attack", list(ATTACK_OPTIONS))
+    @pytest.mark.parametrize("attack", list(ATTACKS))
     def test_attack(self, tmp_path, shown, attack):
         source = write(monthly(people=40, present=36), tmp_path / "r.csv")
         run("publish", source, *MONTH, "--out", tmp_path / "out", "--defense", "m-invariance")

@@ -186,7 +186,8 @@ def check_command(run: CheckRun) -> Outcome:
     if publication is not None:
         checked = check_publication(publication, run.requirement, run.disk, run.pictures)
     else:
-        checked = check_files(run.files, run.requirement or KAnonymity(DEFAULT_K))
+        requirement = run.requirement  # a requirement has no truth value
+        checked = check_files(run.files, KAnonymity(DEFAULT_K) if requirement is None else requirement)
     outcome = checked if isinstance(checked, Outcome) else _told(run, checked)
     if publication is None:
         say(*after_files(run.published, run.context.params))

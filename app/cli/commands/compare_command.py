@@ -356,7 +356,7 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared]) -> pd.DataFr
     steps = [Step(f"{each.title}: {phase}", cost) for each in tried for phase, cost in PHASES.items()]
     rows = []
     with TimeLeft("learning what is known") as shown:
-        informed = informed_of(records.corpus or history, run.known, Auto())
+        informed = informed_of(history if records.corpus is None else records.corpus, run.known, Auto())
         defender = assumed_adversary(history, records.corpus, run.known)
         taken = shown.steps(steps)
         for each in tried:

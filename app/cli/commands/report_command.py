@@ -267,7 +267,7 @@ def report_command(run: ReportRun) -> Outcome:
     with TimeLeft("attacking by two adversaries") as shown:
         found = report(
             made.releases,
-            informed_of(read.corpus or made.history, run.known, estimator),
+            informed_of(made.history if read.corpus is None else read.corpus, run.known, estimator),
             partial(learned_of, learning=run.known, estimator=estimator, progress=shown.parts),
             also=also,
             defense=made.defense,

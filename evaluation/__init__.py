@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from foreknow.evaluation.plots.belief_plots import belief_over_time as belief_over_time
     from foreknow.evaluation.plots.breach_plots import (
         breach_curve as breach_curve,
-        reliability_diagram as reliability_diagram,
     )
     from foreknow.evaluation.plots.gain_plot import convergence_plot as convergence_plot
     from foreknow.evaluation.plots.foreground_map import foreground_map as foreground_map
@@ -80,7 +79,6 @@ if TYPE_CHECKING:
         success_rate as success_rate,
     )
     from foreknow.evaluation.risk.breaches import breaches as breaches
-    from foreknow.evaluation.risk.reliability_curve import calibration as calibration
     from foreknow.evaluation.risk.reliability_curve import consistency_test as consistency_test
     from foreknow.evaluation.risk.respondent_risk import exposing_members as exposing_members
     from foreknow.evaluation.risk.global_errors import (
@@ -125,7 +123,6 @@ PLACES = {
     "breach_curve": "foreknow.evaluation.plots.breach_plots",
     "breaches": "foreknow.evaluation.risk.breaches",
     "brier_score": "foreknow.evaluation.risk.score_decomposition",
-    "calibration": "foreknow.evaluation.risk.reliability_curve",
     "certificate": "foreknow.evaluation.checks.certificate",
     "compare": "foreknow.evaluation.experiment",
     "compare_knowledge": "foreknow.evaluation.knowledge_table",
@@ -161,7 +158,6 @@ PLACES = {
     "random_knowledge": "foreknow.evaluation.datasets.random_items",
     "record_linkage": "foreknow.evaluation.risk.record_linkage",
     "reliability_curve": "foreknow.evaluation.risk.reliability_curve",
-    "reliability_diagram": "foreknow.evaluation.plots.breach_plots",
     "reliability_plot": "foreknow.evaluation.plots.breach_plots",
     "respondent_risk": "foreknow.evaluation.risk.respondent_risk",
     "retroactive_leak": "foreknow.evaluation.risk.information_flow",

@@ -152,8 +152,6 @@ COLUMNS: dict[str, str] = ROW_COLUMNS | {
     "contribution": "belief less belief_without",
     "belief_without": "belief without the knowledge of a group member",
     "certainty": "highest belief about a group member before the release",
-    "bin_low": "lower end of a bin of beliefs",
-    "bin_high": "upper end of a bin of beliefs",
     "believed": "mean of the beliefs of a bin, or a point of a curve",
     "observed": "fraction of these beliefs that are right",
     "beliefs": "number of beliefs of a bin, or up to the next point of a curve",

@@ -325,7 +325,6 @@ def each_measure():
                 for by in ("mondrian", "anatomy"):
                     yield (f"measure/{name}, {by}/{records}", lambda n=name, r=records, o=options, by=by: e.MEASURES[n](releases(r, by), **o(r)))
         more = {
-            "calibration": lambda r, v: e.calibration(attacked(r), history(r), draws=20, rng=1),
             "reliability curve": lambda r, v: e.reliability_curve(attacked(r), history(r), draws=20, rng=1),
             "score decomposition": lambda r, v: e.score_decomposition(attacked(r), history(r), draws=20, rng=1),
             "consistency test": lambda r, v: e.consistency_test(attacked(r), history(r), draws=50, rng=1),

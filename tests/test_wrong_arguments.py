@@ -74,7 +74,7 @@ SKIPPED = {
                 "gain_over_time",
             ),
             *("group_sizes", "influence_map"),
-            *("influence_over_distance", "leak_plot", "reliability_diagram", "reliability_plot", "risk_utility_map"),
+            *("influence_over_distance", "leak_plot", "reliability_plot", "risk_utility_map"),
         ],
         "draws with Matplotlib; tests/evaluation/plots/test_wrong_arguments.py covers it",
     ),

@@ -28,7 +28,7 @@ from foreknow.evaluation.risk.adversary_gain import RELATIVE_TIE, risk_table, wi
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth, mean, numbered, true_values
 from foreknow.evaluation.risk.breaches import within_group_auc
 from foreknow.evaluation.risk.information_flow import influence_by_distance, retroactive_leak
-from foreknow.evaluation.risk.reliability_curve import Bootstrap, calibration
+from foreknow.evaluation.risk.reliability_curve import Bootstrap, reliability_curve
 from foreknow.models import (
     Adversary,
     Averaged,
@@ -133,7 +133,7 @@ class ReportContents:
     trials, by_distance : DataFrame
         See `influence_trials`.
     calibration : DataFrame
-        See `calibration`, with ``adversary``.
+        See `reliability_curve`, with ``adversary``.
     ranking : float
         Area under the ROC curve within groups, over all values and releases (`ranking_within_groups`).
     attacks : DataFrame
@@ -407,11 +407,11 @@ def calibration_draws(history: History, settings: ReportSettings) -> int:
 def calibration_of_each(
     inferences: Sequence[Inference], history: History, settings: ReportSettings, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Calibration of each adversary in ten bins."""
+    """Reliability curve of each adversary."""
     draws = calibration_draws(history, settings)
     tables = []
     for one in inferences:
-        table = calibration(one.hindsight, history, draws=draws, level=settings.level, rng=rng)
+        table = reliability_curve(one.hindsight, history, draws=draws, level=settings.level, rng=rng)
         table.insert(0, "adversary", one.name)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)

@@ -311,12 +311,12 @@ def _calibration(contents: ReportContents) -> "alt.LayerChart":
     note = alt.Chart(told).mark_text(align="right", baseline="top", color="#444444").encode(x=x, y=y, text="text:N")
     title = alt.Title("How often the believed value is true", anchor="start", fontWeight="normal", fontSize=13)
     base = alt.Chart(table, title=title)
-    rule = base.mark_rule(color=BLUE, strokeWidth=2).encode(
+    band = base.mark_area(color=BLUE, opacity=0.2).encode(
         x=x, y=alt.Y("observed_low:Q", title=None), y2="observed_high:Q"
     )
     tooltip = [alt.Tooltip("believed:Q", format=".1%"), alt.Tooltip("observed:Q", format=".1%"), "beliefs:Q"]
-    point = base.mark_point(filled=True, size=70, color=BLUE, opacity=1).encode(x=x, y=y, tooltip=tooltip)
-    layered = alt.LayerChart(layer=[ideal, note, rule, point])
+    line = base.mark_line(color=BLUE, point=True).encode(x=x, y=y, tooltip=tooltip)
+    layered = alt.LayerChart(layer=[ideal, note, band, line])
     return layered.properties(height=HEIGHT + 40)
 
 

@@ -185,17 +185,14 @@ def leak_sentence(leak: pd.DataFrame) -> str:
 
 
 def calibration_sentence(contents: ReportContents) -> str:
-    """Observed frequency of the highest beliefs."""
-    table = contents.calibration
-    row = table[table["adversary"] == contents.details.name].iloc[-1:]
-    if row.empty:
+    """Number of sure beliefs, and share of them that is right."""
+    one, least = contents.headlines[contents.details.name], percent(contents.settings.sure)
+    if not one.respondents:
         return "No record is published."
-    last = row.iloc[0]
-    least, believed = percent(float(last["bin_low"])), percent(float(last["believed"]))
+    right = f" Of these beliefs, {percent(one.right / one.sure)} are right." if one.sure else ""
     return (
-        f"The adversary has {counted(last['beliefs'], 'belief')} of {least} or more, with a mean of {believed}. Of these beliefs, "
-        f"{percent(float(last['observed']))} are right. An adversary whose beliefs are right as often as believed knows "
-        f"how much to trust them. {ranking_sentence(contents.ranking)}"
+        f"The adversary has {counted(one.sure, 'belief')} of {least} or more.{right} An adversary whose beliefs are right as often "
+        f"as believed knows how much to trust them. {ranking_sentence(contents.ranking)}"
     )
 
 

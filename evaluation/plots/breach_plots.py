@@ -1,7 +1,6 @@
-"""Plots of breaches of a sensitive set, and of calibration."""
+"""Plots of breaches of a sensitive set, and of the reliability of beliefs."""
 
 from collections.abc import Collection, Hashable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,6 @@ from foreknow.evaluation.plots.style import (
     given_panels,
     hide_frame,
     keep_first_labels,
-    legend,
     new_figure,
     place_legend,
     without_mathtext,
@@ -134,64 +132,6 @@ def _steps(axes: Axes, places: FloatArray, heights: FloatArray, color: str, dash
         places, heights, dash, color=color, drawstyle="steps-post", label=label, marker=marker, markersize=5,
         markerfacecolor=face, markevery=MARKER_SPACING if np.isfinite(heights).any() else None,
     )  # fmt: skip
-
-
-def reliability_diagram(calibrations: Mapping[str, pd.DataFrame], *, ax: Panels | None = None) -> Panels:
-    """Reliability diagram: the fraction of right beliefs against the belief, for each interval of beliefs.
-
-    On the diagonal, beliefs are calibrated; below it, they are overconfident. The lower panel has the number of beliefs in each
-    interval.
-
-    Parameters
-    ----------
-    calibrations : mapping of title to DataFrame
-        As `calibration` returns them, one line each.
-    ax : array of Axes, shape (2,), optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    array of Axes, shape (2,)
-        The panels of the fractions and of the numbers of beliefs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not such a mapping, or a column is missing; if ``ax`` is not an array of two axes.
-    """
-    owner = "reliability_diagram"
-    takes = "is a DataFrame, as calibration returns it"
-    check_titled(owner, "calibrations", calibrations, pd.DataFrame, takes)
-    for title, table in calibrations.items():
-        for column in ("bin_low", "bin_high", "believed", "observed", "beliefs"):
-            check_table(owner, f"calibrations[{title!r}]", table, (column,), takes)
-    panels = given_panels(owner, ax, (2,))
-    if panels is None:
-        panels = new_figure(7.6, 6.0).subplots(2, 1, sharex=True, height_ratios=(3, 1))
-    axes, below = panels
-    axes.plot([0, 1], [0, 1], color="0.55", linewidth=1)
-    entries: list[tuple[str, dict[str, Any]]] = [("calibrated", {"color": "0.55", "linewidth": 1})]
-    width = 0.8 / max(len(calibrations), 1)
-    for d, (title, table) in enumerate(calibrations.items()):
-        style = color_and_marker(d, size=6)
-        axes.plot(table["believed"].to_numpy(), table["observed"].to_numpy(), linewidth=1.4, **style)
-        part = (table["bin_high"] - table["bin_low"]).to_numpy()
-        middle = (table["bin_low"] + table["bin_high"]).to_numpy() / 2 + (
-            d - (len(calibrations) - 1) / 2
-        ) * width * part
-        below.bar(middle, table["beliefs"].to_numpy(), width * part, color=style["color"])
-        entries.append((title, {"linewidth": 1.4, **style}))
-    axes.set(ylabel="share of right beliefs", title="Calibration of beliefs")
-    below.set(xlabel="belief", ylabel="number of beliefs")
-    if any((table["beliefs"] > 0).any() for table in calibrations.values()):
-        below.set(yscale="log", ylim=(0.5, None))
-    for panel in panels:
-        hide_frame(panel)
-        panel.set_xlim(-0.02, 1.02)
-        panel.xaxis.set_major_formatter(PercentFormatter(1))
-    axes.yaxis.set_major_formatter(PercentFormatter(1))
-    legend(axes, entries)
-    return panels
 
 
 def _weight_over(belief: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

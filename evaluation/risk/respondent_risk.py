@@ -64,7 +64,7 @@ def respondent_risk(
     Notes
     -----
     The highest of several beliefs is chosen after the fact, with the truth known, so it overstates what the adversary can know
-    to be right; compare `calibration`. An interval does not allow for this choice, nor for wrong knowledge. Cost: O(n log n)
+    to be right; compare `reliability_curve`. An interval does not allow for this choice, nor for wrong knowledge. Cost: O(n log n)
     for n records in all.
     """
     check_flag("respondent_risk", "show_values", show_values)
@@ -340,7 +340,7 @@ def across_draws(
     -----
     The interval says how much the measure depends on what the adversary does not know of the law. The measure of the mixture
     can lie outside: a mixture of certain and different beliefs is uncertain. It is no interval for a larger population. For a
-    measure over all releases, as `calibration`, call it with each of ``beliefs.draws.beliefs``. Cost: that of the measure for
+    measure over all releases, as `reliability_curve`, call it with each of ``beliefs.draws.beliefs``. Cost: that of the measure for
     each draw.
     """
     if not callable(measure):

@@ -110,7 +110,7 @@ def score_decomposition(
     score : {"brier", "log"}
     decomposition : {"isotonic", "bins"}
         Rule that recalibrates beliefs. ``"isotonic"``: isotonic regression of y on p (CORP; Dimitriadis, Gneiting, Jordan
-        2021), which needs no bins. ``"bins"``: the observed frequency of the bin (Murphy 1973), as in `calibration`.
+        2021), which needs no bins. ``"bins"``: the observed frequency of the bin (Murphy 1973).
     bins : int
         Number of equal parts of 0 to 1, of ``"bins"`` and of the expected calibration error.
     sensitive_set : collection of values, optional
@@ -120,7 +120,7 @@ def score_decomposition(
     leaving_out : CompromisedRecords or collection of respondents, optional
         See `adversary_gain`.
     draws, level, rng
-        See `calibration`.
+        See `reliability_curve`.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def score_decomposition(
     Raises
     ------
     TypeError, ValueError
-        As `calibration`; if a choice or a number is none of those above.
+        As `reliability_curve`; if a choice or a number is none of those above.
 
     Notes
     -----
@@ -152,7 +152,7 @@ def score_decomposition(
     lie over ``high``. A negative end counts as 0; the interval of ``within_bins``, which may be negative, is the percentile
     interval. The bias is not removed: of 120,000 simulated records with calibrated, continuous beliefs the interval of the
     isotonic miscalibration was 0.9e-4 to 1.7e-4, without 0. A small positive ``low`` is no evidence of miscalibration.
-    Respondents are drawn with all their records (`calibration`). Cost: O(c log c) for c forecasts, and O(c) per draw.
+    Respondents are drawn with all their records (`reliability_curve`). Cost: O(c log c) for c forecasts, and O(c) per draw.
     """
     owner = "score_decomposition"
     check_choice(owner, "score", score, ("brier", "log"))

@@ -8,10 +8,10 @@ from foreknow.defenses import JSReduce, KAnonymity, Mondrian, publish
 from foreknow.evaluation import (
     across_draws,
     adversary_gain,
-    calibration,
     compare,
     exams,
     log_score,
+    reliability_curve,
     respondent_risk,
     risk_table,
 )
@@ -61,7 +61,7 @@ class TestAcrossDraws:
         sure = [risk_table(draw, SIMULATION.history)["sure"].iloc[2] for draw in beliefs.draws.beliefs]
         assert table[["sure_low", "sure_high"]].iloc[2].tolist() == [min(sure), max(sure)]
 
-    @pytest.mark.parametrize("measure", [calibration, respondent_risk])
+    @pytest.mark.parametrize("measure", [reliability_curve, respondent_risk])
     def test_a_measure_over_all_releases_is_refused(self, measure):
         with pytest.raises(ValueError, match=f"{measure.__name__} returns no table with one row per release"):
             across_draws(measure, attacked(2), SIMULATION.history)

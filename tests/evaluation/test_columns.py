@@ -57,7 +57,6 @@ WORST = {"nothing": SnapshotAttack(Adversary(UniformPrior())), "chain": ATTACK}
 TABLES = {
     "across_draws": lambda: [evaluation.across_draws(evaluation.risk_table, SPREAD, HISTORY)],
     "breaches": lambda: [evaluation.breaches(each, HISTORY, r=2, **SET) for each in (BELIEFS, Beliefs(()))],
-    "calibration": lambda: [evaluation.calibration(BELIEFS, HISTORY, **each) for each in ({}, DRAWS)],
     "compare_knowledge": lambda: [evaluation.compare_knowledge(RELEASES, {"me": ADVERSARY}, **DRAWS)],
     "consistency_test": lambda: [evaluation.consistency_test(BELIEFS, HISTORY, **DRAWS)],
     "exposing_members": lambda: [

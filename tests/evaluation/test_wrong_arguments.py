@@ -18,7 +18,6 @@ from foreknow.evaluation import (
     adult,
     adversary_gain,
     breaches,
-    calibration,
     compare,
     disclosures,
     exams,
@@ -74,7 +73,6 @@ WRONG = (
 CALLS = {
     **{name: (measure, ["beliefs", "history"]) for name, measure in BELIEF_MEASURES.items() if name != "breaches"},
     "breaches": (breaches, ["beliefs", "history", "sensitive_set", "r"]),
-    "calibration": (calibration, ["beliefs", "history"]),
     "score_decomposition": (score_decomposition, ["beliefs", "history"]),
     "reliability_curve": (reliability_curve, ["beliefs", "history"]),
     "respondent_risk": (respondent_risk, ["beliefs", "history"]),
@@ -106,7 +104,6 @@ OPTIONS = {
     "risk_table": ["leaving_out", "least", "sure"],
     "brier_score": ["bins", "decomposition", "leaving_out"],
     "information_flow": ["gains", "before", "leaving_out"],
-    "calibration": ["bins", "leaving_out", "sensitive_set", "draws", "level", "rng"],
     "score_decomposition": [
         *("score", "decomposition", "bins", "sensitive_set", "least", "leaving_out", "draws", "level", "rng")
     ],

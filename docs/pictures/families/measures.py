@@ -48,12 +48,6 @@ def measure_pictures() -> Pictures:
     breached = {d: evaluation.breaches(b, history, {"HIV"}, 2)["breached"] for d, b in beliefs.items()}
     yield "breaches", by_release(breached, "holders in breach, r = 2")
     yield "risk_table", risk_table({d: evaluation.risk_table(b, history) for d, b in beliefs.items()})
-    yield (
-        "calibration",
-        curves(
-            {d: evaluation.calibration(b, history).set_index("believed")["observed"] for d, b in beliefs.items()}, "o-"
-        ),
-    )
     yield "reliability_curve", reliability(beliefs, history)
     yield (
         "consistency_test",

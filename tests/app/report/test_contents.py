@@ -30,9 +30,9 @@ from foreknow.defenses import (
     publish,
 )
 from foreknow.evaluation import (
-    calibration,
     exams,
     gcp,
+    reliability_curve,
     respondent_risk,
     retroactive_leak,
     risk_table,
@@ -258,9 +258,9 @@ class TestAsTheMeasures:
         forward, hindsight = (JointAttack(informed, hindsight=each)(releases) for each in (False, True))
         if contents.details.name == "informed":
             pd.testing.assert_frame_equal(contents.leak, retroactive_leak(forward, hindsight, history))
-        columns = ["bin_low", "bin_high", "believed", "observed", "beliefs"]
+        columns = ["believed", "observed", "beliefs"]
         shown = contents.calibration.query("adversary == 'informed'")[columns].reset_index(drop=True)
-        pd.testing.assert_frame_equal(shown, calibration(hindsight, history)[columns])
+        pd.testing.assert_frame_equal(shown, reliability_curve(hindsight, history, draws=0)[columns])
         row = contents.attacks.query("attack == 'Informed adversary, release by release'").iloc[0]
         sequential = total_of_risk(risk_table(SequentialAttack(informed)(releases), history))
         assert (row["sure"], row["right"]) == (sequential["sure"], sequential["right"])

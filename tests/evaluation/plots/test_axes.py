@@ -25,7 +25,6 @@ RELEASE = Release(VIEW, [0, 0, 1, 1])
 BELIEFS = SnapshotAttack(Adversary(UniformPrior()))([RELEASE])
 SAMPLED = SnapshotAttack(Adversary(UniformPrior(), estimator=SwapChain(draws=8, chains=2, rng=1)))([RELEASE])
 TWO = {"one": BELIEFS, "two": BELIEFS}
-CALIBRATION = evaluation.calibration(BELIEFS, HISTORY)
 CURVE = evaluation.reliability_curve(BELIEFS, HISTORY, draws=2, rng=1)
 LEAK = evaluation.retroactive_leak(BELIEFS, BELIEFS, HISTORY)
 RISK = pd.DataFrame(
@@ -49,7 +48,6 @@ PLOTS = [
     ("influence_map", (GRAPH,), {}, ()),
     ("influence_over_distance", (GRAPH,), {}, ()),
     ("leak_plot", (LEAK,), {}, (3,)),
-    ("reliability_diagram", ({"one": CALIBRATION},), {}, (2,)),
     ("reliability_plot", ({"one": CURVE, "two": CURVE},), {}, (2, 2)),
     ("risk_utility_map", (RISK,), {}, ()),
     ("risk_utility_map", (RISK,), {"panel": "attack"}, (2,)),

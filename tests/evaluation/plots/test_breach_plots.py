@@ -1,4 +1,4 @@
-"""Plots of breaches and calibration show the numbers of the tables."""
+"""Plots of breaches show the numbers of the tables."""
 
 import warnings
 
@@ -9,7 +9,7 @@ import pytest
 from strategies import view_of
 
 from foreknow.attacks import SnapshotAttack
-from foreknow.evaluation import breach_curve, breaches, calibration, reliability_diagram
+from foreknow.evaluation import breach_curve, breaches
 from foreknow.models import Adversary, Exact, GivenPrior, History, Release
 
 VIEW = view_of("ABCDEFG", "xxyyyxy", domain="xy")
@@ -83,25 +83,3 @@ class TestCurve:
             breach_curve(BELIEFS, HISTORY, {"x"}, r=0.5)
         with pytest.raises(ValueError, match="breach_curve: the sensitive set holds 'z'"):
             breach_curve(BELIEFS, HISTORY, {"z"})
-
-
-class TestReliability:
-    def test_marks_and_bars_are_the_tables(self, tmp_path):
-        tables = {
-            "set": calibration(BELIEFS, HISTORY, bins=5, sensitive_set={"x"}),
-            "values": calibration(BELIEFS, HISTORY, bins=5),
-        }
-        axes, below = reliability_diagram(tables)
-        for line, bars, table in zip(axes.lines[1:], below.containers, tables.values(), strict=True):
-            np.testing.assert_array_equal(line.get_xdata(), table["believed"])
-            np.testing.assert_array_equal(line.get_ydata(), table["observed"])
-            assert [bar.get_height() for bar in bars] == table["beliefs"].tolist()
-            for bar, row in zip(bars, table.itertuples(), strict=True):
-                assert row.bin_low < bar.get_x() < bar.get_x() + bar.get_width() < row.bin_high
-        assert [text.get_text() for text in axes.get_legend().texts] == ["calibrated", "set", "values"]
-        assert drawn([axes], tmp_path).std() > 0
-
-    def test_nothing_to_show(self, tmp_path):
-        nobody = SnapshotAttack(Adversary(PRIOR))([Release(VIEW, [-1] * 7)])
-        assert drawn(reliability_diagram({"none": calibration(nobody, HISTORY)}), tmp_path).std() > 0
-        assert drawn(reliability_diagram({}), tmp_path).std() > 0

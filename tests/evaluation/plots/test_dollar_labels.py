@@ -19,7 +19,7 @@ from foreknow.evaluation import (
     gain_over_time,
     group_sizes,
     influence_map,
-    reliability_diagram,
+    reliability_plot,
     risk_utility_map,
 )
 from foreknow.evaluation.plots.style import without_mathtext
@@ -75,8 +75,8 @@ def learned():
 
 
 def calibrations():
-    table = pd.DataFrame({"bin_low": [0.0], "bin_high": [1.0], "believed": [0.4], "observed": [0.5], "beliefs": [9]})
-    return reliability_diagram(dict.fromkeys(WORDS, table))
+    table = pd.DataFrame({"believed": [0.4], "observed": [0.5], "beliefs": [9]})
+    return reliability_plot(dict.fromkeys(WORDS, table))
 
 
 PLOTS = {

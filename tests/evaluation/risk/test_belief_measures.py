@@ -1,4 +1,4 @@
-"""Gain, accuracy and calibration against fractions by hand and plain loops over the labelled frames."""
+"""Gain and accuracy against fractions by hand and plain loops over the labelled frames."""
 
 from fractions import Fraction
 
@@ -13,7 +13,6 @@ from foreknow.attacks import SequentialAttack, SnapshotAttack
 from foreknow.evaluation import (
     adversary_confidence,
     adversary_gain,
-    calibration,
     disclosures,
     log_score,
     success_rate,
@@ -370,37 +369,3 @@ class TestProperScores:
         sure = PerGroup(lambda prior, counts: np.tile(np.eye(3)[0], (len(prior), 1)) + 0 * counts)
         found = only(log_score(*attacked(SURPRISING, sure), least=2.0**-7))
         assert found["log_score"] == pytest.approx(-7 * 4 / 7)  # b, c, b, b against the three a's
-
-    def test_calibration_against_plain_loops(self):
-        beliefs, history = attacked(SURPRISING, Exact())
-        table = calibration(beliefs, history, bins=4)
-        posterior, truth = beliefs.posterior(1), history[0].frame.set_index("id")["result"]
-        cells = [(p, truth[i] == v) for i in IDS[:7] for v, p in posterior.loc[i].items()]
-        for row in table.itertuples():
-            inside = [(p, hit) for p, hit in cells if row.bin_low <= p < row.bin_high or (row.bin_high == 1 and p == 1)]
-            assert row.beliefs == len(inside)
-            assert row.believed == pytest.approx(np.mean([p for p, _ in inside]))
-            assert row.observed == pytest.approx(np.mean([hit for _, hit in inside]))
-        assert table["beliefs"].sum() == 7 * 3
-
-    def test_calibration_of_a_set_has_one_belief_per_respondent(self):
-        beliefs, history = attacked(SURPRISING, Exact())
-        table = calibration(beliefs, history, bins=4, sensitive_set={"a", "c"})
-        posterior, truth = beliefs.posterior(1), history[0].frame.set_index("id")["result"]
-        people = [(1 - posterior.loc[i, "b"], truth[i] != "b") for i in IDS[:7]]
-        assert table["beliefs"].sum() == 7
-        for row in table.itertuples():
-            inside = [
-                (p, has) for p, has in people if row.bin_low <= p < row.bin_high or (row.bin_high == 1 and p == 1)
-            ]
-            assert row.beliefs == len(inside)
-            assert row.believed == pytest.approx(np.mean([p for p, _ in inside]))
-            assert row.observed == pytest.approx(np.mean([has for _, has in inside]))
-
-    def test_calibration_of_a_set_outside_the_domain(self):
-        with pytest.raises(ValueError, match="calibration: the sensitive set holds 'd'"):
-            calibration(*attacked(EXPECTED, Exact()), sensitive_set={"a", "d"})
-
-    def test_calibration_needs_a_part(self):
-        with pytest.raises(ValueError, match="bins is 0"):
-            calibration(*attacked(EXPECTED, Exact()), bins=0)

@@ -1,48 +1,29 @@
-"""Intervals of calibration: respondents are drawn with all their records."""
+"""Intervals of the reliability curve: respondents are drawn with all their records."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from given_beliefs import dependent_beliefs, given_beliefs
 
-from foreknow.evaluation import calibration
+from foreknow.evaluation import reliability_curve
 from foreknow.evaluation.risk.reliability_curve import as_bootstrap
 
-RNG = np.random.default_rng(5)
-POSTERIORS = [RNG.dirichlet([0.5, 0.5, 0.5], 9) for _ in range(3)]
-TRUTHS = [RNG.integers(0, 3, 9) for _ in range(3)]
-IDS = [range(9), range(3, 12), range(1, 10)]
-BELIEFS, HISTORY = given_beliefs(TRUTHS, POSTERIORS, ids=IDS)
-
-
-def copied(weights, low, high):
-    """Observed frequency in a bin among copied records: each respondent's records, as many times as it is drawn."""
-    hits = [
-        true == value
-        for truths, rows, names in zip(TRUTHS, POSTERIORS, IDS, strict=True)
-        for true, row, name in zip(truths, rows, names, strict=True)
-        for value, p in enumerate(row)
-        if low <= p < high or (high == p == 1)
-        for _ in range(int(weights[name]))
-    ]
-    return np.mean(hits) if hits else np.nan
+BELIEFS, HISTORY = given_beliefs([[0, 1, 1]], [np.full((3, 3), 1 / 3)])
 
 
 def test_the_interval_is_that_of_copied_tables():
-    """All names are seen in the order 0 to 11, so weights are in the order of the names."""
-    table = calibration(BELIEFS, HISTORY, bins=4, draws=30, level=0.8, rng=3)
-    drawn = np.random.default_rng(3).multinomial(12, np.full(12, 1 / 12), size=30)
-    for row in table.itertuples():
-        frequencies = [copied(weights, row.bin_low, row.bin_high) for weights in drawn]
-        assert row.observed_low == pytest.approx(np.nanquantile(frequencies, 0.1))
-        assert row.observed_high == pytest.approx(np.nanquantile(frequencies, 0.9))
-
-
-def test_no_draws_and_draws_have_the_same_frequencies():
-    without, drawn = calibration(BELIEFS, HISTORY), calibration(BELIEFS, HISTORY, draws=5, rng=1)
-    pd.testing.assert_frame_equal(without, drawn[without.columns])
-    assert [*drawn.columns[-2:]] == ["observed_low", "observed_high"]
-    pd.testing.assert_frame_equal(drawn, calibration(BELIEFS, HISTORY, draws=5, rng=np.random.default_rng(1)))
+    """All records have one belief: the curve of a draw is the share of holders among its respondents, copied as often as drawn."""
+    beliefs, history = dependent_beliefs(np.random.default_rng(4))
+    row = reliability_curve(beliefs, history, sensitive_set={"a"}, draws=30, level=0.8, rng=3).iloc[0]
+    holds = np.concatenate([view.frame[view.schema.sensitive].to_numpy() == "a" for view in history])
+    owner = np.concatenate([view.frame[view.schema.respondent].to_numpy() for view in history])
+    names = list(dict.fromkeys(owner.tolist()))
+    drawn = np.random.default_rng(3).multinomial(len(names), np.full(len(names), 1 / len(names)), size=30)
+    shares = []
+    for weights in drawn:
+        copies = [hit for hit, name in zip(holds, owner, strict=True) for _ in range(int(weights[names.index(name)]))]
+        shares.append(np.mean(copies))
+    assert row["observed"] == pytest.approx(holds.mean())
+    assert (row["observed_low"], row["observed_high"]) == pytest.approx(tuple(np.quantile(shares, [0.1, 0.9])))
 
 
 def test_batches_draw_the_same_weights(monkeypatch):
@@ -57,7 +38,9 @@ def test_batches_draw_the_same_weights(monkeypatch):
 def test_dependent_records_do_not_count_as_new_ones():
     """With the same value in four releases the interval is that of one release; independent ones would halve it."""
     four, one = (
-        calibration(*dependent_beliefs(np.random.default_rng(1), releases=t), sensitive_set={"a"}, draws=400, rng=1)
+        reliability_curve(
+            *dependent_beliefs(np.random.default_rng(1), releases=t), sensitive_set={"a"}, draws=400, rng=1
+        )
         for t in (4, 1)
     )
     assert four["beliefs"].iloc[0] == 4 * one["beliefs"].iloc[0]
@@ -73,7 +56,7 @@ def test_intervals_cover_the_rate():
     """
     rng, covered = np.random.default_rng(11), 0
     for _ in range(200):
-        row = calibration(*dependent_beliefs(rng), sensitive_set={"a"}, draws=100, rng=rng).iloc[0]
+        row = reliability_curve(*dependent_beliefs(rng), sensitive_set={"a"}, draws=100, rng=rng).iloc[0]
         covered += row["observed_low"] <= 0.3 <= row["observed_high"]
     assert 0.9 - 3 * np.sqrt(0.9 * 0.1 / 200) - 0.02 <= covered / 200 <= 0.98
 
@@ -83,11 +66,16 @@ def test_intervals_cover_the_rate():
     [({"draws": -1}, "draws is -1"), ({"draws": 2.5}, "draws is 2.5"), ({"level": 1}, "level is 1; it is the prob")],
 )
 def test_wrong_settings(options, words):
-    with pytest.raises(ValueError, match=f"calibration: {words}"):
-        calibration(BELIEFS, HISTORY, **options)
+    with pytest.raises(ValueError, match=f"reliability_curve: {words}"):
+        reliability_curve(BELIEFS, HISTORY, **options)
 
 
 def test_no_beliefs():
-    table = calibration(*given_beliefs([[0, 1]], [np.eye(2)], labels=[[-1, -1]]), draws=3, rng=1)
+    table = reliability_curve(*given_beliefs([[0, 1]], [np.eye(2)], labels=[[-1, -1]]), draws=3, rng=1)
     assert len(table) == 0
     assert "observed_low" in table
+
+
+def test_a_set_outside_the_domain():
+    with pytest.raises(ValueError, match="reliability_curve: the sensitive set holds 'd'"):
+        reliability_curve(BELIEFS, HISTORY, sensitive_set={"a", "d"})

@@ -1,9 +1,9 @@
 """Notes on the beliefs of an attack: what they leave out or approximate."""
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+import pandas as pd
 
 from foreknow.models import (
     Adversary,
@@ -15,7 +15,7 @@ from foreknow.models import (
     ReleaseBeliefs,
     Status,
 )
-from foreknow.models.arrays import BoolArray
+from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.joint.group_messages import GroupMessages
 from foreknow.models.notes import Note
 
@@ -128,18 +128,23 @@ def repeated_pairs(observations: Iterable[Observation]) -> float:
         From 0 to 1; 0 if there is no pair. Exact. Cost: O(n) per release, because pairs are counted by sizes of groups and of
         their intersections with earlier groups.
     """
-    last: dict[Hashable, tuple[int, int]] = {}
-    repeated = pairs = 0
-    for number, seen in enumerate(observations):
-        published = [
-            (who, group)
-            for who, group in zip(seen.people.respondents.tolist(), seen.group.tolist(), strict=True)
-            if group >= 0
-        ]
-        before = [(last[who], group) for who, group in published if who in last]
-        pairs += _pairs(group for _, group in before)
-        repeated += _pairs(before)
-        last.update((who, (number, group)) for who, group in published)
+    seen = list(observations)
+    if not seen:
+        return 0.0
+    numbers = pd.factorize(np.concatenate([each.people.respondents for each in seen]))[0]
+    ends = np.cumsum([len(each.group) for each in seen])
+    # Group at the previous publication of each respondent, numbered over all releases; -1 before the first.
+    last = np.full(int(numbers.max(initial=-1)) + 1, -1)
+    repeated = pairs = groups = 0
+    for each, own in zip(seen, np.split(numbers, ends[:-1]), strict=True):
+        published = each.group >= 0
+        who, group = own[published], each.group[published] + groups
+        before = last[who]
+        again = before >= 0
+        pairs += _pairs(group[again])
+        repeated += _pairs(before[again] * (groups + len(each.counts)) + group[again])
+        last[who] = group
+        groups += len(each.counts)
     return repeated / pairs if pairs else 0.0
 
 
@@ -162,9 +167,10 @@ def overconfidence_notes(share: float) -> tuple[Note, ...]:
     return (Note(kind, share=share),)
 
 
-def _pairs(parts: Iterable[Hashable]) -> int:
+def _pairs(parts: IntArray) -> int:
     """Number of pairs of equal elements."""
-    return sum(size * (size - 1) // 2 for size in Counter(parts).values())
+    sizes = np.unique(parts, return_counts=True)[1]
+    return int((sizes * (sizes - 1) // 2).sum())
 
 
 def joint_notes(

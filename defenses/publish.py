@@ -227,7 +227,7 @@ def _grouped(
     """Group a view with its records in the order of their respondents' ranks, and number the groups at random."""
     order = np.argsort([ranks[respondent] for respondent in view.people.respondents])
     ordered = prior.rows(order) if isinstance(prior, DrawnPrior) else prior[order]
-    grouping = defense(View(view.frame.iloc[order], view.schema, view.time), ordered, past)
+    grouping = defense(view.in_order(order), ordered, past)
     takes = "is a Grouping, which a defense returns; make one by Grouping(labels), with -1 for suppressed records"
     check_kind("publish", f"the result of {defense!r}", grouping, Grouping, takes)
     if len(grouping.labels) != len(view):

@@ -137,6 +137,15 @@ class View:
             object.__setattr__(view, name, value)
         return view
 
+    def in_order(self, order: IntArray) -> "View":
+        """View of the same records in another order: ``order`` is a permutation of its rows, which is not checked."""
+        view = object.__new__(View)
+        frame = self.frame.take(order).reset_index(drop=True)
+        content = {"frame": frame, "schema": self.schema, "time": self.time, "table_counts": self.table_counts}
+        for name, value in (content | {"people": self.people[order], "sensitive": self.sensitive[order]}).items():
+            object.__setattr__(view, name, value)
+        return view
+
     def __len__(self) -> int:
         return len(self.people)
 

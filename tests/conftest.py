@@ -41,7 +41,7 @@ def pytest_ignore_collect(collection_path, config):
     return True if quick and ALL_SLOW.search(collection_path.read_text()) else None
 
 
-ALL_SLOW = re.compile(r"^pytestmark = .*mark\.slow\b", re.M)
+ALL_SLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow\b", re.M)
 """Line of a file whose tests are all slow."""
 
 _default_rng = np.random.default_rng
@@ -85,16 +85,7 @@ def pytest_configure(config):
             importlib.import_module("public_objects")
 
 
-LONGEST = (
-    "models/programs",
-    "app/cli",
-    "models/joint",
-    "attacks",
-    "app/disk",
-    "defenses",
-    "models/knowledge",
-    "evaluation",
-)
+LONGEST = ("models/programs", "app/cli", "models/joint", "attacks", "defenses", "app/disk", "app/report", "docs")
 """Folders that start first, so that no worker is left with a long one at the end."""
 
 
@@ -117,8 +108,8 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFolder(config, log)
 
 
-CASES = 4
-"""Largest number of cases of a test that `--quick` runs, but for tests of the whole package, which stand beside this file."""
+CASES = {"app": 1, "attacks": 4, "defenses": 4, "evaluation": 4, "models": 4, "testing": 4, "docs": 4}
+"""Largest number of cases of a test that `--quick` runs, by folder; all of those of the package, which stand beside this file."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -138,7 +129,7 @@ def _thin_out(items):
             tests[item.nodeid.partition("[")[0]].append(item)
     kept = []
     for turn, cases in enumerate(tests.values()):
-        step = 1 if cases[0].path.parent == TESTS else -(-len(cases) // CASES)
+        step = -(-len(cases) // CASES.get(cases[0].path.relative_to(TESTS).parts[0], len(cases)))
         kept += cases[turn % step :: step]
         test = getattr(cases[0].obj, "__func__", cases[0].obj)
         if own := getattr(test, "_hypothesis_internal_use_settings", None):

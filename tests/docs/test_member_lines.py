@@ -19,6 +19,8 @@ sys.path.insert(0, str(ROOT / "docs" / "pictures"))
 from example import Example, example, with_symptoms
 from site_extensions.member_sections import member_sections
 
+pytestmark = pytest.mark.slow
+
 LINES = {
     name: found[1]
     for name, section in member_sections().items()

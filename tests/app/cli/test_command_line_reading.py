@@ -17,6 +17,8 @@ from foreknow.models import Categorical, History, Numeric, Omega
 from foreknow.models.advice import Advice, Named, Setting, Wording
 from foreknow.models.tables.cleaning.times_of_cells import ordered_times
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = Columns("id", "week", "result", ("age", "town"))
 BIG = 2**53 + 1
 

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from commands import ROLES, records, write
 
+pytestmark = pytest.mark.slow
+
 
 class TestConsoleScript:
     """The installed command, run by a shell."""
@@ -30,7 +32,6 @@ class TestConsoleScript:
         bad = self.shell(tmp_path, "check", "none.csv", "--sensitive", "result")
         assert (bad.returncode, bad.stdout, bad.stderr) == (2, "", "error: there is no file none.csv.\n")
 
-    @pytest.mark.slow
     def test_the_round_trip(self, tmp_path):
         write(records(), tmp_path / "r.csv")
         assert self.shell(tmp_path, "publish", "r.csv", *ROLES, "--out", "out", "-j", 2).returncode == 0

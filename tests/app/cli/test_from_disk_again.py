@@ -16,7 +16,7 @@ from foreknow.app import disk as large
 from foreknow.app.disk.large_table import check_records
 from foreknow.evaluation.file_lock import locked
 
-pytestmark = pytest.mark.usefixtures("wide")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("wide")]
 
 DISK = [*ROLES, "--from-disk", "--defense", "mondrian", "--block", 40]
 

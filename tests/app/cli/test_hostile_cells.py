@@ -12,6 +12,8 @@ from commands import ROLES, records, run, write
 from foreknow.app.cli import command_line
 from foreknow.app.cli.files.atomic_output import FORMULA_STARTS
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "=cmd|'/C calc'!A0\x1b[2J\x1b]0;owned\x07\u202etxt"
 """Value that a spreadsheet would run, that would clear a terminal, and that turns the direction of a line."""
 

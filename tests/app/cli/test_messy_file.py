@@ -16,6 +16,8 @@ from wrong_input import main
 from foreknow.app.cli.files.columns import Columns
 from foreknow.models import Cleaning, History, InputFaults
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = Columns("Patient", "Month", "Diagnosis", ("Age", "Sex", "Weight"), numbers=("Age",))
 SETTLED = Columns(
     "Patient",

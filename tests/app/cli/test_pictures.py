@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from foreknow.app.cli import command_line
 
-pytestmark = pytest.mark.usefixtures("wide")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("wide")]
 
 
 def pictures(folder):

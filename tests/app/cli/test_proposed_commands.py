@@ -9,7 +9,7 @@ from commands import ROLES, proposed, read, records, run, write
 
 from foreknow.app.cli.commands.next_step import attack_of_key
 
-pytestmark = pytest.mark.usefixtures("wide")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("wide")]
 
 SURE = ["--sure", 0.7]
 KNOWN = ["--classes", 2, "--pseudo-count", 0.3, "--gaps", "power", "--order", 2, "--revision", "chain"]

@@ -9,7 +9,7 @@ import pytest
 import read_only_runs
 from commands import ROLES, records, run, write
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="permissions are those of POSIX")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="permissions are those of POSIX")]
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ from commands import ROLES, records, run, write
 from foreknow.app.cli.commands import attack_findings, compare_command, publish_command
 from foreknow.app.cli.printing.terminal import TimeLeft
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def texts():

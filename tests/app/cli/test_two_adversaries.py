@@ -6,7 +6,7 @@ import re
 import pytest
 from commands import ROLES, read, records, run, write
 
-pytestmark = pytest.mark.usefixtures("wide")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("wide")]
 
 SURE = ["--sure", 0.7]
 

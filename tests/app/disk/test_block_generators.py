@@ -14,6 +14,8 @@ from foreknow.defenses import JSReduce, KAnonymity, Mondrian
 from foreknow.models import Adversary, Auto, Exact, MarkovChain, Mixed, Omega, SwapChain, UniformPrior
 from foreknow.models.problem import Posterior
 
+pytestmark = pytest.mark.slow
+
 CHAIN = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
 
 
@@ -79,7 +81,6 @@ def test_a_publication_with_draws_is_the_same_in_any_order_of_the_blocks(tmp_pat
     assert parts_of(tmp_path / "beliefs") == bytes_of(tmp_path / "one" / "private" / "beliefs")
 
 
-@pytest.mark.slow
 def test_an_attack_with_draws_is_the_same_with_two_processes(tmp_path):
     published = publish_large(on_disk(tmp_path, people=80), Mondrian(KAnonymity(4)), tmp_path / "out", block=30, seed=7)
     for workers in (1, 2):

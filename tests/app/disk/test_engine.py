@@ -13,7 +13,7 @@ from engine_tasks import killed, threads_of_products, waits_from_the_second_on
 from foreknow.app.disk import Engine, LargeTable
 from foreknow.app.disk.large_table import columns_of_file
 
-slow = pytest.mark.slow
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=slow)])
@@ -53,7 +53,6 @@ def test_too_little_memory_names_the_setting_and_the_option():
         connection.execute("SET memory_limit = '10MB'; SELECT list(range) FROM range(10_000_000)").fetchall()
 
 
-@slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are of POSIX")
 def test_a_killed_process_is_told_in_one_sentence():
     with pytest.raises(ChildProcessError, match=r"one of 2 processes was killed.*memory runs out.*run it again"):
@@ -61,7 +60,6 @@ def test_a_killed_process_is_told_in_one_sentence():
     assert list(Engine(workers=2).map(abs, range(4))) == [0, 1, 2, 3]
 
 
-@slow
 @pytest.mark.filterwarnings("default")
 def test_a_cluster_whose_workers_are_killed_is_told_in_one_sentence(monkeypatch):
     distributed = pytest.importorskip("distributed", reason="needs foreknow[distributed]")
@@ -86,7 +84,6 @@ def test_a_task_of_a_cluster_uses_one_thread():
     assert set(found) == {1}
 
 
-@slow
 @pytest.mark.filterwarnings("default")
 def test_results_of_a_cluster_come_one_by_one(tmp_path):
     """The second task waits for a file that is made when the first result has come."""
@@ -106,7 +103,6 @@ def test_results_of_a_cluster_come_one_by_one(tmp_path):
     assert [number for _, number in shown] == [3, 3, 3]
 
 
-@slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are of POSIX")
 def test_the_command_ends_with_status_2_and_goes_on(tmp_path):
     """A program that runs the command, and kills its first child while it publishes."""

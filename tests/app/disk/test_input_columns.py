@@ -11,6 +11,8 @@ from foreknow.app.disk import Engine, LargeTable, publish_large, verify_large
 from foreknow.defenses import Anatomy, KAnonymity, Mondrian
 from foreknow.models import Categorical, Numeric, Schema
 
+pytestmark = pytest.mark.slow
+
 ROLES = ["age", "sex", "place"]
 
 

@@ -19,6 +19,8 @@ from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Mondrian, TCloseness
 from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
 
+pytestmark = pytest.mark.slow
+
 ADVERSARY = Adversary(UniformPrior(), MarkovChain(1, 0.6 * np.eye(4) + 0.1), estimator=Omega())
 COLUMNS = ["age", "sex", "place"]
 NAMED = ["rank=1/value=0", "group=0/respondent=p1", "step=0/q0=3", "result=v0/week=1"]

@@ -17,6 +17,8 @@ from foreknow.attacks import SequentialAttack
 from foreknow.defenses import KAnonymity, Mondrian
 from foreknow.models import Adversary, Categorical, History, MarkovChain, Numeric, Omega, UniformPrior, View
 
+pytestmark = pytest.mark.slow
+
 WRITERS = {"parquet": "to_parquet", "csv": "to_csv"}
 
 

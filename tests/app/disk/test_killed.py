@@ -19,9 +19,9 @@ from foreknow.defenses import KAnonymity, Mondrian
 from foreknow.evaluation.checks.manifest import differences, listing_of
 from foreknow.evaluation.file_lock import locked
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and forks are of POSIX")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals and forks are of POSIX")]
 
-MANY = [pytest.param(2, id="short"), pytest.param(100, id="long", marks=pytest.mark.slow)]
+MANY = [pytest.param(2, id="short"), pytest.param(100, id="long")]
 
 
 def killed(way, source, work, kills):
@@ -42,13 +42,11 @@ def test_a_killed_run_resumes_to_the_same_bytes(tmp_path, kills):
     assert killed("disk", tmp_path / "visits.parquet", tmp_path, kills)["killed"] == kills
 
 
-@pytest.mark.slow
 def test_a_killed_command_resumes_to_the_same_bytes(tmp_path):
     visits().to_parquet(tmp_path / "visits.parquet")
     assert killed("command", tmp_path / "visits.parquet", tmp_path, 100)["killed"] == 100
 
 
-@pytest.mark.slow
 def test_a_killed_attack_resumes_to_the_same_bytes(tmp_path):
     visits().to_parquet(tmp_path / "visits.parquet")
     found = killed("attack", tmp_path / "visits.parquet", tmp_path, 100)

@@ -25,6 +25,8 @@ from foreknow.app.disk.parts import GROUPS_OF_A_BLOCK, MOST_BLOCKS
 from foreknow.defenses import BKAA, Anatomy, FullDomain, JSReduce, KAnonymity, Mondrian
 from foreknow.models import Adversary, Categorical, Grouping, Numeric, Release, Schema, UniformPrior, View
 
+pytestmark = pytest.mark.slow
+
 NOBODY = Adversary(UniformPrior())
 ONE_AGE = Schema({"age": Numeric(0, 99)}, "result", ("a", "b", "c", "d"))
 AGE_AND_SEX = Schema({"age": Numeric(0, 99), "sex": Categorical(("f", "m"))}, "result", ("a", "b", "c", "d"))

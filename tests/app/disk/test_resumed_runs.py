@@ -22,6 +22,8 @@ from foreknow.attacks import SequentialAttack
 from foreknow.defenses import Anatomy, KAnonymity, Mondrian
 from foreknow.models import Adversary, UniformPrior
 
+pytestmark = pytest.mark.slow
+
 ADVERSARY = Adversary(UniformPrior())
 
 ELSEWHERE = """

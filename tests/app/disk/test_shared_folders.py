@@ -24,6 +24,8 @@ from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce
 from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
 
+pytestmark = pytest.mark.slow
+
 ADVERSARY = Adversary(UniformPrior(), MarkovChain(1, 0.6 * np.eye(4) + 0.1), estimator=Omega())
 DEFENSE = JSReduce(3, 0.7, 0.6)
 
@@ -72,7 +74,6 @@ def test_tasks_of_a_cluster_name_absolute_paths_in_folders_that_it_shares(tmp_pa
     assert {path.name for path in private} == {"begun.json", "beliefs", "done", "manifest.json", "records"}
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_workers_that_were_started_elsewhere(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="needs foreknow[distributed]")

@@ -14,7 +14,10 @@ CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path; install one to test the page")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path; install one to test the page"),
+]
 
 WIDTHS = {"phone": 360, "desktop": 1280}
 
@@ -178,7 +181,6 @@ def test_markup_in_values_is_only_text(browser, tmp_path):
     opened.page.close()
 
 
-@pytest.mark.slow
 def test_a_large_history_fits_and_is_written_in_time(browser, tmp_path):
     """100,000 records in each of 12 releases, attacked by the snapshot attack: under 5 MB, and 3 s of computing."""
     import time

@@ -121,6 +121,7 @@ class TestPosterior:
         expected = Enumeration()(problem).rows(np.arange(5))
         assert np.allclose(found.mean(axis=0), expected, atol=1e-3)
 
+    @pytest.mark.slow
     def test_unknown_knowledge_is_learned(self):
         """Mean belief by draws from the prior, weighted by the likelihood: importance sampling without PyMC."""
         arrays = self.cohort()
@@ -234,6 +235,7 @@ class TestChecks:
         with pytest.raises(TypeError, match="it is a JointHistory or a JointProblem"):
             history_model(np.zeros(3))
 
+    @pytest.mark.slow
     def test_too_many_assignments(self):
         m, k = 12, 12
         problem = JointProblem(np.full((k, m), 1 / m), (), range(k), [0] * k, [0] * k, [[1] * m], [0])

@@ -54,6 +54,7 @@ def assert_mean(draws, expected):
         assert abs(value.mean() - wanted) <= ERRORS * value.std(ddof=1) / math.sqrt(ess) + 1e-12
 
 
+@pytest.mark.slow
 def test_importing_the_programs_imports_no_sampler():
     """The import of PyMC takes seconds; it happens when a model is made."""
     code = "import sys, foreknow.models.programs; sys.exit(bool({'pymc', 'pytensor'} & set(sys.modules)))"
@@ -70,6 +71,7 @@ class TestPermutationModel:
     def problem(self, **evidence):
         return Problem(self.prior / self.prior.sum(axis=1, keepdims=True), self.group, self.counts, **evidence)
 
+    @pytest.mark.slow
     def test_constant(self):
         model = permutation_model(self.problem())
         assert model.coords["assignment"] == ("0 1 2", "0 2 1", "1 0 2", "1 2 0", "2 0 1", "2 1 0")
@@ -87,6 +89,7 @@ class TestPermutationModel:
         assert np.allclose(expected, printed, atol=5e-5)
         assert_mean(sampled(permutation_model(problem)).posterior["belief"].values, expected)
 
+    @pytest.mark.slow
     def test_hierarchical_is_one_integral(self):
         """Given the concentration c, the draw has probability ``(c + 1.92) / (6 c + 3.84)``, and beliefs are the closed form."""
         evidence = np.array([2.92, 1, 1.95, 1, 1, 1.97]) - 1

@@ -4,7 +4,7 @@ import pytest
 from commands import ROLES, records, run, write
 from wrong_input import main
 
-pytestmark = pytest.mark.usefixtures("wide")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("wide")]
 
 ATTACK = ["--attack", "snapshot", "--knowledge", "records"]
 SETTLED = ["--missing", "drop", "--equal-values", "merge"]

@@ -16,7 +16,7 @@ from foreknow.app.disk.large_table import columns_of_file
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=slow)])
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_process_uses_one_thread(workers):
     found = list(Engine(workers=workers).map(threads_of_products, range(2)))
     assert all(found)

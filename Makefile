@@ -73,7 +73,7 @@ lint: .venv/installed ## ruff, style and formatting
 types: .venv/installed ## mypy, strict
 	$(BIN)/mypy
 
-bench: .venv/installed ## the figures of benchmarks/, on this machine; fails if one costs over 1.5 times the kept run
+bench: .venv/installed ## the figures of benchmarks/, on this machine; fails if one costs over 1.5 times the best kept run, or a job over 1.05 times fb50bca
 	$(BIN)/python benchmarks/run.py --guard 1.5
 
 clean: ## remove what the targets made

@@ -4,13 +4,16 @@ Prints the tables of docs/findings.md on foreground knowledge, in minutes on two
 ARX's hierarchies from ../shared/data/adult-hierarchies.
 """
 
-import sys
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from itertools import product
+from typing import Any
 
 import numpy as np
-from subjects import ADULT, HIERARCHIES
+from subjects import ADULT, HIERARCHIES, LOW, Figure, Work, check_adult, seeded
+from tables import Row, print_sections
 
 from foreknow.attacks import ForegroundAttack, ForegroundBeliefs
 from foreknow.defenses import (
@@ -38,6 +41,7 @@ from foreknow.models import (
     Evidence,
     Exact,
     ExpectationMaximization,
+    Fitting,
     GibbsSampling,
     History,
     Release,
@@ -45,94 +49,67 @@ from foreknow.models import (
     UniformPrior,
     View,
 )
-from foreknow.models.foreground.expectation import expectation
+from foreknow.models.foreground.expectation import cells_under, expectation
 
 ATTRIBUTES = ("age", "workclass", "marital-status", "occupation", "race", "sex", "native-country", "salary-class")
 """Attributes in the paper's order; the first five by default."""
 
-LOW = ("Preschool", "1st-4th", "5th-6th", "7th-8th")
-"""Sensitive set: education "before secondary", 3.46 % of the records."""
-
 PRINTED = SampleSize(0.01, 0.9)
 SUPPORTS = (PRINTED.records, 1000, 500, 100)
-
-
-@cache
-def census(attributes: int | tuple[str, ...] = 5) -> View:
-    names = ATTRIBUTES[:attributes] if isinstance(attributes, int) else attributes
-    return adult(ADULT, sensitive="education", quasi_identifiers=names, hierarchies=HIERARCHIES)[0]
-
-
-def generator(seed: int) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
-def released(view: View, defense: Defense) -> Release:
-    return Release(view, defense(view, UniformPrior()(view.people), ()))
-
-
-def attacked(release: Release, support: int, fit: object = None, unmatched: str = "table") -> ForegroundBeliefs:
-    settings = {} if fit is None else {"fit": fit}
-    return ForegroundAttack(sensitive_set=LOW, support=support, unmatched=unmatched, **settings)([release])
-
-
-def measured(release: Release, r: int, support: int, unmatched: str = "table") -> dict[str, float]:
-    begun = time.perf_counter()
-    beliefs = attacked(release, support, unmatched=unmatched)
-    seconds = time.perf_counter() - begun
-    row = breaches(beliefs, History([release.view]), LOW, r).iloc[0].to_dict()
-    return row | {"sets": len(beliefs.knowledge[0]), "seconds": seconds, "beliefs": beliefs}
 
 
 READINGS = ("table", "uniform")
 """Distribution of records whose signature has too little support: the table's, or equally likely values."""
 
 
-def anatomy() -> Iterator[str]:
+@cache
+def census(attributes: int | tuple[str, ...] = 5) -> View:
+    check_adult()
+    names = ATTRIBUTES[:attributes] if isinstance(attributes, int) else attributes
+    return adult(ADULT, sensitive="education", quasi_identifiers=names, hierarchies=HIERARCHIES)[0]
+
+
+def released(view: View, defense: Defense) -> Release:
+    return Release(view, defense(view, UniformPrior()(view.people), ()))
+
+
+def attacked(release: Release, support: int, **settings: Any) -> ForegroundBeliefs:
+    return ForegroundAttack(sensitive_set=LOW, support=support, **settings)([release])
+
+
+def measured(release: Release, r: int, support: int, **settings: Any) -> Row:
+    """Measures of a breach at the threshold 1/r, with the beliefs, the number of attribute sets and the seconds."""
+    begun = time.perf_counter()
+    beliefs = attacked(release, support, **settings)
+    seconds = time.perf_counter() - begun
+    row = breaches(beliefs, History([release.view]), LOW, r).iloc[0].to_dict()
+    return row | {"sets": len(beliefs.knowledge[0]), "seconds": seconds, "beliefs": beliefs}
+
+
+def anatomy() -> Iterator[Row | str]:
     """Section 5.1: Anatomy at r = 2, 4, 10, by support and by both readings of "uniform"."""
-    yield "| r | support | unmatched | attribute sets | mean p of the sensitive | sensitive in breach | others flagged | seconds |"
-    yield "|---|---|---|---|---|---|---|---|"
-    view = census()
-    for r in (2, 4, 10):
-        for rng in (generator(1), None):
-            release = released(view, Anatomy(r, LOW, rng=rng))
-            for support in SUPPORTS:
-                for unmatched in READINGS:
-                    row = measured(release, r, support, unmatched)
-                    how = "drawn" if rng is not None else "near"
-                    yield (
-                        f"| {r}, {how} | {support:,} | {unmatched} | {row['sets']} | {row['belief_of_holders']:.4f} | "
-                        f"{row['breached']:.1%} | {row['flagged']:.1%} | {row['seconds']:.2f} |"
-                    )
+    for r, drawn in product((2, 4, 10), (True, False)):
+        release = released(census(), Anatomy(r, LOW, rng=seeded(1) if drawn else None))
+        for support, unmatched in product(SUPPORTS, READINGS):
+            row = measured(release, r, support, unmatched=unmatched)
+            shown = {name: row[name] for name in ("sets", "belief_of_holders", "breached", "flagged", "seconds")}
+            yield {"r": r, "buckets": "drawn" if drawn else "near", "support": support, "unmatched": unmatched} | shown
     yield "printed: r = 2 .8917, r = 4 .4640; over 99 % in breach, under 6 % flagged"
 
 
-def sizes() -> Iterator[str]:
+def sizes() -> Iterator[Row]:
     """Section 5.1 (2): by number of quasi-identifiers at r = 2; printed .80307 for 3, .8917 for 5, .943526 for 8."""
-    supports = (PRINTED.records, 500, 100)
-    yield (
-        "| Anatomy(2) | QI | unmatched | "
-        + " | ".join(f"mean p at {support:,} (sets; s)" for support in supports)
-        + " | by counting |"
-    )
-    yield "|---|---|---|---|---|---|---|"
-    for how, anatomy_of in (
-        ("of the set", Anatomy(2, LOW, rng=generator(1))),
-        ("of all values", Anatomy(2, rng=generator(1))),
-    ):
-        for size in range(3, 9):
-            release = released(census(size), anatomy_of)
-            for unmatched in READINGS:
-                found = [measured(release, 2, support, unmatched) for support in supports]
-                cells = " | ".join(
-                    f"{row['belief_of_holders']:.4f} ({row['sets']}; {row['seconds']:.1f})" for row in found
-                )
-                yield f"| {how} | {size} | {unmatched} | {cells} | {found[0]['breached_of_shares']:.1%} |"
+    for values, size in product(("of the set", "of all values"), range(3, 9)):
+        release = released(census(size), Anatomy(2, *([LOW] if values == "of the set" else []), rng=seeded(1)))
+        for unmatched, support in product(READINGS, (PRINTED.records, 500, 100)):
+            row = measured(release, 2, support, unmatched=unmatched)
+            shown = {name: row[name] for name in ("belief_of_holders", "sets", "seconds", "breached_of_shares")}
+            yield {"Anatomy(2)": values, "QI": size, "unmatched": unmatched, "support": support} | shown
 
 
 def starts() -> Iterator[str]:
     """Expectation-maximization on 400 random releases of two signatures, against a grid of 41 x 41 answers."""
-    rng, grid = generator(2005), np.linspace(0, 1, 41)
+    rng, grid = seeded(2005), np.linspace(0, 1, 41)
     missed: dict[int | None, list[float]] = {number: [] for number in (1, 2, 4, 8, None)}
     while len(missed[1]) < 400:
         sizes = rng.integers(2, 5, size=rng.integers(1, 4))
@@ -150,108 +127,131 @@ def starts() -> Iterator[str]:
         yield f"starts={number}: below the grid's best in {np.mean(np.array(gaps) > 1e-3):.1%}, by at most {max(gaps):.2f} nats"
 
 
-def honest() -> Iterator[str]:
+def honest() -> Iterator[Row]:
     """Measures beside the paper's, of Anatomy at r = 2, 4, 10, by support."""
-    columns = (
-        "precision",
-        "expected_precision",
-        "expected_precision_of_shares",
-        "lift",
-        "brier",
-        "brier_of_shares",
-        "auc",
-        "auc_of_shares",
-        "auc_within",
-    )
-    columns += ("top_c_precision", "top_c_by_chance")
-    yield "| r | support | " + " | ".join(columns) + " |"
-    yield "|" + "---|" * (len(columns) + 2)
     for r in (2, 4, 10):
-        release = released(census(), Anatomy(r, LOW, rng=generator(1)))
+        release = released(census(), Anatomy(r, LOW, rng=seeded(1)))
         for support in SUPPORTS:
             row = measured(release, r, support)
-            yield f"| {r} | {support:,} | " + " | ".join(f"{row[name]:.4f}" for name in columns) + " |"
+            del row["beliefs"]
+            yield {"r": r, "support": support} | row
 
 
-def methods(r: int, size: int) -> Iterator[tuple[str, Callable[[], Defense]]]:
+def methods(r: int, size: int) -> dict[str, Defense]:
     """Defenses by name. `ForegroundSafe` with support 500 is left out for 8 attributes: its attacks on 179 sets take minutes."""
-    yield f"Anatomy({r}, set)", lambda: Anatomy(r, LOW, rng=generator(1))
-    yield f"Injector({r})", lambda: Injector(r, rng=generator(1))
-    yield f"MASK({r}, {r})", lambda: MASK(r, r, LOW, rng=generator(7))
-    yield "full-domain, t = .2", lambda: FullDomain(KAnonymity(r) & TCloseness(0.2))
-    yield f"ForegroundSafe({r})", lambda: ForegroundSafe(r, LOW, rng=generator(1))
-    if size < 8:
-        yield f"ForegroundSafe({r}, support=500)", lambda: ForegroundSafe(r, LOW, support=500, rng=generator(1))
+    found: dict[str, Defense] = {
+        f"Anatomy({r}, set)": Anatomy(r, LOW, rng=seeded(1)),
+        f"Injector({r})": Injector(r, rng=seeded(1)),
+        f"MASK({r}, {r})": MASK(r, r, LOW, rng=seeded(7)),
+        "full-domain, t = .2": FullDomain(KAnonymity(r) & TCloseness(0.2)),
+        f"ForegroundSafe({r})": ForegroundSafe(r, LOW, rng=seeded(1)),
+    }
+    narrow = {f"ForegroundSafe({r}, support=500)": ForegroundSafe(r, LOW, support=500, rng=seeded(1))}
+    return found | (narrow if size < 8 else {})
 
 
-def defenses(qi: Sequence[int] = (3, 5, 8), rs: Sequence[int] = (2, 10)) -> Iterator[str]:
+def defenses() -> Iterator[Row | str]:
     """Section 5.2, Figures 1 to 3, by defense, r and number of quasi-identifiers."""
-    yield "| r | QI | defense | mean group | in breach at 3,993 | at 500 | flagged at 500 | Delta at 500 | query error | s |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
-    for r in rs:
-        for size in qi:
-            view = census(size)
-            workload = Workload.draw([view], rng=generator(5), queries=2000)
-            for name, make in methods(r, size):
-                begun = time.perf_counter()
-                try:
-                    release = released(view, make())
-                except Infeasible as error:
-                    yield f"| {r} | {size} | {name} | {str(error)[:90]} | | | | | | |"
-                    continue
-                seconds = time.perf_counter() - begun
-                wide, narrow = measured(release, r, PRINTED.records), measured(release, r, 500)
-                delta = greatest_differences(narrow["beliefs"])["greatest_difference"][0]
-                error = query_error([release], workload)["query_mean"][0]
-                kept = (release.group >= 0).sum()
-                yield (
-                    f"| {r} | {size} | {name} | {kept / release.groups:.1f} | {wide['breached']:.1%} | {narrow['breached']:.1%} | "
-                    f"{narrow['flagged']:.1%} | {delta:.4f} | {error:.3f} | {seconds:.2f} |"
-                )
+    for r, size in product((2, 10), (3, 5, 8)):
+        view = census(size)
+        workload = Workload.draw([view], rng=seeded(5), queries=2000)
+        for name, defense in methods(r, size).items():
+            begun = time.perf_counter()
+            try:
+                release = released(view, defense)
+            except Infeasible as error:
+                yield f"r = {r}, {size} QIs, {name}: {error}"
+                continue
+            seconds = time.perf_counter() - begun
+            wide, narrow = measured(release, r, PRINTED.records), measured(release, r, 500)
+            yield {
+                "r": r,
+                "QI": size,
+                "defense": name,
+                "mean group": (release.group >= 0).sum() / release.groups,
+                "in breach at 3,993": wide["breached"],
+                "at 500": narrow["breached"],
+                "flagged at 500": narrow["flagged"],
+                "Delta at 500": greatest_differences(narrow["beliefs"])["greatest_difference"][0],
+                "query error": query_error([release], workload)["query_mean"][0],
+                "s": seconds,
+            }
 
 
-def case() -> Iterator[str]:
+def case() -> Iterator[Row | str]:
     """Case study of section 5.1 (printed .02, .04), and errors of the global probabilities (printed .7 %, 5.26 %)."""
     view = census(("age", "marital-status", "occupation"))
-    release = released(view, Anatomy(2, LOW, rng=generator(1)))
+    release = released(view, Anatomy(2, LOW, rng=seeded(1)))
     beliefs = ForegroundAttack([("occupation",)], LOW, support=1)([release])
     table = global_probabilities(beliefs, History([view]), LOW)
     yield table[["signature", "support", "probability", "frequency"]].round(4).to_string(index=False)
-    for r in (2, 4, 10):
-        for how, rng in (("drawn", generator(1)), ("near", None)):
-            release = released(census(), Anatomy(r, LOW, rng=rng))
-            for support in SUPPORTS:
-                errors = global_errors(attacked(release, support), History([census()]), LOW).iloc[0]
-                listed = ", ".join(f"{name} {value}" for name, value in errors.items())
-                yield f"r = {r} ({how}), support {support:,}: {listed}"
+    for r, drawn in product((2, 4, 10), (True, False)):
+        release = released(census(), Anatomy(r, LOW, rng=seeded(1) if drawn else None))
+        for support in SUPPORTS:
+            errors = global_errors(attacked(release, support), History([census()]), LOW).iloc[0].to_dict()
+            yield {"r": r, "buckets": "drawn" if drawn else "near", "support": support} | errors
 
 
-def intervals() -> Iterator[str]:
+def intervals() -> Iterator[Row]:
     """Posterior of the global distribution: fractions in breach by the posterior mean, and with 95 %."""
-    yield "| r | support | mean p | breach | flagged | precision | in breach, 95 % | flagged, 95 % | precision | auc within | s |"
-    yield "|---|---|---|---|---|---|---|---|---|---|---|"
     view = census()
+    sensitive = np.isin(view.sensitive, [view.schema.values.index(value) for value in LOW])
     for r in (2, 4):
-        release = released(view, Anatomy(r, LOW, rng=generator(1)))
+        release = released(view, Anatomy(r, LOW, rng=seeded(1)))
         for support in (PRINTED.records, 500, 100, 1):
-            begun = time.perf_counter()
-            beliefs = attacked(release, support, GibbsSampling(rng=generator(3)))
-            seconds = time.perf_counter() - begun
-            assert beliefs.intervals is not None
-            sure = beliefs.intervals[0][:, 0] > 1 / r
-            sensitive = np.isin(view.sensitive, [view.schema.values.index(value) for value in LOW])
-            row = breaches(beliefs, History([view]), LOW, r).iloc[0]
+            row = measured(release, r, support, fit=GibbsSampling(rng=seeded(3)))
+            sure = row["beliefs"].intervals[0][:, 0] > 1 / r
+            names = ("belief_of_holders", "breached", "flagged", "precision", "auc_within", "seconds")
             yield (
-                f"| {r} | {support:,} | {row['belief_of_holders']:.4f} | {row['breached']:.1%} | {row['flagged']:.1%} | "
-                f"{row['precision']:.3f} | {sure[sensitive].mean():.1%} | {sure[~sensitive].mean():.1%} | "
-                f"{sure[sensitive].sum() / max(sure.sum(), 1):.3f} | {row['auc_within']:.3f} | {seconds:.1f} |"
+                {"r": r, "support": support}
+                | {name: row[name] for name in names}
+                | {
+                    "breached, 95 %": sure[sensitive].mean(),
+                    "flagged, 95 %": sure[~sensitive].mean(),
+                    "precision, 95 %": sure[sensitive].sum() / max(sure.sum(), 1),
+                }
             )
 
 
-SECTIONS = {section.__name__: section for section in (anatomy, sizes, starts, honest, case, defenses, intervals)}
+def attack(attributes: int, support: int, fit: Callable[[], Fitting]) -> Work:
+    """Attack on Anatomy's groups of two; a function makes the fit, because a fit may hold a random generator."""
+    release = released(census(attributes), Anatomy(2, LOW, rng=seeded(1)))
+    return lambda: attacked(release, support, fit=fit())
+
+
+def safe(**settings: int) -> Work:
+    view = census()
+    prior = UniformPrior()(view.people)
+    return lambda: ForegroundSafe(2, LOW, **settings)(view, prior, ())
+
+
+def posteriors(having: int, people: int, groups: int) -> Work:
+    """Posteriors in groups in which each record has its own probability."""
+    row = np.arange(people * groups)
+    size, starts, holders = np.ones_like(row), np.arange(groups + 1) * people, np.full(groups, having)
+    probability = seeded(1).uniform(0.01, 0.5, len(row))
+    return lambda: cells_under(row, size, starts, holders, probability, math.inf)
+
+
+FOREGROUND_FIGURES: dict[str, Figure] = {
+    **{
+        f"Adult 45,222, {qi} QIs: foreground attack, ExpectationMaximization, {support:,} people": Figure(
+            limit, partial(attack, qi, support, ExpectationMaximization)
+        )
+        for qi, limit in ((5, 10.0), (8, 60.0))
+        for support in (PRINTED.records, 500)
+    },
+    f"Adult 45,222, 5 QIs: foreground attack, GibbsSampling, {PRINTED.records:,} people": Figure(
+        None, partial(attack, 5, PRINTED.records, lambda: GibbsSampling(rng=3))
+    ),
+    "Adult 45,222, 5 QIs: ForegroundSafe(2)": Figure(None, partial(safe, support=PRINTED.records)),
+    "Adult 45,222, 5 QIs: ForegroundSafe(2, support=500)": Figure(None, partial(safe, support=500)),
+    "1,000 groups of 490,314 assignments each, 8 in 23: posteriors": Figure(1.0, partial(posteriors, 8, 23, 1000)),
+    "1,000 groups of 140,364,532 assignments each, 5 in 113: posteriors": Figure(
+        1.0, partial(posteriors, 5, 113, 1000)
+    ),
+    "one group of 10,000, 1,000 having x: posteriors": Figure(None, partial(posteriors, 1000, 10**4, 1)),
+}
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or SECTIONS:
-        print(f"\n## {name}: {SECTIONS[name].__doc__}\n", flush=True)
-        for line in SECTIONS[name]():
-            print(line, flush=True)
+    print_sections((anatomy, sizes, starts, honest, case, defenses, intervals))

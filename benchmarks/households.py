@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pandas as pd
+from tables import Row, print_sections
 
 from foreknow.attacks import Attack, JointAttack, LearnedAttack, SnapshotAttack
 from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian, publish
@@ -38,22 +39,18 @@ def attacks(later: History, people: tuple[object, ...]) -> Iterator[tuple[str, A
     yield "habits, joint by maximum entropy", JointAttack(own, MaxEntropy())
 
 
-def main() -> None:
-    """Print the table."""
+def purchases() -> Iterator[Row]:
+    """Twelve weeks of purchases, published by Mondrian (k=3, l=2) and attacked with three kinds of knowledge."""
     year = households()
     weeks, later = History(year[week] for week in range(1, 13)), History(year[week] for week in range(13, 53))
-    start = time.process_time()
     releases = publish(weeks, Mondrian(KAnonymity(3) & DistinctDiversity(2)), rng=1)
-    print(weeks, len(weeks.respondents), "households; publication", round(time.process_time() - start, 2), "s")
     for name, attack in attacks(later, weeks.respondents):
         attack(releases)
         start = time.process_time()
         beliefs = attack(releases)
-        seconds = time.process_time() - start
-        risk = risk_table(beliefs, weeks)
-        means, sums = risk[["gain", "success"]].mean().round(3), risk[["sure", "right"]].sum()
-        print(f"| {name} | {means['gain']} | {means['success']} | {sums['sure']} | {sums['right']} | {seconds:.1f} |")
+        seconds, risk = time.process_time() - start, risk_table(beliefs, weeks)
+        yield {"attack": name, **risk[["gain", "success"]].mean(), **risk[["sure", "right"]].sum(), "s": seconds}
 
 
 if __name__ == "__main__":
-    main()
+    print_sections([purchases])

@@ -11,10 +11,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from subjects import seeded
+from tables import Row, markdown, weighted
 
 from foreknow.attacks import JointAttack
 from foreknow.defenses import (
@@ -63,10 +66,6 @@ class Case(NamedTuple):
     history: History
     releases: tuple[Release, ...]
     adversaries: Mapping[str, Adversary]
-
-
-def seeded(seed: int = 2012) -> np.random.Generator:
-    return np.random.default_rng(seed)
 
 
 def defenses(patience: int) -> dict[str, Defense]:
@@ -146,39 +145,35 @@ def cases() -> Iterator[tuple[str, Callable[[], Case]]]:
             yield name, partial(on_visits, people, months, k, diverse)
 
 
-def row(case: Case, adversary: Adversary, solver: JointSolver) -> str:
-    attack = JointAttack(adversary, solver)
+def row(case: Case, adversary: Adversary, solver: JointSolver) -> Row:
     start = time.process_time()
-    beliefs = attack(case.releases)
+    beliefs = JointAttack(adversary, solver)(case.releases)
     seconds = time.process_time() - start
     sure = disclosures(beliefs, case.history, sure=SURE)[["sure", "expected", "right"]].sum()
-    scores = log_score(beliefs, case.history)
-    score = np.average(scores["log_score"], weights=scores["measured"])
     terms = score_decomposition(beliefs, case.history, score="log").set_index("term")["amount"]
-    exposed = int((respondent_risk(beliefs, case.history)["belief"] >= SURE).sum())
-    return (
-        f"{int(sure['sure'])} | {sure['expected']:.0f} | {int(sure['right'])} | {exposed} | {score:.3f} | "
-        f"{terms['miscalibration']:.3f} | {seconds:.1f}"
-    )
+    return {
+        "sure": int(sure["sure"]),
+        "expected right": round(sure["expected"]),
+        "right": int(sure["right"]),
+        "exposed": int((respondent_risk(beliefs, case.history)["belief"] >= SURE).sum()),
+        "log score": weighted(log_score(beliefs, case.history), "log_score"),
+        "miscalibration": terms["miscalibration"],
+        "s": seconds,
+    }
 
 
-def main(names: list[str]) -> None:
-    """Print the table."""
+def rows(names: list[str]) -> Iterator[Row]:
+    """Rows of the publications whose names contain one of the texts, or of all."""
     small = on_exams(2, 200, "Mondrian k=2 l=2")
     for solver in SOLVERS.values():
         row(small, small.adversaries["known"], solver)
-    print(
-        "| publication | knowledge | solver | sure | expected right | right | exposed | log score | miscalibration | s |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
     for name, made in cases():
-        if names and not any(part in name for part in names):
-            continue
-        case = made()
-        for knowledge, adversary in case.adversaries.items():
-            for solver, rule in SOLVERS.items():
-                print(f"| {name} | {knowledge} | {solver} | {row(case, adversary, rule)} |", flush=True)
+        if not names or any(part in name for part in names):
+            case = made()
+            for (knowledge, adversary), (solver, rule) in product(case.adversaries.items(), SOLVERS.items()):
+                yield {"publication": name, "knowledge": knowledge, "solver": solver} | row(case, adversary, rule)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    for line in markdown(rows(sys.argv[1:])):
+        print(line, flush=True)

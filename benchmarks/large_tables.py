@@ -11,22 +11,34 @@ The latter is sampled twice a second, as proportional set size: pages that proce
 """
 
 import argparse
+import atexit
 import json
-import os
 import resource
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 import numpy as np
+import psutil
+from subjects import Figure, Work
 
-from foreknow.app.disk import Engine, LargeTable, attack_large, measure_large, publish_large, verify_large
+from foreknow.app.disk import (
+    Engine,
+    LargeReleases,
+    LargeTable,
+    attack_large,
+    measure_large,
+    publish_large,
+    verify_large,
+)
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import BKAA, Anatomy, FullDomain, JSReduce, KAnonymity, Mondrian
 from foreknow.models import Adversary, GroupMessages, MarkovChain, MaxEntropy, Omega, UniformPrior
@@ -79,13 +91,11 @@ def measured(step: str, call: Callable[[], Any]) -> Any:
 
 def _processor() -> float:
     """Processor seconds of this process, its children that ended, and its living descendants."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    ticks = os.sysconf("SC_CLK_TCK")
-    living = 0.0
-    for process in _processes()[1:]:
-        fields = _read(f"/proc/{process}/stat").rpartition(")")[2].split()
-        living += sum(map(int, fields[11:13])) / ticks
-    return sum(one.ru_utime + one.ru_stime for one in used) + living
+    own, living = (
+        psutil.Process().cpu_times(),
+        [child.cpu_times() for child in psutil.Process().children(recursive=True)],
+    )
+    return sum(own[:4]) + sum(sum(times[:2]) for times in living)
 
 
 @contextmanager
@@ -107,26 +117,12 @@ def _sampled() -> Iterator[list[float]]:
 
 
 def _mebibytes() -> float:
-    """Proportional set size of this process and its descendants."""
-    lines = "".join(_read(f"/proc/{process}/smaps_rollup") for process in _processes()).splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
-
-
-def _processes() -> list[int]:
-    """Numbers of this process and its descendants."""
-    found = [os.getpid()]
-    for process in found:
-        for children in Path(f"/proc/{process}/task").glob("*/children"):
-            found += [int(child) for child in _read(str(children)).split()]
-    return found
-
-
-def _read(path: str) -> str:
-    """Content of a file of /proc; empty once its process has ended."""
-    try:
-        return Path(path).read_text()
-    except OSError:
-        return ""
+    """Proportional set size of this process and its descendants; a process that ends meanwhile counts 0."""
+    size = 0
+    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+        with suppress(psutil.Error):
+            size += process.memory_full_info().pss
+    return size / 2**20
 
 
 @contextmanager
@@ -188,6 +184,54 @@ def main() -> None:
         if manifest.exists():
             print(json.dumps(json.loads(manifest.read_text())))
         shutil.rmtree(folder / "out")
+
+
+ADVERSARY = Adversary(UniformPrior(), CHAIN, estimator=Omega())
+
+
+def from_disk(step: str, defense: str, records: int) -> Work:
+    """A step on two releases with that many records in all; each run writes into another folder."""
+    temporary = TemporaryDirectory()
+    atexit.register(temporary.cleanup)
+    folder, numbers = Path(temporary.name), count()
+    generate(folder / "visits.parquet", records, 2)
+    engine = Engine(scratch=folder)
+    table = LargeTable.infer(folder / "visits.parquet", QUASI_IDENTIFIERS, time="week")
+    assumed = ADVERSARY if defense == "JSReduce" else None
+
+    def publish() -> LargeReleases:
+        return publish_large(table, DEFENSES[defense], folder / f"out-{next(numbers)}", assumed, seed=1, engine=engine)
+
+    def attack(by: Any) -> Any:
+        return attack_large(published, by, folder / f"beliefs-{next(numbers)}", engine=engine)
+
+    published = publish() if step != "publish" else None
+    beliefs = attack(ADVERSARY) if step == "measure" else None
+    works: dict[str, Work] = {
+        "publish": publish,
+        "attack": lambda: attack(ADVERSARY),
+        "joint attack": lambda: attack(JointAttack(ADVERSARY)),
+        "measure": lambda: measure_large(published, beliefs, ADVERSARY, engine=engine),
+        "verify": lambda: verify_large(published, DEFENSES[defense].requirement, ADVERSARY, engine=engine),
+    }
+    return works[step]
+
+
+STEPS = {
+    "publish_large, Mondrian k=5": ("publish", "Mondrian"),
+    "publish_large, JSReduce(3, .5, .6, patience=50)": ("publish", "JSReduce"),
+    "attack_large, Omega": ("attack", "JSReduce"),
+    "attack_large, GroupMessages": ("joint attack", "JSReduce"),
+    "measure_large": ("measure", "JSReduce"),
+    "verify_large, JSReduce": ("verify", "JSReduce"),
+}
+"""Step, and defense, of each figure."""
+
+DISK_FIGURES: dict[str, Figure] = {
+    f"from disk, {records:,} records in two releases: {name}": Figure(None, partial(from_disk, *step, records))
+    for name, step in STEPS.items()
+    for records in (100_000, 1_000_000)
+}
 
 
 if __name__ == "__main__":

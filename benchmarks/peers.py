@@ -16,13 +16,11 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "peers"))
 
 import pandas as pd  # noqa: E402
-from agreement import agreement  # noqa: E402
-from environments import FOLDER, Program, Unavailable, output_of, python_of  # noqa: E402
+from comparisons import LEAKAGES, agreed, agreement, leakages, table  # noqa: E402
+from environments import FOLDER, Program, Unavailable, output_of, runner  # noqa: E402
 from judged import judged  # noqa: E402
-from leakage import leakages  # noqa: E402
-from records import QUASI_IDENTIFIERS, SENSITIVE, K, L, T, records  # noqa: E402
-from run import machine  # noqa: E402
-from written import LEAKAGES, MEASURED, agreed, keep, table  # noqa: E402
+from runners import QUASI_IDENTIFIERS, SENSITIVE, K, L, T, records  # noqa: E402
+from tables import keep_section, machine  # noqa: E402
 
 from foreknow.evaluation import adult  # noqa: E402
 from foreknow.models import View  # noqa: E402
@@ -31,6 +29,22 @@ SHARED = HERE.parents[1] / "shared" / "data"
 DATA = FOLDER / "data"
 RESULTS = HERE / "peers.md"
 LIMIT = 1800.0
+
+MEASURED = (
+    "program",
+    "call",
+    "seconds",
+    "MiB",
+    "groups",
+    "distinct by labels",
+    "suppressed",
+    "discernibility, 10^6",
+    "GCP of groups",
+    "suppressed as 1",
+    "as published",
+    "k, l, t",
+    "satisfied",
+)
 
 NOT_RUN = """\
 Not run: ARX 3.9 (Java), which is on no package index. An earlier measurement used a bootstrap of 45,222 from Adult's 30,162
@@ -43,23 +57,22 @@ COMPARED = ("pycanon", "qif")
 PROGRAMS = {
     program.name: program
     for program in (
-        Program("foreknow", (), ANY, "run_foreknow.py", ()),
-        Program("anjana", ("anjana==1.2.3",), ANY, "run_anjana.py", ("k", "k, l", "k, t")),
-        Program("umbra-k", ("umbra-k==0.1.0",), ANY, "run_umbra.py", ("k",)),
-        Program("lighthouse", ("project-lighthouse-anonymize==1.0.0",), ("3.12", "3.11"), "run_lighthouse.py", ("k",)),
+        Program("foreknow", (), ANY, ()),
+        Program("anjana", ("anjana==1.2.3",), ANY, ("k", "k, l", "k, t")),
+        Program("umbra-k", ("umbra-k==0.1.0",), ANY, ("k",)),
+        Program("lighthouse", ("project-lighthouse-anonymize==1.0.0",), ("3.12", "3.11"), ("k",)),
         # The program always imports Spark, which it lists as optional.
-        Program("polarfrost", ("polarfrost==0.2.1", "pyspark==3.5.5"), ("3.11", "3.10"), "run_polarfrost.py", ("k",)),
+        Program("polarfrost", ("polarfrost==0.2.1", "pyspark==3.5.5"), ("3.11", "3.10"), ("k",)),
         # The program lists no dependencies.
         Program(
             "anonymity-api",
             ("anonymity-api==1.0.4", "pandas==2.3.3"),
             ANY,
-            "run_anonymity_api.py",
             ("k", "k, words", "l", "t"),
         ),
-        Program("privattacks", ("privattacks==1.4",), ANY, "run_privattacks.py", ("posterior vulnerability",)),
-        Program("pycanon", ("pycanon==1.3.5",), ANY, "run_pycanon.py", ()),
-        Program("qif", ("qif==1.6.0",), ANY, "run_qif.py", ()),
+        Program("privattacks", ("privattacks==1.4",), ANY, ("posterior vulnerability",)),
+        Program("pycanon", ("pycanon==1.3.5",), ANY, ()),
+        Program("qif", ("qif==1.6.0",), ANY, ()),
     )
 }
 
@@ -79,18 +92,18 @@ def prepare() -> View:
 def measured(program: Program) -> list[tuple[object, ...]]:
     """Rows of the table for one program."""
     try:
-        runner = [python_of(program), str(HERE / "peers" / program.runner), str(DATA)]
-        calls = program.calls or json.loads(output_of([*runner, "list"]))
+        command = [*runner(program), str(DATA)]
+        calls = program.calls or json.loads(output_of([*command, "list"]))
     except Unavailable as why:
         return [(program.name, "", f"not run: {why}")]
-    return [(program.name, call, *row_of(call, runner)) for call in calls]
+    return [(program.name, call, *row_of(call, command)) for call in calls]
 
 
-def row_of(call: str, runner: list[str]) -> tuple[object, ...]:
+def row_of(call: str, command: list[str]) -> tuple[object, ...]:
     """Row of one call: its time, in a process of its own, and the measures of the published table."""
-    print(Path(runner[1]).stem, call, file=sys.stderr)
+    print(command[2], call, file=sys.stderr)
     try:
-        answer = json.loads(output_of([*runner, call], LIMIT).splitlines()[-1])
+        answer = json.loads(output_of([*command, call], LIMIT).splitlines()[-1])
     except Unavailable as why:
         return (f"not run: {why}",)
     once = " (once)" if len(answer["seconds"]) == 1 else ""
@@ -141,7 +154,9 @@ def main() -> None:
         lines += table(LEAKAGES, leakages(PROGRAMS["qif"], PROGRAMS["privattacks"], view, DATA))
     print("\n".join(lines))
     if not sys.argv[1:]:
-        keep("\n".join(lines), RESULTS)
+        keep_section(
+            "\n".join(lines), RESULTS, "# Comparison with other programs\n\nWritten by `python benchmarks/peers.py`.\n"
+        )
 
 
 if __name__ == "__main__":

@@ -13,16 +13,17 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
+from functools import partial
+from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import arviz as az
 import numpy as np
 import pandas as pd
 import pymc as pm
-from subjects import MissingData, census
+from subjects import Figure, MissingData, Work, census
+from tables import DOCS, Row, fill, machine, markdown
 
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import Anatomy, DistinctDiversity, KAnonymity, Mondrian, publish
@@ -47,7 +48,8 @@ from foreknow.models import (
 )
 from foreknow.models.arrays import IntArray
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "methods" / "posteriors.md"
+PAGE = DOCS / "methods" / "posteriors.md"
+MAX_RHAT = 1.01
 CLASSES = {"age": 3, "sex": None}
 DRAWS, CHAINS, SEED = 1000, 4, 2026
 """Draws and chains of `pymc.sample` by default, after as many draws of warm-up."""
@@ -159,11 +161,6 @@ class Run(NamedTuple):
 def with_pymc(model: pm.Model, program: Program) -> Run:
     """NUTS of PyMC in one process; the first call after an iteration ends the compilation."""
     first: list[float] = []
-
-    def note(**_: object) -> None:
-        if not first:
-            first.append(processor_seconds())
-
     start, began = processor_seconds(), time.perf_counter()
     trace = pm.sample(
         DRAWS,
@@ -175,7 +172,7 @@ def with_pymc(model: pm.Model, program: Program) -> Run:
         var_names=program.variables,
         nuts_sampler="pymc",
         target_accept=program.target_accept,
-        callback=note,
+        callback=lambda **_: first or first.append(processor_seconds()),
         progressbar=False,
         compute_convergence_checks=False,
     )
@@ -205,72 +202,68 @@ def with_nutpie(model: pm.Model, program: Program) -> Run:
 SAMPLERS = {"PyMC": with_pymc, "nutpie": with_nutpie}
 
 
+def built(name: str) -> tuple[pm.Model, Program]:
+    """Model of a program, without the messages of PyMC."""
+    logging.getLogger("pymc").setLevel(logging.ERROR)
+    warnings.simplefilter("ignore")
+    return PROGRAMS[name].build(), PROGRAMS[name]
+
+
 def largest_rhat(trace: Any, variables: list[str]) -> float:
     found = az.rhat(trace["posterior"].ds[variables])
     return max(float(each.max()) for each in found.data_vars.values())
 
 
-def measured(name: str, sampler: str) -> dict[str, Any]:
+def sampled(name: str) -> Work:
+    """Four chains by PyMC's NUTS; raises RuntimeError if an R-hat exceeds `MAX_RHAT`."""
+    model, program = built(name)
+
+    def work() -> object:
+        trace = with_pymc(model, program).trace
+        found = largest_rhat(trace, program.variables)
+        if found > MAX_RHAT:
+            raise RuntimeError(f"the largest R-hat is {found:.4f}.")
+        return trace
+
+    return work
+
+
+PROGRAM_FIGURES: dict[str, Figure] = {
+    f"{name}: 4 chains of 1,000 draws, compiled and sampled": Figure(120.0, partial(sampled, name)) for name in PROGRAMS
+}
+
+
+def measured(name: str, sampler: str) -> Row:
     """Row of the table: seconds, convergence, and effective draws per second of the processor."""
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    warnings.simplefilter("ignore")
-    program = PROGRAMS[name]
+    row: Row = {"program; data": name, "sampler": sampler}
     try:
-        model = program.build()
+        model, program = built(name)
     except MissingData as absent:
-        return {"skipped": str(absent)}
+        return row | {"unknown numbers": f"skipped: {absent}"}
     run = SAMPLERS[sampler](model, program)
-    sampled = run.trace["posterior"].ds[program.variables]
-    ess = [float(az.ess(sampled, method=method)[v].min()) for method in ("bulk", "tail") for v in program.variables]
-    unknown = sum(int(np.prod(value.shape)) for value in model.initial_point().values())
-    return {
-        "unknown": unknown,
-        "compilation": run.compilation,
-        "sampling": run.sampling,
-        "clock": run.clock,
-        "rhat": largest_rhat(run.trace, program.variables),
-        "ess": min(ess),
+    draws = run.trace["posterior"].ds[program.variables]
+    ess = [float(az.ess(draws, method=method)[v].min()) for method in ("bulk", "tail") for v in program.variables]
+    return row | {
+        "unknown numbers": sum(int(np.prod(value.shape)) for value in model.initial_point().values()),
+        "compilation, s": f"{run.compilation:.1f}",
+        "sampling, s": f"{run.sampling:.1f}",
+        "clock, s": f"{run.clock:.0f}",
+        "largest R-hat": f"{largest_rhat(run.trace, program.variables):.4f}",
+        "least ESS": f"{min(ess):,.0f}",
         "divergent": int(run.trace["sample_stats"]["diverging"].sum()),
-        "speed": min(ess) / run.sampling,
+        "ESS per second": f"{min(ess) / run.sampling:.3g}",
     }
 
 
-def rows(wanted: list[str]) -> Iterator[str]:
+def rows(wanted: list[str]) -> Iterator[Row]:
     """Rows of the programs whose names contain a wanted text, each measured in a process of its own."""
     samplers = [sampler for sampler in SAMPLERS if sampler == "PyMC" or find_spec("nutpie") is not None]
-    yield (
-        "| program; data | sampler | unknown numbers | compilation, s | sampling, s | clock, s | largest R-hat | least ESS | "
-        "divergent | ESS per second |"
-    )
-    yield "|---|---|---|---|---|---|---|---|---|---|"
     for name in PROGRAMS:
         for sampler in samplers if not wanted or any(each in name for each in wanted) else ():
             command = [sys.executable, __file__, "--one", name, sampler]
-            done = subprocess.run(
-                command, capture_output=True, text=True, check=True, env=os.environ | {"PYTHONHASHSEED": "0"}
-            )
-            yield row(name, sampler, json.loads(done.stdout.splitlines()[-1]))
-
-
-def row(name: str, sampler: str, found: dict[str, Any]) -> str:
-    if "skipped" in found:
-        return f"| {name} | {sampler} | skipped: {found['skipped']} | | | | | | | |"
-    return (
-        f"| {name} | {sampler} | {found['unknown']} | {found['compilation']:.1f} | {found['sampling']:.1f} | "
-        f"{found['clock']:.0f} | {found['rhat']:.4f} | {found['ess']:,.0f} | {found['divergent']} | {found['speed']:.3g} |"
-    )
-
-
-def measured_with() -> str:
-    from run import machine  # which imports the figures, and so this file
-
-    packages = []
-    for name in ("pymc", "pytensor", "nutpie"):
-        try:
-            packages.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            continue
-    return f"{machine()}, {', '.join(packages)}."
+            fixed = os.environ | {"PYTHONHASHSEED": "0"}
+            done = subprocess.run(command, capture_output=True, text=True, check=True, env=fixed)
+            yield json.loads(done.stdout.splitlines()[-1])
 
 
 def main() -> None:
@@ -278,15 +271,12 @@ def main() -> None:
         print(json.dumps(measured(*sys.argv[2:4])))
         return
     lines = []
-    for line in rows(sys.argv[1:]):
+    for line in markdown(rows(sys.argv[1:])):
         print(line, flush=True)
         lines.append(line)
     if not sys.argv[1:]:
-        mark = "<!-- measured: benchmarks/programs.py -->"
-        before, _, rest = PAGE.read_text().partition(mark)
-        _, _, after = rest.partition("<!-- end -->")
-        text = "\n".join([mark, "", measured_with(), "", *lines, "", "<!-- end -->"])
-        PAGE.write_text(before + text + after)
+        packages = [f"{name} {version(name)}" for name in ("pymc", "pytensor", "nutpie") if find_spec(name)]
+        fill(PAGE, "benchmarks/programs.py", [f"{machine()}, {', '.join(packages)}.", *lines])
 
 
 if __name__ == "__main__":

@@ -1,41 +1,48 @@
-"""Held-out log scores of knowledge from PyMC programs on pbc: ``python benchmarks/richer_knowledge.py [section]``.
+"""Knowledge from programs and uncertain knowledge: ``python benchmarks/richer_knowledge.py [section ...]``.
 
-``prior``: `RegressionPrior` beside `ClassFrequencies` and `KernelPrior`, by size of corpus. ``compare``: LOO of regressions and
-of class frequencies as programs, beside held-out scores. ``transitions``: partial pooling beside one chain and separate chains.
-``attack_prior`` and ``attack_transitions``: the same knowledge by the log score of the attacks that it makes on a release of the
-other patients.
+On pbc: ``prior``, `RegressionPrior` beside `ClassFrequencies` and `KernelPrior`, by size of corpus; ``compare``, LOO of regressions
+and of class frequencies as programs, beside held-out scores; ``transitions``; ``attack_prior`` and ``attack_transitions``, the same
+knowledge by the log score of the attacks that it makes on a release of the other patients. ``uncertain``: ``exams(12, 1000)``,
+with a corpus of 10 and of 100 other respondents, half an hour.
 """
 
 import logging
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import product
 from typing import Any
 
 import arviz as az
 import numpy as np
 import pandas as pd
 import pymc as pm
+from subjects import seeded
+from tables import Row, assessed, print_sections
 
-from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian, publish
-from foreknow.evaluation import compare_knowledge, pbc
+from foreknow.attacks import DataAugmentationAttack, JointAttack, SequentialAttack
+from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Mondrian, publish
+from foreknow.evaluation import compare_knowledge, exams, pbc
 from foreknow.models import (
     Adversary,
+    Averaged,
     ClassFrequencies,
+    DirichletChain,
     Exact,
     History,
     KernelPrior,
     MarkovChain,
     MaxEntropy,
     People,
+    Prior,
     RegressionDesign,
     RegressionPrior,
     Release,
     TransitionsByClass,
     UniformPrior,
     hierarchical_markov_model,
+    joint_history,
+    joint_log_evidence,
+    log_evidence,
     prior_model,
 )
 from foreknow.models.arrays import FloatArray
@@ -91,12 +98,18 @@ PRIORS: dict[str, Callable[[History], Callable[[People], FloatArray]]] = {
 }
 
 
-def prior_table() -> pd.DataFrame:
-    """Held-out log score in bits, mean over splits."""
-    rows = {}
-    for name, fit in PRIORS.items():
-        rows[name] = [np.mean([score(fit(corpus), others) for corpus, others in splits(size)]) for size in SIZES]
+def over_splits(fits: Mapping[str, Callable[[History], Any]], scored: Callable[[Any, History], float]) -> pd.DataFrame:
+    """Held-out score in bits, mean over splits, by size of the corpus."""
+    rows = {
+        name: [np.mean([scored(fit(corpus), others) for corpus, others in splits(size)]) for size in SIZES]
+        for name, fit in fits.items()
+    }
     return pd.DataFrame(rows, index=pd.Index(SIZES, name="respondents")).T
+
+
+def prior() -> pd.DataFrame:
+    """Held-out log score of priors, by size of the corpus."""
+    return over_splits(PRIORS, score)
 
 
 def class_model(history: History, classes: dict[str, int | None]) -> pm.Model:
@@ -120,7 +133,7 @@ COMPARED: dict[str, tuple[str, ...] | dict[str, int | None]] = {
 """Attributes of a regression, or classes."""
 
 
-def compare_table() -> pd.DataFrame:
+def compare() -> pd.DataFrame:
     """`arviz.compare` of programs on the first records of 162 patients, beside the log score at those of the other 150.
 
     Columns ``loo`` and ``held out`` are bits per record; kernel priors are no programs and have the second alone.
@@ -175,12 +188,9 @@ CHAINS: dict[str, Callable[[History], Any]] = {
 }
 
 
-def transitions_table() -> pd.DataFrame:
-    """Held-out log score of the next value in bits, mean over splits."""
-    rows = {}
-    for name, fit in CHAINS.items():
-        rows[name] = [np.mean([step_score(fit(corpus), others) for corpus, others in splits(size)]) for size in SIZES]
-    return pd.DataFrame(rows, index=pd.Index(SIZES, name="respondents")).T
+def transitions() -> pd.DataFrame:
+    """Held-out log score of the next value: partial pooling beside one chain and separate chains."""
+    return over_splits(CHAINS, step_score)
 
 
 ATTACKED = (30, 104)
@@ -245,17 +255,82 @@ def attack_transitions() -> pd.DataFrame:
     return attack_table(orders | CHAINS, adversary, held_out)
 
 
-SECTIONS = {
-    "prior": prior_table,
-    "compare": compare_table,
-    "transitions": transitions_table,
-    "attack_prior": attack_prior,
-    "attack_transitions": attack_transitions,
-}
+VIEWS, RECORDS, DRAWS = 12, 1000, 24
+SEEDS = (2012, 77)
+"""The first seed decided on half of the draws as the effective number and on three sweeps; the second is the check."""
+
+
+def sequences(history: History) -> list[list[int]]:
+    """Values of each respondent in the order of time."""
+    found: dict[object, list[int]] = {}
+    for view in history:
+        for respondent, value in zip(view.people.respondents, view.sensitive.tolist(), strict=True):
+            found.setdefault(respondent, []).append(value)
+    return [values for values in found.values() if len(values) > 1]
+
+
+def spread(adversaries: list[Adversary], truth: Adversary, releases: tuple[Release, ...]) -> dict[str, float]:
+    """Log-probability of all releases: standard deviation between draws, and the best draw less the law."""
+    found = []
+    for adversary in (*adversaries, truth):
+        revised = SequentialAttack(adversary)(releases)
+        forward = sum(float(log_evidence(one.observation.problem(one.revised)).sum()) for one in revised)
+        problem = joint_history(adversary, [release.observation for release in releases]).problem
+        found.append((forward, joint_log_evidence(MaxEntropy()(problem))))
+    each = np.array(found[:-1])
+    deviation, best = each.std(axis=0), each.max(axis=0) - np.array(found[-1])
+    return {
+        "sd, sequential": deviation[0],
+        "sd, joint": deviation[1],
+        "correlation": float(np.corrcoef(each.T)[0, 1]),
+        "best draw less law, sequential": best[0],
+        "best draw less law, joint": best[1],
+    }
+
+
+def uncertain() -> Iterator[Row]:
+    """Section 29: an adversary with uncertain transition probabilities, by defense and size of the corpus.
+
+    Parts: ``sequential``, ``joint`` (in hindsight), and ``evidence``, the log-probability of the releases under the draws.
+    """
+    for seed in SEEDS:
+        history, prior, law = exams(VIEWS, RECORDS, rng=seed)
+        others, truth = sequences(exams(VIEWS, RECORDS, rng=seed + 1).history), Adversary(prior, law)
+        releases = {
+            "Mondrian": publish(history, Mondrian(KAnonymity(2) & DistinctDiversity(2)), rng=1),
+            "JSReduce": publish(history, JSReduce(3, 0.8, 0.6, patience=50), truth, rng=1),
+        }
+        for (defense, published), corpus in product(releases.items(), (10, 100)):
+            chain = DirichletChain.fit(others[:corpus], concentration=0.1, values=law.values)
+            for row in uncertain_rows(prior, chain, truth, published, history, seed):
+                yield {"seed": seed, "defense": defense, "corpus": corpus} | row
+
+
+def uncertain_rows(
+    prior: Prior, chain: DirichletChain, truth: Adversary, releases: tuple[Release, ...], history: History, seed: int
+) -> Iterator[Row]:
+    """Rows of one publication and one corpus."""
+    rng = seeded(seed + 7)
+    each = [Adversary(prior, chain.sample(rng=rng)) for _ in range(DRAWS)]
+    learning = DataAugmentationAttack(Adversary(prior, chain), DRAWS, rng=1)
+    adversaries = {
+        "mean law": Adversary(prior, chain.mean),
+        "equal weights": Averaged(each, updated=False),
+        "weighed by the releases": Averaged(each),
+        "tempered, half of the draws": Averaged(each, min_effective=0.5),
+        "true law": truth,
+    }
+    yield {"part": "evidence"} | spread(each, truth, releases)
+    for name, adversary in adversaries.items():
+        for part, attack in (
+            ("sequential", SequentialAttack(adversary)),
+            ("joint", JointAttack(adversary, MaxEntropy())),
+        ):
+            yield {"part": part, "adversary": name} | assessed(attack(releases), history)
+    learned = JointAttack(learning.learned(releases), MaxEntropy())
+    for part, attack in (("sequential", learning), ("joint", learned)):
+        yield {"part": part, "adversary": "moved draws"} | assessed(attack(releases), history)
+
 
 if __name__ == "__main__":
-    for section in sys.argv[1:] or SECTIONS:
-        start = time.process_time()
-        print(
-            f"\n{section}\n{SECTIONS[section]().round(4).to_string()}\n({time.process_time() - start:.0f} s of processor time)"
-        )
+    print_sections((prior, compare, transitions, attack_prior, attack_transitions, uncertain))

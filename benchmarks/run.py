@@ -1,30 +1,35 @@
 """Measure the figures, each in a process of its own, and write them to benchmarks/results.md, in the section of this machine.
 
-``python benchmarks/run.py`` measures all figures and keeps them in benchmarks/kept.json; a run that was interrupted goes on if it
-is started again from the same commit. With an argument it measures those whose name contains it, and prints them; ``--keep`` keeps
-them too. With ``--guard RATIO``, as ``make bench`` has it, nothing is kept, and the status is 1, if the cost or the memory of a
-figure is over RATIO times that of the kept run; such a figure is measured twice, since other programs may disturb a run. A cost is
-processor time over that of a reference kernel in the same process.
+``python benchmarks/run.py`` measures all figures and keeps the best of each in benchmarks/kept.json; a run that was interrupted
+goes on if it is started again from the same commit. With an argument it measures those whose name contains it, and prints them;
+``--keep`` keeps them too. With ``--guard RATIO``, as ``make bench`` has it, nothing is kept, and the status is 1, if the cost or
+the memory of a figure is over RATIO times that of the best kept run, or if a job of `paired` is slower than allowed; such a figure
+is measured twice, since other programs may disturb a run. A cost is processor time over that of a reference kernel in the same
+process.
 """
 
 import argparse
 import json
-import platform
+import math
+import re
 import resource
 import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
+import numba
+import numpy as np
+import paired
 from figures import FIGURES
-from measured_figures import HEAD, Measured, keep_run, kept_run, regressions, rows
-from reference_kernel import reference_seconds
 from rich.console import Console
 from rich.progress import track
 from subjects import MissingData
+from tables import hardware, keep_section, machine
 
 RESULTS = Path(__file__).parent / "results.md"
 BEGUN = Path(__file__).parent / "begun.json"
@@ -40,6 +45,169 @@ PEERS = {
     "Adult 45,222: Mondrian k=5, t=.5": "k, t",
 }
 """Figures that anjana publishes too, from the same records for the same requirement: its call for each."""
+
+
+KEPT = Path(__file__).parent / "kept.json"
+"""Best kept runs of each machine: seconds, and least cost and memory of each figure."""
+
+SIZE = re.compile(
+    r"(?P<views>\d+) x (?P<each>\d[\d,]*)|10\^(?P<power>\d+)|(?P<one>\d{1,3}(?:,\d{3})+)(?: rows)?(?! draws)"
+)
+"""First size in the name of a figure; draws of a posterior are none."""
+
+
+class Measured(NamedTuple):
+    """Figure that was measured.
+
+    Attributes
+    ----------
+    name : str
+    seconds : float
+        Median of the runs.
+    cost : float
+        Processor time of a run over that of the reference kernel in the same process.
+    peak : float
+        Peak memory of the process, in MiB.
+    skipped : str
+        Reason for which there is no measurement.
+    """
+
+    name: str
+    seconds: float = math.nan
+    cost: float = math.nan
+    peak: float = math.nan
+    skipped: str = ""
+
+    @property
+    def size(self) -> int | None:
+        """Number of records, as the name says it."""
+        match = SIZE.search(self.name)
+        if match is None:
+            return None
+        if match["views"]:
+            return int(match["views"]) * _integer(match["each"])
+        return 10 ** int(match["power"]) if match["power"] else _integer(match["one"])
+
+    @property
+    def method(self) -> str:
+        """Name without the size: figures of one method differ in their size alone."""
+        return " ".join(SIZE.sub("", self.name, count=1).replace(" :", ":").split())
+
+
+def growth_exponents(figures: Iterable[Measured]) -> dict[str, float]:
+    """Slope of log seconds on log size by least squares, for each method of at least two sizes."""
+    points: dict[str, dict[int, float]] = {}
+    for each in figures:
+        if each.size and each.seconds > 0:
+            points.setdefault(each.method, {})[each.size] = each.seconds
+    return {
+        method: float(np.polyfit(np.log(list(sizes)), np.log(list(sizes.values())), 1)[0])
+        for method, sizes in points.items()
+        if len(sizes) > 1
+    }
+
+
+def rows(
+    figures: Sequence[Measured],
+    kept: Mapping[str, Mapping[str, float]],
+    limits: Mapping[str, float | None],
+    peers: Mapping[str, tuple[str, float]],
+) -> list[str]:
+    """Rows of the table; the growth exponent stands at the largest size of its method."""
+    growth = growth_exponents(figures)
+    largest = {each.method: each.size for each in sorted(figures, key=lambda each: each.size or 0)}
+    lines = []
+    for each in figures:
+        if each.skipped:
+            lines.append(f"| {each.name} | | skipped: {each.skipped} | | | | | |")
+            continue
+        exponent = growth.get(each.method) if each.size == largest[each.method] else None
+        peer = f"{each.seconds / peers[each.name][1]:.2g} of {peers[each.name][0]}" if each.name in peers else ""
+        cells = [
+            each.name,
+            f"{each.size:,}" if each.size else "",
+            f"{each.seconds:.4f}" if each.seconds >= 0.001 else f"{each.seconds:.6f}",
+            "" if limits.get(each.name) is None else f"{limits[each.name]:g}",
+            f"{each.peak:.0f}",
+            "" if exponent is None else f"{exponent:.2f}",
+            f"{each.cost / kept[each.name]['cost']:.2f}" if each.name in kept else "",
+            peer,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+HEAD = (
+    "| figure | size | seconds | at most | MiB | growth | cost over the best kept run's | seconds over another program's |",
+    "|---|---|---|---|---|---|---|---|",
+)
+"""First lines of the table."""
+
+
+def regressions(figures: Iterable[Measured], kept: Mapping[str, Mapping[str, float]], ratio: float) -> list[str]:
+    """Figures whose cost or peak memory is over ``ratio`` times that of the best kept run, one line each.
+
+    A figure that the kept run does not have is not compared, and has a line too.
+    """
+    lines = []
+    for each in figures:
+        before = kept.get(each.name)
+        if each.skipped:
+            continue
+        if before is None:
+            lines.append(f"{each.name}: not in the kept run of this machine; keep it with --keep, or all by make bench")
+            continue
+        for what, now, then in (("cost", each.cost, before["cost"]), ("memory", each.peak, before["peak"])):
+            if now > ratio * then:
+                lines.append(f"{each.name}: {what} {now:.4g}, {now / then:.2f} times the kept {then:.4g}")
+    return lines
+
+
+def kept_run(machine: str, path: Path = KEPT) -> dict[str, dict[str, float]]:
+    """Best figures of a machine, by name."""
+    return dict(json.loads(path.read_text())).get(machine, {}) if path.exists() else {}
+
+
+def keep_run(machine: str, figures: Iterable[Measured], path: Path = KEPT) -> None:
+    """Keep the least cost and memory of each figure of a machine, with the seconds of the least cost."""
+    content = json.loads(path.read_text()) if path.exists() else {}
+    best = content.setdefault(machine, {})
+    for each in figures:
+        if not each.skipped:
+            now = {"seconds": each.seconds, "cost": round(each.cost, 6), "peak": round(each.peak)}
+            before = best.get(each.name, now)
+            best[each.name] = min(before, now, key=lambda one: one["cost"]) | {"peak": min(before["peak"], now["peak"])}
+    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
+
+
+def _integer(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+RECORDS, ROUNDS = 2**20, 8
+
+
+@numba.njit
+def _gather(values: np.ndarray, order: np.ndarray, rounds: int) -> float:
+    """Sums of values in a random order: additions, multiplications and cache misses, as in the kernels of foreknow."""
+    total = 0.0
+    for _ in range(rounds):
+        for place in order:
+            total = 0.5 * total + values[place]
+    return total
+
+
+def reference_seconds(runs: int = 3) -> float:
+    """Least processor time of some runs of the kernel, after one that compiles it."""
+    rng = np.random.default_rng(1)
+    values, order = rng.random(RECORDS), rng.permutation(RECORDS)
+    _gather(values, order[:1], 1)
+    seconds = []
+    for _ in range(runs):
+        start = time.process_time()
+        _gather(values, order, ROUNDS)
+        seconds.append(time.process_time() - start)
+    return min(seconds)
 
 
 def timed(name: str) -> Measured:
@@ -64,33 +232,18 @@ def timed(name: str) -> Measured:
     return Measured(name, statistics.median(seconds), spent / reference, peak)
 
 
-def machine() -> str:
-    """Description of the machine: processor, cores, versions."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pandas"))
-    return f"{hardware()}; Python {platform.python_version()}, {packages}"
-
-
-def hardware() -> str:
-    """Processor and cores of the machine: runs are compared whatever the versions of the programs."""
-    described = Path("/proc/cpuinfo").read_text().split("\n") if Path("/proc/cpuinfo").exists() else []
-    model = next(
-        (line.split(":")[1].strip() for line in described if line.startswith("model name")), platform.machine()
-    )
-    return f"{model}, {sum(line.startswith('processor') for line in described) or 1} cores"
-
-
 def peer_seconds(names: list[str]) -> dict[str, tuple[str, float]]:
     """Seconds of anjana on the figures that it publishes too; empty where its environment cannot be made."""
     if not set(names) & set(PEERS):
         return {}
-    from peers import DATA, HERE, PROGRAMS, Unavailable, output_of, prepare, python_of
+    from peers import DATA, PROGRAMS, Unavailable, output_of, prepare, runner
 
     program = PROGRAMS["anjana"]
     try:
         prepare()
-        runner = [python_of(program), str(HERE / "peers" / program.runner), str(DATA)]
+        command = [*runner(program), str(DATA)]
         found = {
-            name: json.loads(output_of([*runner, PEERS[name]]).splitlines()[-1]) for name in names if name in PEERS
+            name: json.loads(output_of([*command, PEERS[name]]).splitlines()[-1]) for name in names if name in PEERS
         }
     except (Unavailable, OSError) as why:
         print(f"anjana is not run: {why}", file=sys.stderr)
@@ -98,7 +251,20 @@ def peer_seconds(names: list[str]) -> dict[str, tuple[str, float]]:
     return {name: (program.name, statistics.median(answer["seconds"])) for name, answer in found.items()}
 
 
-def section(figures: list[Measured]) -> str:
+def pairs(part: str) -> list[paired.Pair]:
+    """Jobs whose name contains a text, beside an earlier commit; a slow one is measured twice. None without that commit."""
+    try:
+        found = paired.measured(wanted) if (wanted := [job for job in paired.JOBS if part in job]) else []
+        return [
+            min(each, *paired.measured([each.job]), key=lambda pair: pair.ratio) if each.ratio > paired.MOST else each
+            for each in found
+        ]
+    except subprocess.CalledProcessError:
+        print(f"{paired.COMMIT} is not in the history here: no job is compared with it", file=sys.stderr)
+        return []
+
+
+def section(figures: list[Measured], compared: list[paired.Pair]) -> str:
     """Section of the results for this machine."""
     limits = {name: figure.limit for name, figure in FIGURES.items()}
     peers = peer_seconds([each.name for each in figures])
@@ -109,11 +275,15 @@ def section(figures: list[Measured]) -> str:
             f"Taken {date.today().isoformat()}: seconds, median of {RUNS} runs ({RUNS_OF_LONG} of long ones) after one that",
             "compiles. Each figure has a process of its own; its peak memory includes imports and data. Growth is the slope of",
             "log seconds on log records by least squares, over the sizes of the same method. The cost is processor time over",
-            "that of a reference kernel in the same process; its ratio to the last kept run of this machine is shown.",
+            "that of a reference kernel in the same process; its ratio to the best kept run of this machine is shown.",
             "",
             *HEAD,
             *rows(figures, kept_run(hardware()), limits, peers),
             "",
+            *(
+                ["Least processor seconds of jobs in turn with an earlier commit:", "", *paired.table(compared), ""]
+                * bool(compared)
+            ),
         ]
     )
 
@@ -122,7 +292,9 @@ def main() -> int:
     """Measure the figures named on the command line; return the exit status."""
     parser = argparse.ArgumentParser(description="Measure the figures.")
     parser.add_argument("name", nargs="?", default="", help="part of the names of the figures")
-    parser.add_argument("--guard", type=float, metavar="RATIO", help="fail over RATIO times the kept cost or memory")
+    parser.add_argument(
+        "--guard", type=float, metavar="RATIO", help="fail over RATIO times the best kept cost or memory"
+    )
     parser.add_argument("--keep", action="store_true", help="keep the figures of a part, too")
     parser.add_argument("--one", action="store_true", help="measure the one figure of this name, and print it as JSON")
     asked = parser.parse_args()
@@ -138,10 +310,13 @@ def main() -> int:
         ]
         # Figures that are measured for the first time are kept by a run of all.
         found = regressions([each for each in figures if asked.name or each.name in kept], kept, asked.guard)
-    print(written := section(figures))
+    compared = pairs(asked.name)
+    if asked.guard is not None:
+        found += [f"{p.job}: {p.ratio:.3f} times {paired.COMMIT}" for p in compared if p.ratio > paired.MOST]
+    print(written := section(figures, compared))
     print("\n".join(found), file=sys.stderr)
     if not asked.name:
-        write_results(written)
+        keep_section(written, RESULTS, "# Figures\n\nWritten by `make bench`, one section per machine.\n")
         BEGUN.unlink()
     if not found and (asked.keep or not asked.name):
         keep_run(hardware(), figures)
@@ -173,19 +348,6 @@ def measured_again(first: Measured) -> Measured:
     """Figure with the smaller cost and the smaller peak of two runs."""
     second = measured_alone(first.name)
     return min(first, second, key=lambda each: each.cost)._replace(peak=min(first.peak, second.peak))
-
-
-def write_results(section: str) -> None:
-    """Write the section of a machine to the results, in place of its earlier one."""
-    head = section.split("\n", 1)[0]
-    old = (
-        RESULTS.read_text()
-        if RESULTS.exists()
-        else "# Figures\n\nWritten by `make bench`, one section per machine.\n\n"
-    )
-    parts = old.split("\n## ")
-    kept = [part for part in parts[1:] if f"## {part.split(chr(10), 1)[0]}" != head]
-    RESULTS.write_text("\n## ".join([parts[0].rstrip() + "\n", *(part.rstrip() + "\n" for part in kept), section[3:]]))
 
 
 if __name__ == "__main__":

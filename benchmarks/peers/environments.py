@@ -14,12 +14,11 @@ class Unavailable(Exception):  # noqa: N818 - the name says what is wrong
 
 
 class Program(NamedTuple):
-    """A program to compare: packages to install, Python versions, runner script, and calls."""
+    """A program to compare: packages to install, Python versions, and calls."""
 
     name: str
     packages: tuple[str, ...]
     pythons: tuple[str, ...]
-    runner: str
     calls: tuple[str, ...]
 
 
@@ -35,6 +34,11 @@ def python_of(program: Program) -> str:
         output_of([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *program.packages])
         (place / "installed").touch()
     return str(python)
+
+
+def runner(program: Program) -> list[str]:
+    """Command that calls a program in its environment; the folder and the call follow."""
+    return [python_of(program), str(Path(__file__).parent / "runners.py"), program.name]
 
 
 def interpreter(program: Program) -> str:

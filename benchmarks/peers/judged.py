@@ -6,7 +6,7 @@ The file shares no code with any program that is compared, including foreknow.
 from pathlib import Path
 
 import pandas as pd
-from records import CATEGORICAL, QUASI_IDENTIFIERS, SENSITIVE, ladder
+from runners import CATEGORICAL, QUASI_IDENTIFIERS, SENSITIVE, ladder
 
 
 def judged(published: pd.DataFrame, data: pd.DataFrame, folder: Path) -> dict[str, float]:

@@ -2,18 +2,25 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from records import QUASI_IDENTIFIERS, SENSITIVE, K, L, T, asked, clocked, hand_over, interval
+from runners import QUASI_IDENTIFIERS, SENSITIVE, K, L, T, clocked, hand_over, interval
 
-import foreknow.defenses as defenses
 from foreknow.defenses import (
+    BKAA,
+    MASK,
+    UHRA,
+    Anatomy,
     Defense,
     DistinctDiversity,
+    FullDomain,
+    Injector,
     JSReduce,
     KAnonymity,
+    KPrimacy,
     Mondrian,
     Requirement,
     TCloseness,
@@ -29,27 +36,21 @@ ASKED: dict[str, Requirement] = {
 }
 
 
-def seeded() -> np.random.Generator:
-    return np.random.default_rng(1)
-
-
 def calls() -> dict[str, Callable[[], Defense]]:
     """Defenses to compare, by call."""
     made: dict[str, Callable[[], Defense]] = {}
     for name, requirement in ASKED.items():
-        made[f"Mondrian: {name}"] = lambda asked=requirement: Mondrian(asked)
-        if hasattr(defenses, "FullDomain"):
-            made[f"FullDomain: {name}"] = lambda asked=requirement: defenses.FullDomain(asked)
-    made["JSReduce(5, .5, .6, patience=50): k, t"] = lambda: JSReduce(K, T, 0.6, patience=50)
-    others: dict[str, tuple[str, Callable[[], Defense]]] = {
-        "BKAA": ("BKAA(5, 2, .6, patience=50): k", lambda: defenses.BKAA(K, 2.0, 0.6, patience=50)),
-        "UHRA": ("UHRA(5, .5, .6): k, t", lambda: defenses.UHRA(K, T, 0.6)),
-        "KPrimacy": ("KPrimacy(5, 2, .6): k", lambda: defenses.KPrimacy(K, 2.0, 0.6)),
-        "Anatomy": ("Anatomy(5): k, l", lambda: defenses.Anatomy(K, rng=seeded())),
-        "MASK": ("MASK(5, 2): k, l", lambda: defenses.MASK(K, L, rng=seeded())),
-        "Injector": ("Injector(2): l", lambda: defenses.Injector(L, rng=seeded())),
+        made[f"Mondrian: {name}"] = partial(Mondrian, requirement)
+        made[f"FullDomain: {name}"] = partial(FullDomain, requirement)
+    return made | {
+        "JSReduce(5, .5, .6, patience=50): k, t": lambda: JSReduce(K, T, 0.6, patience=50),
+        "BKAA(5, 2, .6, patience=50): k": lambda: BKAA(K, 2.0, 0.6, patience=50),
+        "UHRA(5, .5, .6): k, t": lambda: UHRA(K, T, 0.6),
+        "KPrimacy(5, 2, .6): k": lambda: KPrimacy(K, 2.0, 0.6),
+        "Anatomy(5): k, l": lambda: Anatomy(K, rng=1),
+        "MASK(5, 2): k, l": lambda: MASK(K, L, rng=1),
+        "Injector(2): l": lambda: Injector(L, rng=1),
     }
-    return made | dict(call for name, call in others.items() if hasattr(defenses, name))
 
 
 def view(folder: Path) -> View:
@@ -69,8 +70,8 @@ def rows(release: Release) -> pd.DataFrame:
     return joined.assign(row=joined["row"].fillna(-1).astype(int))
 
 
-def main() -> None:
-    folder, call = asked()
+def run(folder: Path, call: str) -> None:
+    """Print the calls, or time one and hand its published table over."""
     if call == "list":
         print(json.dumps(list(calls())))
         return
@@ -86,7 +87,3 @@ def main() -> None:
         text if str(text).startswith("[") else interval(float(text), float(text)) for text in published["age"]
     ]
     hand_over(published, seconds, folder, f"foreknow {call.replace(':', '').replace('.', '')}")
-
-
-if __name__ == "__main__":
-    main()

@@ -143,7 +143,6 @@ def uhra_tables() -> Iterator[Row]:
 
 
 def sizes(defense: Defense, view: View, prior: FloatArray) -> tuple[Any, int]:
-    """Sizes of the groups, and the number of suppressed records."""
     labels = defense(view, prior, ()).labels
     return np.unique(labels[labels >= 0], return_counts=True)[1], int((labels < 0).sum())
 

@@ -70,7 +70,6 @@ def random_problem(size: int, concentration: float, rng: np.random.Generator) ->
 
 
 def timed(estimator: Estimator, problem: Problem) -> tuple[Posterior, float]:
-    """Posterior, and seconds of one run."""
     start = time.perf_counter()
     return estimator(problem), time.perf_counter() - start
 

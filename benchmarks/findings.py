@@ -237,7 +237,6 @@ def over_splits(
 def publications_of(
     history: History, defenses: Mapping[str, Defense], omega: Adversary, split: int
 ) -> Iterator[tuple[str, Releases]]:
-    """Publications of one split of the patients."""
     for name, defense in defenses.items():
         yield name, publish(history, defense, omega, rng=np.random.default_rng([split, 1]))
 
@@ -414,7 +413,6 @@ def mixed_cascades(views: int = 24, records: int = 5000, sizes: tuple[int, ...] 
 
 
 def cascades_of(size: int) -> dict[str, tuple[Cascade | None, Mixed]]:
-    """Rules for compromised records, each with its estimator of groups up to a size."""
     return {
         "none": (None, Mixed(size=size)),
         "prior": (PriorCascade(), Mixed(size=size)),
@@ -447,7 +445,6 @@ def reach_of_a_record() -> Iterator[str]:
 
 
 def every_defense(patience: int) -> dict[str, Defense]:
-    """Defenses of one table; groups of 2 or 3 records."""
     return {
         "Mondrian l=2": SAFE,
         "FullDomain k=3, l=2": FullDomain(KAnonymity(3) & DistinctDiversity(2)),

@@ -29,7 +29,6 @@ def habits(later: History, people: tuple[object, ...]) -> GivenPrior:
 
 
 def attacks(later: History, people: tuple[object, ...]) -> Iterator[tuple[str, Attack]]:
-    """Attacks by the knowledge they have."""
     classes = ClassFrequencies.fit(later, {"age": 3, "income": 3, "members": 2}, 1.0)
     own = Adversary(habits(later, people))
     yield "learned from the releases", LearnedAttack()

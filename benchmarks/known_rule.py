@@ -8,7 +8,7 @@ bucketizers at several sizes.
 
 import itertools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,8 @@ from foreknow.defenses import (
 )
 from foreknow.models import Numeric, Release, Schema, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+
+type Row = dict[str, object]
 
 PEOPLE, VALUES = 6, "abc"
 SCHEMA = Schema({"age": Numeric(0, PEOPLE - 1)}, "value", tuple(VALUES))
@@ -157,8 +159,8 @@ def claims(release: Release, by_signature: bool, insiders: IntArray) -> FloatArr
     return np.array([groups.claimed(int(known)) for known in insiders])
 
 
-def main() -> None:
-    """Print the tables."""
+def enumerated() -> Iterator[Row]:
+    """All tables of six respondents and three equally likely values: shares of the published records, by the defense."""
     defenses = {
         "`Mondrian(FrequencyDiversity(2))`": Mondrian(FrequencyDiversity(2)),
         "`Mondrian(DistinctDiversity(2))`": Mondrian(DistinctDiversity(2)),
@@ -174,21 +176,23 @@ def main() -> None:
         "`Injector(2, deterministic=True)`": Injector(2, deterministic=True),
         "`MInvariance(2, deterministic=True)`": MInvariance(2, deterministic=True),
     }
-    print(
-        "| defense | over the group's largest share | certain | certain for an insider | tables refused |\n|---|---|---|---|---|"
-    )
+    columns = ("over the group's largest share", "certain", "certain for an insider", "tables refused")
     for name, defense in defenses.items():
-        above, certain, inside, refused = worlds(defense, TIED if FOUR_EQUAL in name else range(PEOPLE))
-        print(f"| {name} | {above:.0%} | {certain:.0%} | {inside:.0%} | {refused} of {len(VALUES) ** PEOPLE} |")
-    print("\n| defense | values | people | claimed | right | right, the best insider |\n|---|---|---|---|---|---|")
-    for kind, deterministic, values, people in itertools.product(
-        (Anatomy, MInvariance), (True, False), ("ab", "abcdef"), SIZES
-    ):
+        found = worlds(defense, TIED if FOUR_EQUAL in name else range(PEOPLE))
+        yield {"defense": name} | dict(zip(columns, found, strict=True))
+
+
+def insiders() -> Iterator[Row]:
+    """Insiders of bucketizers with and without chance, at several sizes: shares of the other groups."""
+    settings = itertools.product((Anatomy, MInvariance), (True, False), ("ab", "abcdef"), SIZES)
+    for kind, deterministic, values, people in settings:
         claimed = followed(kind, deterministic, people, values)
-        name = f"`{kind.__name__}(2{', deterministic=True' if deterministic else ''})`"
-        shares = " | ".join(f"{share:.1%}" for share in (*claimed.mean(axis=0), claimed[:, 1].max()))
-        print(f"| {name} | {len(values)} | {people:,} | {shares} |")
+        row: Row = {"defense": kind.__name__, "deterministic": deterministic, "values": len(values), "people": people}
+        shares = (*claimed.mean(axis=0).tolist(), float(claimed[:, 1].max()))
+        yield row | dict(zip(("claimed", "right", "right, the best insider"), shares, strict=True))
 
 
 if __name__ == "__main__":
-    main()
+    from tables import print_sections
+
+    print_sections((enumerated, insiders))

@@ -72,7 +72,6 @@ def chain(stay: float) -> FloatArray:
 
 
 def drawn(rows: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Random value of each row's distribution."""
     return np.asarray((rows.cumsum(axis=1)[:, :-1] <= rng.random(len(rows))[:, None]).sum(axis=1))
 
 

@@ -111,7 +111,6 @@ def measured(wanted: Iterable[str] = JOBS) -> list[Pair]:
 
 
 def table(pairs: Iterable[Pair]) -> list[str]:
-    """Markdown table of the pairs."""
     rows = [f"| {job} | {now:.4f} | {then:.4f} | {now / then:.3f} | {MOST} |" for job, now, then in pairs]
     return [f"| job | seconds | at {COMMIT} | ratio | at most |", "|---|---|---|---|---|", *rows]
 

@@ -78,7 +78,6 @@ PROGRAMS = {
 
 
 def prepare() -> View:
-    """Write the records and the hierarchies for the runners."""
     DATA.mkdir(parents=True, exist_ok=True)
     (view,) = adult(SHARED / "adult", SENSITIVE, QUASI_IDENTIFIERS, SHARED / "adult-hierarchies")
     frame = view.frame[["id", *QUASI_IDENTIFIERS, SENSITIVE]].rename(columns={"id": "row"})
@@ -90,7 +89,6 @@ def prepare() -> View:
 
 
 def measured(program: Program) -> list[tuple[object, ...]]:
-    """Rows of the table for one program."""
     try:
         command = [*runner(program), str(DATA)]
         calls = program.calls or json.loads(output_of([*command, "list"]))
@@ -131,7 +129,6 @@ def vulnerability() -> float:
 
 
 def main() -> None:
-    """Run the programs named on the command line."""
     wanted = [PROGRAMS[name] for name in sys.argv[1:] or PROGRAMS]
     view = prepare()
     lines = [

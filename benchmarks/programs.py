@@ -180,7 +180,6 @@ def with_pymc(model: pm.Model, program: Program) -> Run:
 
 
 def with_nutpie(model: pm.Model, program: Program) -> Run:
-    """NUTS of nutpie in one thread."""
     import nutpie
 
     start, began = processor_seconds(), time.perf_counter()
@@ -203,7 +202,6 @@ SAMPLERS = {"PyMC": with_pymc, "nutpie": with_nutpie}
 
 
 def built(name: str) -> tuple[pm.Model, Program]:
-    """Model of a program, without the messages of PyMC."""
     logging.getLogger("pymc").setLevel(logging.ERROR)
     warnings.simplefilter("ignore")
     return PROGRAMS[name].build(), PROGRAMS[name]

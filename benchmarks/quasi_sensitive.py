@@ -90,7 +90,6 @@ COST = "mean removal cost of a group (Eq. 1)"
 
 
 def canvas(title: str, **shared: bool) -> tuple[Canvas, Any]:
-    """Figure of two panels."""
     figure = Canvas(figsize=(10, 4), layout="constrained")
     figure.suptitle(title)
     return figure, figure.subplots(1, 2, **shared)

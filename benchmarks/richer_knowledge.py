@@ -63,7 +63,6 @@ SAMPLING: dict[str, Any] = {
 
 
 def splits(size: int) -> Iterator[tuple[History, History]]:
-    """Corpus and held-out part, by respondent."""
     history = pbc()
     for seed in range(SPLITS):
         people = np.random.default_rng(seed).permutation(np.array(history.respondents, dtype=object))
@@ -261,7 +260,6 @@ SEEDS = (2012, 77)
 
 
 def sequences(history: History) -> list[list[int]]:
-    """Values of each respondent in the order of time."""
     found: dict[object, list[int]] = {}
     for view in history:
         for respondent, value in zip(view.people.respondents, view.sensitive.tolist(), strict=True):
@@ -309,7 +307,6 @@ def uncertain() -> Iterator[Row]:
 def uncertain_rows(
     prior: Prior, chain: DirichletChain, truth: Adversary, releases: tuple[Release, ...], history: History, seed: int
 ) -> Iterator[Row]:
-    """Rows of one publication and one corpus."""
     rng = seeded(seed + 7)
     each = [Adversary(prior, chain.sample(rng=rng)) for _ in range(DRAWS)]
     learning = DataAugmentationAttack(Adversary(prior, chain), DRAWS, rng=1)

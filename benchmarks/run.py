@@ -164,7 +164,6 @@ def regressions(figures: Iterable[Measured], kept: Mapping[str, Mapping[str, flo
 
 
 def kept_run(machine: str, path: Path = KEPT) -> dict[str, dict[str, float]]:
-    """Best figures of a machine, by name."""
     return dict(json.loads(path.read_text())).get(machine, {}) if path.exists() else {}
 
 
@@ -265,7 +264,6 @@ def pairs(part: str) -> list[paired.Pair]:
 
 
 def section(figures: list[Measured], compared: list[paired.Pair]) -> str:
-    """Section of the results for this machine."""
     limits = {name: figure.limit for name, figure in FIGURES.items()}
     peers = peer_seconds([each.name for each in figures])
     return "\n".join(
@@ -339,7 +337,6 @@ def measured_each(names: list[str], resume: bool) -> list[Measured]:
 
 
 def measured_alone(name: str) -> Measured:
-    """Figure of a process of its own."""
     done = subprocess.run([sys.executable, __file__, "--one", name], capture_output=True, text=True, check=True)
     return Measured(*json.loads(done.stdout))
 

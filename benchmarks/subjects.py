@@ -42,7 +42,6 @@ def history() -> Simulation:
 
 
 def check_adult() -> None:
-    """Raise `MissingData` if the data of Adult is missing."""
     if not ADULT.exists():
         raise MissingData(f"{ADULT.name}: UCI Adult is not beside the project")
 

@@ -154,7 +154,6 @@ def attacked(
 def published(
     history: History, defenses: Mapping[str, Defense], defender: Adversary | None = None
 ) -> Iterator[tuple[str, Releases]]:
-    """Publications of a history by several defenses, with their names."""
     return ((name, publish(history, defense, defender, rng=seeded(1))) for name, defense in defenses.items())
 
 
@@ -188,7 +187,6 @@ def print_sections(sections: Iterable[Callable[[], Any]]) -> None:
 
 
 def machine() -> str:
-    """Description of the machine: processor, cores, versions."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pandas"))
     return f"{hardware()}; Python {platform.python_version()}, {packages}"
 

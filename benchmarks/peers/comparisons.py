@@ -64,7 +64,6 @@ class ComparedMeasure(NamedTuple):
 
 
 def releases() -> dict[str, Defense]:
-    """Defenses whose releases are compared."""
     k = KAnonymity(K)
     return {
         "Mondrian: k": Mondrian(k),
@@ -161,12 +160,10 @@ def delta(counts: pd.DataFrame) -> float:
 
 
 def same(one: float, other: float) -> bool:
-    """Return whether two numbers are equal up to rounding."""
     return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(one) and math.isnan(other))
 
 
 def agree(one: ComparedMeasure) -> bool:
-    """Return whether all three programs give the same number."""
     return same(one.pycanon, one.verify) and same(one.verify, one.requirement)
 
 
@@ -202,7 +199,6 @@ def enhanced(counts: Counts) -> float:
 
 
 def shown_shares(counts: Counts) -> list[np.ndarray]:
-    """Shares of the values that each group shows."""
     return [row[row > 0] / row.sum() for row in counts.to_numpy()]
 
 
@@ -217,7 +213,6 @@ GROUPS, MEMBERS, VALUES, GUESSES = 40, 3, 3, 4
 
 
 def leakages(qif: Program, privattacks: Program, view: View, folder: Path) -> list[tuple[object, ...]]:
-    """Rows of the table: each measure of each program, beside that of foreknow."""
     rows: list[tuple[object, ...]] = []
     for program, compare in ((qif, by_qif), (privattacks, by_privattacks)):
         try:

@@ -80,5 +80,4 @@ def values(label: str, under: dict[str, set[str]]) -> set[str]:
 
 
 def width(data: pd.DataFrame) -> float:
-    """Width of the domain of ages."""
     return float(data["age"].max() - data["age"].min())

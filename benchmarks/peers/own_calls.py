@@ -37,7 +37,6 @@ ASKED: dict[str, Requirement] = {
 
 
 def calls() -> dict[str, Callable[[], Defense]]:
-    """Defenses to compare, by call."""
     made: dict[str, Callable[[], Defense]] = {}
     for name, requirement in ASKED.items():
         made[f"Mondrian: {name}"] = partial(Mondrian, requirement)

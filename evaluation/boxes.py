@@ -42,11 +42,6 @@ def domains(views: Iterable[View]) -> Domains:
     A categorical attribute has all values of the schema. A numeric attribute has the distinct numbers of the views, suppressed
     records included; a reader of a release is assumed to know them. Domains do not depend on the unit: a column in cents has
     the same number of values as in dollars. Cost: O(n d log n) for n records in all.
-
-    Raises
-    ------
-    ValueError
-        If there is no view, or two views differ in their quasi-identifiers or sensitive domains.
     """
     views = tuple(views)
     if not views:
@@ -105,13 +100,7 @@ def published_hulls(release: Release) -> Hulls:
 
 
 def positions(codes: FloatArray, domains: Domains, view: View) -> IntArray:
-    """Positions of codes of shape ``(c, d)`` in the domains.
-
-    Raises
-    ------
-    ValueError
-        If a code is in no domain.
-    """
+    """Positions of codes of shape ``(c, d)`` in the domains."""
     places = np.zeros(codes.shape, dtype=np.int64)
     for a, domain in enumerate(domains):
         places[:, a] = np.minimum(np.searchsorted(domain, codes[:, a]), len(domain) - 1)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense, publish
-from foreknow.evaluation.arguments import check_beliefs, check_history, check_releases
+from foreknow.evaluation.arguments import check_history, check_releases
 from foreknow.evaluation.loss.generalization_loss import Width, average_group_size, discernibility, gcp, suppressed
 from foreknow.evaluation.loss.queries import Workload, query_error
 from foreknow.evaluation.risk.adversary_gain import WORST, risk_table, with_certain, with_right_share, worst_attacks
@@ -35,11 +35,6 @@ class Comparison:
     beliefs : mapping of (defense, attack) to Beliefs
     leaving_out : CompromisedRecords or collection of respondents, optional
         Respondents that no risk measure counts; see `adversary_gain`.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
     """
 
     history: History
@@ -48,15 +43,9 @@ class Comparison:
     leaving_out: LeftOut = None
 
     def __post_init__(self) -> None:
-        check_history(self.history)
+        check_history("Comparison", self.history)
         for name, titled in (("releases", self.releases), ("beliefs", self.beliefs)):
             check_kind("Comparison", name, titled, Mapping, f"is a mapping of names to {name}, as compare makes it")
-        for published in self.releases.values():
-            check_releases("Comparison", published)
-        for key, beliefs in self.beliefs.items():
-            check_beliefs("Comparison", beliefs)
-            if not (isinstance(key, tuple) and len(key) == 2):
-                raise TypeError(f"Comparison: a key of beliefs is {key!r}; it is a pair (defense, attack).")
 
     def __repr__(self) -> str:
         return f"Comparison(defenses={list(self.releases)}, beliefs={list(self.beliefs)})"
@@ -242,16 +231,8 @@ def compare(
     rng : numpy.random.Generator or int, optional
         Random generator of the order of records and the numbers of groups, as in `publish`, or a seed. All defenses draw from
         it in turn. By default fresh entropy.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
-    ValueError
-        If there is no defense.
     """
-    takes = "takes the original records; make a History, as History(views) or History.read(frame, schema)"
-    check_kind("compare", "history", history, History, takes)
+    check_history("compare", history)
     check_named("compare", "defenses", defenses, '{"Mondrian": Mondrian(KAnonymity(3))}')
     check_named("compare", "attacks", attacks, '{"snapshot": SnapshotAttack(adversary)}')
     if not defenses:
@@ -356,13 +337,6 @@ def worst_case(
     -------
     DataFrame
         As `Comparison.worst_case`; ``defense`` only with a mapping.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
-    ValueError
-        If there is no publication or no attack; if a number is out of range; if an attack refuses the releases.
 
     Notes
     -----

@@ -13,13 +13,7 @@ except ImportError:  # Windows has no locks of folders.
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Context manager that holds the lock of an existing folder; the system frees it when the process ends, however it does.
-
-    Raises
-    ------
-    ValueError
-        If another process holds it.
-    """
+    """Context manager that holds the lock of an existing folder; the system frees it when the process ends, however it does."""
     if fcntl is None:
         yield
         return

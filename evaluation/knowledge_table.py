@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 
 from foreknow.attacks import Attack, JointAttack
-from foreknow.evaluation.arguments import check_releases
+from foreknow.evaluation.arguments import check_least, check_releases
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, beliefs_and_truth, numbered
 from foreknow.evaluation.risk.reliability_curve import as_bootstrap
 from foreknow.models import Adversary, Averaged, Beliefs, History, Release
 from foreknow.models.arrays import FloatArray
 from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import is_number, shown
+from foreknow.models.settings import shown
 
 COLUMNS = ("log_score", "low", "high", "difference", "difference_low", "difference_high")
 
@@ -65,13 +65,6 @@ def compare_knowledge(
         records of all releases; its interval ``low`` and ``high``; ``difference``, the log score less that of the first row;
         ``difference_low`` and ``difference_high``; and ``measured``, the number of records. Intervals are NaN without draws.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
-    ValueError
-        If there is no adversary, no release or no published record, or a number is out of range.
-
     Notes
     -----
     Intervals are percentiles over draws of respondents, all records of one together. A difference is paired: both scores are of
@@ -95,9 +88,8 @@ def compare_knowledge(
     """
     owner = "compare_knowledge"
     listed = check_releases(owner, releases)
-    _check_adversaries(owner, adversaries, attack)
-    if not (is_number(least, 0, 1) and least > 0):
-        raise ValueError(f"{owner}: least is {least!r}; it is a probability over 0 and at most 1.")
+    _check_adversaries(owner, adversaries)
+    check_least(owner, least)
     if not listed:
         raise ValueError(f"{owner}: releases is empty; give at least one, as publish(history, defense) returns them.")
     check_progress(owner, progress, "the names")
@@ -105,9 +97,7 @@ def compare_knowledge(
     history = History([release.view for release in listed])
     totals, records = [], np.zeros(0)
     for name, _ in zip(adversaries, progress(list(adversaries)), strict=True):
-        total, records = _by_respondent(
-            owner, _beliefs(owner, attack, name, adversaries[name], listed), history, leaving_out, least
-        )
+        total, records = _by_respondent(owner, attack(adversaries[name])(listed), history, leaving_out, least)
         totals.append(total)
     if not records.sum():
         raise ValueError(f"{owner}: no record is published in {len(listed)} releases; there is nothing to score.")
@@ -122,7 +112,7 @@ def compare_knowledge(
     return table.sort_values("log_score", ascending=False, kind="stable", ignore_index=True)
 
 
-def _check_adversaries(owner: str, adversaries: Any, attack: Any) -> None:
+def _check_adversaries(owner: str, adversaries: Any) -> None:
     if not isinstance(adversaries, Mapping):
         raise TypeError(
             f'{owner}: adversaries is {shown(adversaries)}; it maps names to adversaries, as {{"mean": adversary}}.'
@@ -132,22 +122,6 @@ def _check_adversaries(owner: str, adversaries: Any, attack: Any) -> None:
     for name, adversary in adversaries.items():
         if not isinstance(adversary, Adversary | Averaged):
             raise TypeError(f"{owner}: adversaries[{name!r}] is {shown(adversary)}; it is an Adversary or an Averaged.")
-    if not callable(attack) or (hasattr(attack, "adversary") and not isinstance(attack, type)):
-        raise TypeError(
-            f"{owner}: attack is {shown(attack)}; it is a function from an adversary to an attack, as JointAttack."
-        )
-
-
-def _beliefs(owner: str, attack: Any, name: Any, adversary: Any, releases: tuple[Release, ...]) -> Beliefs:
-    made = attack(adversary)
-    if not callable(made):
-        raise TypeError(
-            f"{owner}: attack returned {shown(made)} for {name!r}; it returns an attack, as JointAttack does."
-        )
-    beliefs = made(releases)
-    if not isinstance(beliefs, Beliefs):
-        raise TypeError(f"{owner}: the attack returned {shown(beliefs)} for {name!r}; an attack returns Beliefs.")
-    return beliefs
 
 
 def _by_respondent(

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.attributes import Categorical, Numeric
+from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.hierarchy import Hierarchy
 from foreknow.models.tables.history import History
 from foreknow.models.tables.schema import Schema
@@ -79,14 +78,10 @@ def adult(
     which is removed. Records that are equal in all columns are kept.
     """
     check_kind("adult", "folder", folder, (str, Path), "is the path of the folder that holds adult.data and adult.test")
-    check_kind("adult", "sensitive", sensitive, str, f"is one column, as {COLUMNS[6]!r}")
-    if quasi_identifiers is not None and not _are_names(quasi_identifiers):
+    if isinstance(quasi_identifiers, str):
         raise TypeError(
-            f"adult: quasi_identifiers is {quasi_identifiers!r}; it is a sequence of columns, as {list(QUASI_IDENTIFIERS[:2])!r}."
+            f"adult: quasi_identifiers is {quasi_identifiers!r}; it is a sequence of columns, as ['age', 'sex']."
         )
-    if hierarchies is not None:
-        takes = "is the path of the folder that holds adult_hierarchy_<attribute>.csv, or None"
-        check_kind("adult", "hierarchies", hierarchies, (str, Path), takes)
     parts = [_part(Path(folder) / name, header) for name, header in (("adult.data", 0), ("adult.test", 1))]
     frame = pd.concat(parts).dropna().reset_index(drop=True)
     frame["salary-class"] = frame["salary-class"].str.rstrip(".")
@@ -95,10 +90,6 @@ def adult(
         quasi_identifiers = [name for name in QUASI_IDENTIFIERS if name != sensitive]
     schema = Schema.infer(frame, quasi_identifiers, sensitive, "id")
     return History([View(frame, schema if hierarchies is None else _with_hierarchies(schema, Path(hierarchies)))])
-
-
-def _are_names(names: Any) -> bool:
-    return isinstance(names, Sequence) and not isinstance(names, str) and all(isinstance(name, str) for name in names)
 
 
 def _part(path: Path, header: int) -> pd.DataFrame:
@@ -118,14 +109,9 @@ def _with_hierarchies(schema: Schema, folder: Path) -> Schema:
         raise FileNotFoundError(
             f"there is no folder {folder}; name the one that holds adult_hierarchy_<attribute>.csv."
         )
-    attributes = {
-        name: _with_hierarchy(kind, folder / f"adult_hierarchy_{name}.csv")
-        for name, kind in schema.quasi_identifiers.items()
-    }
+    attributes = dict(schema.quasi_identifiers)
+    for name, kind in attributes.items():
+        path = folder / f"adult_hierarchy_{name}.csv"
+        if isinstance(kind, Categorical) and path.is_file():
+            attributes[name] = Categorical(kind.values, Hierarchy.read(path))
     return replace(schema, quasi_identifiers=attributes)
-
-
-def _with_hierarchy(kind: Numeric | Categorical, path: Path) -> Numeric | Categorical:
-    if isinstance(kind, Categorical) and path.is_file():
-        return Categorical(kind.values, Hierarchy.read(path))
-    return kind

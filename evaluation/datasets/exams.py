@@ -253,11 +253,6 @@ def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain:
     MarkovChain
         Of order 1 over `RESULTS`. Deceased and discharged are absorbing.
 
-    Raises
-    ------
-    ValueError
-        If ``weeks_per_step`` is not a positive number.
-
     Notes
     -----
     The logarithm of a printed matrix has negative rates where a transition of several steps is printed as 0: the annual table has

@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.evaluation.datasets.adult import adult
 from foreknow.models import ExternalKnowledge, History, Linking, View
-from foreknow.models.settings import as_generator, check_array_size, check_kind, is_number, is_whole
+from foreknow.models.settings import as_generator, check_array_size, is_number, is_whole
 
 DEFAULT_VOCABULARY_SIZE = 200
 """Default number of different items. The paper does not state it, and it determines how many labels a record links to.
@@ -55,13 +55,6 @@ def random_items(
     View
         The same records, with a column of texts as ``"item 3, item 17"``.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of the wrong type.
-    ValueError
-        If ``items_per_record`` exceeds ``vocabulary``, a number is negative or not whole, or the view has such a column.
-
     Notes
     -----
     Items are independent of the respondent and of each other, as in the paper's experiment: the labels of a record are those
@@ -76,11 +69,8 @@ def random_items(
     >>> random_items(view, items_per_record=2, vocabulary=2, rng=1).frame["items"].tolist()
     ['item 1, item 2', 'item 1, item 2']
     """
-    check_kind("random_items", "view", view, View, "is a View, as View(frame, schema) makes it")
-    check_kind("random_items", "column", column, str, "is the name of a new column, as 'items'")
     generator = as_generator("random_items", rng)
-    sizes_fit = _is_size(vocabulary, 0) and _is_size(items_per_record, 0) and items_per_record <= vocabulary
-    if not sizes_fit:
+    if not (_is_size(vocabulary, 0) and _is_size(items_per_record, 0) and items_per_record <= vocabulary):
         raise ValueError(
             f"random_items: items_per_record is {items_per_record!r}, and vocabulary {vocabulary!r}; they are whole numbers, and a "
             "record has 0 items to all of the vocabulary."
@@ -114,13 +104,6 @@ def random_knowledge(
         Number of different items; the same as in `random_items`.
     rng : numpy.random.Generator or int
         Generator, or seed.
-
-    Raises
-    ------
-    TypeError
-        If ``rng`` is neither.
-    ValueError
-        If there is no label or no item, a number is not whole, or the mean is negative.
 
     Notes
     -----
@@ -184,13 +167,6 @@ def adult_with_items(
         sensitive attribute; and the column ``items``.
     linking : Linking
         Link from these items to the labels.
-
-    Raises
-    ------
-    TypeError
-        If ``rng`` is neither a generator nor a seed.
-    ValueError
-        If the table has fewer records, or as `adult` and `random_knowledge` raise.
     """
     generator = as_generator("adult_with_items", rng)
     (table,) = adult(folder, "salary-class", ADULT_IDENTIFIERS, hierarchies)

@@ -47,13 +47,6 @@ def gcp(releases: Iterable[Release], *, penalize_suppressed: bool = False, width
         UHRA); ``gcp``, that sum over d times the number of records, from 0 to 1 (Ghinita et al., VLDB 2007);
         ``gcp_per_group``, the mean over the groups of a record's penalty (JS-reduce, "average GCP of QI-groups"); ``measured``, the
         number of records in the sum; ``suppressed``. NaN where nothing is published. Cost: O(n d).
-
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
-    ValueError
-        If ``width`` is none of the three.
     """
     check_flag("gcp", "penalize_suppressed", penalize_suppressed)
     check_choice("gcp", "width", width, WIDTHS)
@@ -118,11 +111,6 @@ def suppressed(releases: Iterable[Release]) -> pd.DataFrame:
         One row per release. Columns ``time``; ``records``, the number of records of the view; ``suppressed``;
         ``suppressed_share``, their share of the records; ``distorted``, the number of records published with another value than
         their own; ``counterfeits``. Nothing is left out.
-
-    Raises
-    ------
-    TypeError
-        If ``releases`` are no releases.
     """
     rows = []
     for release in check_releases("suppressed", releases):
@@ -165,11 +153,6 @@ def kl_loss(releases: Iterable[Release], *, penalize_suppressed: bool = False) -
         One row per release. Columns ``time``; ``identifiers``, the divergence of quasi-identifiers alone; ``joint``, that of
         pairs, infinite where a record's value is not published in any box around it, as with distorted values; both NaN where p
         has no record; ``measured``, the number of records in p; ``suppressed``. Counterfeits are part of q alone.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
 
     Notes
     -----
@@ -253,11 +236,6 @@ def discernibility(releases: Iterable[Release]) -> pd.DataFrame:
         One row per release. Columns ``time``; ``discernibility``, the sum of ``|G|^2`` over the groups G, plus the number N of all
         records for each suppressed one (Bayardo and Agrawal, ICDE 2005); ``discernibility_published``, the sum over the groups
         alone; ``records``, the number of records of the view; ``suppressed``. Cost: O(n).
-
-    Raises
-    ------
-    TypeError
-        If ``releases`` are no releases.
     """
     rows = []
     for release in check_releases("discernibility", releases):
@@ -292,13 +270,6 @@ def average_group_size(releases: Iterable[Release], *, k: int = 1) -> pd.DataFra
     DataFrame
         One row per release. Columns ``time``; ``group_size``, NaN where nothing is published; ``smallest`` and ``largest``, in
         records; ``groups``; ``measured``, the number of published records; ``suppressed``. Cost: O(n).
-
-    Raises
-    ------
-    TypeError
-        If ``releases`` are no releases.
-    ValueError
-        If k is no whole number of 1 or more.
     """
     check_whole("average_group_size", "k", k, "records, the unit of group sizes")
     rows = []
@@ -353,11 +324,6 @@ def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
 
         Where there is no item, ``removed_share`` and the costs are 0. Without a group, ``cost_per_group`` is NaN. Cost: O(i) for i
         items.
-
-    Raises
-    ------
-    TypeError
-        If ``releases`` is one release, or holds something else than an `ItemRelease`.
 
     Notes
     -----

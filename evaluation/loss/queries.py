@@ -13,7 +13,7 @@ from foreknow.models import Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import as_floats, as_generator, check_choice, check_flag, check_kind, is_number, is_whole
+from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind, is_number, is_whole
 
 type Predicates = Literal["values", "ranges"]
 """Kind of predicate on a quasi-identifier: any values, or consecutive ones."""
@@ -38,11 +38,6 @@ class Workload:
         Number of queries that counted no record and were replaced.
     sanity_bound : float, optional
         Share of the records by which an error is divided at least; None where queries that count no record were replaced.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an array has another kind or shape.
     """
 
     domains: Domains
@@ -53,23 +48,11 @@ class Workload:
     sanity_bound: float | None = None
 
     def __post_init__(self) -> None:
-        arrays = self.domains, self.selected, (self.selected_values, self.dimensions)
-        if not all(isinstance(part, tuple) and all(isinstance(each, np.ndarray) for each in part) for part in arrays):
-            raise TypeError(
-                "Workload: domains and selected are tuples of arrays, selected_values and dimensions are arrays; draw a workload, "
-                "as Workload.draw(views, rng=1)."
-            )
-        queries = (len(np.atleast_1d(self.dimensions)),)
-        shapes = [(*queries, len(domain)) for domain in self.domains if domain.ndim == 1]
-        if (
-            [mask.shape for mask in self.selected] != shapes
-            or self.selected_values.shape[:-1] != queries
-            or any(mask.dtype != np.bool_ for mask in (*self.selected, self.selected_values))
-        ):
+        queries = (len(self.selected_values),)
+        if [mask.shape for mask in self.selected] != [(*queries, len(domain)) for domain in self.domains]:
             raise ValueError(
                 f"Workload: {len(self.domains)} domains and {queries[0]} queries need a Boolean mask of shape (queries, domain) "
-                "per quasi-identifier, and selected_values of shape (queries, sensitive values); draw a workload, as "
-                "Workload.draw(views, rng=1)."
+                "per quasi-identifier; draw a workload, as Workload.draw(views, rng=1)."
             )
 
     @classmethod
@@ -149,7 +132,6 @@ class Workload:
 
     def count(self, boxes: Boxes) -> FloatArray:
         """Number of records that each query counts, if those of a box are spread evenly over it: float array, shape ``(q,)``."""
-        check_kind("Workload.count", "boxes", boxes, Boxes, "is the Boxes of a release")
         return query_counts(boxes, self.selected, self.selected_values)
 
 
@@ -179,13 +161,6 @@ def query_error(releases: Iterable[Release], workload: Workload, *, progress: Pr
         Figure 8b) of the errors; ``queries``, the number of queries they are over; ``empty``, the number left out because they
         count no record of this view and there is no sanity bound; ``redrawn``, the number replaced for the same reason when the
         workload was drawn.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
-    ValueError
-        If a record has a value that is not in the domains of the workload.
 
     Notes
     -----
@@ -244,18 +219,11 @@ def query_errors(release: Release, workload: Workload, *, actual: FloatArray | N
     DataFrame
         Columns ``dimensions``, the number of quasi-identifiers with a predicate; ``actual`` and ``estimate``, numbers of records;
         ``error``, NaN where a query counts no record and there is no sanity bound.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `query_error`; if ``actual`` has not one number per query.
     """
     takes = "takes one Release; make one, as Release(view, labels), or use query_error for several"
     check_kind("query_errors", "release", release, Release, takes)
     _check_workload("query_errors", workload)
-    takes = "is a float array, one count for each query"
-    given = actual_counts(release.view, workload) if actual is None else actual
-    counted = as_floats("query_errors", "actual", given, takes)
+    counted = actual_counts(release.view, workload) if actual is None else np.asarray(actual)
     if counted.shape != (len(workload),):
         raise ValueError(
             f"query_errors: actual has the shape {counted.shape}; it holds one count for each of the {len(workload)} queries."
@@ -367,15 +335,12 @@ def _nonempty(
 
 
 def _checked_views(views: Any) -> tuple[View, ...]:
-    """Check the views to draw from."""
+    """Views to draw from."""
     listed = (views,) if isinstance(views, View) or not np.iterable(views) else tuple(views)
     for view in listed:
-        if not isinstance(view, View):
-            held = "" if view is views else f" that holds a {type(view).__name__}"
-            raise TypeError(
-                f"Workload.draw: views is a {type(views).__name__}{held}; it takes a View, a History or several views: those to be "
-                "published."
-            )
+        check_kind(
+            "Workload.draw", "views", view, View, "holds the views to be published: a View, a History or several views"
+        )
     return listed
 
 

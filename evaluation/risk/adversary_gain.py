@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.arguments import release_table
+from foreknow.evaluation.arguments import check_least, release_table
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, mean
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.settings import check_flag, check_range, is_number
+from foreknow.models.settings import check_flag, check_range
 
 
 def adversary_gain(
@@ -61,17 +61,13 @@ def adversary_gain(
     them too, but counts a certain and right belief as a gain of ``|1 - 1| = 0``.
     """
     check_flag("adversary_gain", "absolute", absolute)
-    measured = beliefs_and_truth("adversary_gain", beliefs, history, leaving_out)
-    return release_table(
-        (_gain(release, absolute) for release in measured), ("time", "gain", "measured", "suppressed", "certain")
-    )
-
-
-def _gain(release: BeliefsAndTruth, absolute: bool) -> dict[str, object]:
-    gain, certain = gains(release)
-    used = np.where(certain, np.abs(1 - release.confidence), np.abs(gain)) if absolute else gain[~certain]
-    row: dict[str, object] = {"time": release.time, "gain": mean(used), "measured": len(used)}
-    return row | release.excluded | {"certain": int(certain.sum())}
+    rows = []
+    for release in beliefs_and_truth("adversary_gain", beliefs, history, leaving_out):
+        gain, certain = gains(release)
+        used = np.where(certain, np.abs(1 - release.confidence), np.abs(gain)) if absolute else gain[~certain]
+        row = {"time": release.time, "gain": mean(used), "measured": len(used)}
+        rows.append(row | release.excluded | {"certain": int(certain.sum())})
+    return release_table(rows, ("time", "gain", "measured", "suppressed", "certain"))
 
 
 def gains(release: BeliefsAndTruth) -> tuple[FloatArray, BoolArray]:
@@ -102,11 +98,6 @@ def total_risk(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = Non
     DataFrame
         As of `adversary_gain`, with ``total_risk`` for ``gain``, NaN where no record is measured; ``measured`` includes the
         certain records.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `adversary_gain`.
 
     Notes
     -----
@@ -167,11 +158,6 @@ def adversary_confidence(beliefs: Beliefs, history: History, *, leaving_out: Lef
     DataFrame
         One row per release: ``time``; ``confidence``, NaN where no record is published; and the numbers of records ``measured``,
         ``suppressed`` and, with ``leaving_out``, ``compromised``, as in all measures here (`foreknow.evaluation.COLUMNS`).
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `adversary_gain`.
     """
     return _averaged("adversary_confidence", "confidence", lambda r: r.confidence, beliefs, history, leaving_out)
 
@@ -190,11 +176,6 @@ def success_rate(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = N
     -------
     DataFrame
         As of `adversary_confidence`, with ``success``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `adversary_gain`.
     """
     return _averaged("success_rate", "success", hits, beliefs, history, leaving_out)
 
@@ -218,15 +199,8 @@ def log_score(
     -------
     DataFrame
         As of `adversary_confidence`, with ``log_score``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `adversary_gain`; if ``least`` is out of range.
     """
-    if not (is_number(least, 0, 1) and least > 0):
-        raise ValueError(f"log_score: least is {least!r}; it is a probability over 0 and at most 1.")
-
+    check_least("log_score", least)
     return _averaged("log_score", "log_score", lambda r: log_scores(r, least), beliefs, history, leaving_out)
 
 
@@ -248,11 +222,6 @@ def disclosures(beliefs: Beliefs, history: History, *, sure: float = 0.9, leavin
         As of `adversary_confidence`, with ``sure``, the number of sure respondents; ``right``, the number of them whose value of
         highest belief is the true one; and ``expected``, the sum of their highest beliefs: the number that the adversary expects
         to be right. Fewer ``right`` than ``expected`` means overconfident beliefs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `adversary_gain`; if ``sure`` is out of range.
     """
     check_range("disclosures", "sure", sure, 0, 1, "the belief from which the adversary is sure")
     rows = (sure_beliefs(release, sure) for release in beliefs_and_truth("disclosures", beliefs, history, leaving_out))
@@ -318,11 +287,6 @@ def risk_table(
         Columns ``time``; ``gain``, an average over ``published - certain`` records; ``published``, the number of published records
         that are not left out; ``suppressed``; ``compromised`` with ``leaving_out``; ``certain``; and ``total_risk``,
         ``confidence``, ``success``, ``log_score``, ``sure``, ``expected`` and ``right``, which are over all published records.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As the measures.
 
     Notes
     -----

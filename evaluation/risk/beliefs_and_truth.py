@@ -91,27 +91,13 @@ class SetBeliefsAndTruth:
 def beliefs_and_truth(
     owner: str, beliefs: Beliefs, history: History, leaving_out: LeftOut = None
 ) -> Iterator[BeliefsAndTruth]:
-    """Posteriors of each release beside the true values.
+    """Posteriors of each release beside the true values; ``owner`` is the measure, for error messages.
 
-    Parameters
-    ----------
-    owner : str
-        The measure, for error messages.
-    beliefs : Beliefs
-    history : History
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        Compromised records leave their respondents out of the releases they are about; a collection of respondents leaves
-        these out of all.
-
-    Raises
-    ------
-    ValueError
-        If the history has no view of a release's time, or another population or sensitive domain in it.
-    TypeError
-        If an argument is of another kind.
+    Compromised records leave their respondents out of the releases they are about; a collection of respondents leaves these out
+    of all.
     """
     check_beliefs(owner, beliefs)
-    check_history(history)
+    check_history(owner, history)
     respondents = _respondents(owner, leaving_out)
     for release in beliefs:
         seen = release.observation
@@ -131,13 +117,7 @@ def beliefs_and_truth(
 def set_beliefs_and_truth(
     owner: str, beliefs: Beliefs, history: History, sensitive_set: Collection[Hashable], leaving_out: LeftOut = None
 ) -> Iterator[SetBeliefsAndTruth]:
-    """Beliefs of each release in a sensitive set beside the truth: posteriors of the set's values, summed.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `beliefs_and_truth`; and if the set is None, empty, not in the domain, or all of it.
-    """
+    """Beliefs of each release in a sensitive set beside the truth: posteriors of the set's values, summed."""
     check_beliefs(owner, beliefs)
     checked = as_sensitive_values(owner, sensitive_set)
     for by_value, release in zip(beliefs_and_truth(owner, beliefs, history, leaving_out), beliefs, strict=True):
@@ -147,16 +127,8 @@ def set_beliefs_and_truth(
 
 
 def original_view(history: History, seen: Observation) -> View:
-    """Return the view that an observation is of.
-
-    Raises
-    ------
-    ValueError
-        If the history has no view of its time, or another population or sensitive domain in it.
-    TypeError
-        If ``history`` is no `History`.
-    """
-    check_history(history)
+    """Return the view that an observation is of."""
+    check_history("a measure", history)
     view = next((view for view in history if view.time == seen.time), None)
     if view is None or not np.array_equal(view.people.respondents, seen.people.respondents):
         raise ValueError(
@@ -165,9 +137,8 @@ def original_view(history: History, seen: Observation) -> View:
         )
     if view.schema.values != seen.people.schema.values:
         raise ValueError(
-            f"at {seen.time!r} the history's sensitive domain is {_first_values(view.schema.values)} and that of the beliefs "
-            f"{_first_values(seen.people.schema.values)}; give the history a schema with the values the beliefs are about, in "
-            "their order."
+            f"at {seen.time!r} the history and the beliefs have other sensitive values, or another order of them; give the "
+            "history a schema with the values the beliefs are about, in their order."
         )
     return view
 
@@ -177,20 +148,13 @@ def mean(each: FloatArray | BoolArray) -> float:
     return float(each.mean()) if len(each) else float("nan")
 
 
-def _first_values(values: tuple[Hashable, ...]) -> str:
-    return ", ".join(map(repr, values[:8])) + (", ..." if len(values) > 8 else "")
-
-
 def _respondents(owner: str, leaving_out: object) -> "CompromisedRecords | frozenset[Hashable] | None":
     """Check the records or respondents to leave out."""
     if leaving_out is None or isinstance(leaving_out, CompromisedRecords):
         return leaving_out
     # A DataFrame iterates over its column names, a text over its letters: both would leave out other respondents than meant.
-    tables = str | bytes | pd.DataFrame | Beliefs | History
-    if np.iterable(leaving_out) and not isinstance(leaving_out, tables):
-        listed = list(leaving_out)
-        if all(isinstance(respondent, Hashable) for respondent in listed):
-            return frozenset(listed)
+    if np.iterable(leaving_out) and not isinstance(leaving_out, str | bytes | pd.DataFrame | Beliefs | History):
+        return frozenset(leaving_out)
     raise TypeError(
         f"{owner}: leaving_out is a {type(leaving_out).__name__}; it takes CompromisedRecords or a collection of respondents, as "
         '{"Ann"} or set(records.frame["respondent"]).'
@@ -238,11 +202,6 @@ def forecasts(
     """Forecasts of an attack over all releases: of each value, or of a sensitive set.
 
     Cost: O(n m) for n records in all.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `beliefs_and_truth`; with a set, as `set_beliefs_and_truth`.
     """
     measured: list[tuple[BeliefsAndTruth, FloatArray, BoolArray]]
     if sensitive_set is None:
@@ -252,7 +211,10 @@ def forecasts(
         of_set = set_beliefs_and_truth(owner, beliefs, history, sensitive_set, leaving_out)
         measured = [(one.by_value, one.belief[:, None], one.holds[:, None]) for one in of_set]
     numbers: dict[Hashable, int] = {}
-    respondent = [numbered(numbers, names) for names in _names(beliefs, (one for one, _, _ in measured))]
+    respondent = [
+        numbered(numbers, release.observation.people.respondents[one.rows])
+        for release, (one, _, _) in zip(beliefs, measured, strict=True)
+    ]
     per_record = measured[0][1].shape[1] if measured else 1
     return Forecasts(
         np.concatenate([np.zeros(0), *(belief.ravel() for _, belief, _ in measured)]),
@@ -266,12 +228,6 @@ def forecasts(
 def true_values(release: BeliefsAndTruth) -> BoolArray:
     """Mask of each respondent's true value: shape ``(n', m)``."""
     return np.asarray(release.true[:, None] == np.arange(release.belief.shape[1]))
-
-
-def _names(beliefs: Beliefs, measured: Iterable[BeliefsAndTruth]) -> Iterator[Iterable[Hashable]]:
-    """Respondents of the measured records of each release."""
-    for release, one in zip(beliefs, measured, strict=True):
-        yield release.observation.people.respondents[one.rows]
 
 
 def numbered(numbers: dict[Hashable, int], names: Iterable[Hashable]) -> IntArray:

@@ -68,11 +68,6 @@ def breaches(
 
         NaN where there is no respondent, or no pair of them, to average over.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As `adversary_gain`; if r is under 1; if the set is empty, not in the domain or all of it.
-
     Notes
     -----
     R. Wong et al., "Can the Utility of Anonymized Data be Used for Privacy Breaches?", arXiv:0905.1755, section 5.1, gives the
@@ -103,13 +98,7 @@ def breaches(
 
 
 def breach_threshold(r: float, owner: str) -> float:
-    """Return the threshold that a belief must exceed to be a breach: 1/r, plus an allowance for rounding.
-
-    Raises
-    ------
-    ValueError
-        If r is not a number of 1 or more.
-    """
+    """Return the threshold that a belief must exceed to be a breach: 1/r, plus an allowance for rounding."""
     if not is_number(r, 1, MAX_FLOAT):
         raise ValueError(f"{owner}: r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
     return 1 / r + LEVEL_TOLERANCE

@@ -10,7 +10,7 @@ from foreknow.attacks import ForegroundBeliefs
 from foreknow.evaluation.arguments import release_table
 from foreknow.evaluation.risk.beliefs_and_truth import mean, original_view
 from foreknow.models import GlobalDistribution, History, Observation, View
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import FloatArray
 from foreknow.models.foreground.global_distribution import INTERVAL
 from foreknow.models.settings import check_flag, check_kind
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values, sensitive_codes
@@ -40,12 +40,6 @@ def global_probabilities(
         number of published records of the signature; ``probability``, as mined; ``frequency``, the fraction of the original
         records of the signature, suppressed ones included, that have a value of the set; and, where the fit has draws, ``low``
         and ``high``, the ends of the 90 % credible interval. Signatures without enough support are left out.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the beliefs are not those of a foreground attack; if the set is empty, not in the domain, the whole domain, or not
-        the attack's; if the history is not the one published.
 
     Examples
     --------
@@ -89,11 +83,6 @@ def global_errors(
         Columns ``time``, and ``attributes`` with a row per attribute set; ``relative_error`` and ``absolute_error``, the mean
         relative error and the mean of ``|p - f|``; ``signatures``, their number; ``zeros``, the number of signatures of frequency
         0, which are left out of the relative error. It is NaN where none remains.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `global_probabilities`.
     """
     check_flag("global_errors", "by_attribute_set", by_attribute_set)
     checked = as_sensitive_values("global_errors", sensitive_set)
@@ -184,12 +173,6 @@ def greatest_differences(
         and an attribute set; ``compared``, the number of these pairs; ``left_out``, the number of pairs in which no member's
         signature has enough support. Only members whose signature has it are compared; a single one has the difference 0.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If the beliefs are not those of a foreground attack; if a set is needed and omitted; if the set is empty, not in the
-        domain, the whole domain, or not the attack's.
-
     Notes
     -----
     Cost: O(n) per attribute set.
@@ -246,28 +229,9 @@ def _extremes(
 def global_distributions(
     owner: str, beliefs: ForegroundBeliefs
 ) -> Iterator[tuple[Observation, tuple[GlobalDistribution, ...]]]:
-    """Yield each release with its global distributions.
-
-    Parameters
-    ----------
-    owner : str
-        The measure, for error messages.
-    beliefs : ForegroundBeliefs
-
-    Raises
-    ------
-    TypeError
-        If the beliefs are not those of a `ForegroundAttack`.
-    ValueError
-        If they lack the global distributions of a release.
-    """
+    """Each release with its global distributions; ``owner`` is the measure, for error messages."""
     takes = "holds global distributions; give what a ForegroundAttack returned, because other attacks mine none"
     check_kind(owner, "beliefs", beliefs, ForegroundBeliefs, takes)
-    if len(beliefs.knowledge) != len(beliefs):
-        raise ValueError(
-            f"{owner}: beliefs has {len(beliefs)} releases and the global distributions of {len(beliefs.knowledge)}; give what a "
-            "ForegroundAttack returned."
-        )
     return zip((release.observation for release in beliefs), beliefs.knowledge, strict=True)
 
 
@@ -276,28 +240,18 @@ def set_probabilities(
 ) -> FloatArray:
     """Probability of a sensitive set under distributions of one attribute set: shape ``(..., s, m)`` to ``(..., s)``.
 
-    Parameters
-    ----------
-    owner : str
-        The measure, for error messages.
-    distribution : GlobalDistribution
-        Says which classes the last axis has.
-    probabilities : float array, shape (..., s, m)
-    sensitive_set : tuple, optional
-        May be omitted where the attack was given a sensitive set, which is then used.
-
-    Raises
-    ------
-    ValueError
-        If the set is not the attack's; if the attack distinguished all values and the set is None; if the set is not in the domain
-        or is the whole domain.
+    The set may be omitted where the attack was given one, which is then used.
     """
     mined = distribution.sensitive_set
     if sensitive_set is not None:
         codes = SensitiveSet.within(mined.domain, sensitive_set, owner).codes
         if not mined.is_proper_subset:
             return np.asarray(probabilities[..., codes].sum(axis=-1))
-        _check_same(owner, mined, codes)
+        if not np.array_equal(codes, mined.codes):
+            raise ValueError(
+                f"{owner}: the set asked for is not the attack's, the only one it has probabilities of; attack with this "
+                "sensitive_set, or with sensitive_set=None, which distinguishes all values."
+            )
     elif not mined.is_proper_subset:
         raise ValueError(
             f"{owner}: the attack distinguished all values, so that there is no one sensitive set; name it, as "
@@ -306,34 +260,13 @@ def set_probabilities(
     return np.asarray(probabilities[..., 0])
 
 
-def _check_same(owner: str, mined: SensitiveSet, codes: IntArray) -> None:
-    """Raise ValueError unless a set is the attack's."""
-    if not np.array_equal(codes, mined.codes):
-        wanted, given = (", ".join(repr(mined.domain[code]) for code in some) for some in (codes, mined.codes))
-        raise ValueError(
-            f"{owner}: the set asked for is {{{wanted}}}, and the attack was given {{{given}}}, the only set it has probabilities "
-            f"of; attack with sensitive_set={{{wanted}}}, or with sensitive_set=None, which distinguishes all values."
-        )
-
-
 def release_rows(
     time: Any,
     pairs: Mapping[str, FloatArray],
     measure: Callable[[FloatArray], dict[str, object]],
     by_attribute_set: bool,
 ) -> list[dict[str, object]]:
-    """Rows of one release in a table of a measure: one row, or one for each attribute set.
-
-    Parameters
-    ----------
-    time
-        Time of the release.
-    pairs : mapping of str to float array, shape (k, 2)
-        The two numbers that are compared, by attribute set.
-    measure : callable
-        Takes an array of pairs, shape ``(k, 2)``, and returns the columns of a row.
-    by_attribute_set : bool
-    """
+    """Rows of one release: one, or one for each attribute set, of the pairs of numbers that a measure compares."""
     if by_attribute_set:
         return [{"time": time, "attributes": name} | measure(some) for name, some in pairs.items()]
     return [{"time": time} | measure(np.concatenate([np.zeros((0, 2)), *pairs.values()]))]

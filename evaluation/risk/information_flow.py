@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.arguments import check_beliefs, check_influence, release_table
+from foreknow.evaluation.arguments import check_beliefs, check_least, release_table
 from foreknow.evaluation.risk.adversary_gain import RELATIVE_TIE
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, mean
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.settings import as_floats, check_choice, check_range, is_number
+from foreknow.models.settings import as_floats, check_choice, check_range
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -63,12 +63,6 @@ def information_flow(
         value, and ``realized_leakage``; ``measured``, the number of respondents; ``suppressed``, which are left out; and
         ``compromised`` with ``leaving_out``. NaN where no record is published; a leakage also where a vulnerability is not over
         0.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `adversary_gain`; if ``gains`` is no array of finite numbers of shape ``(w, m)``; if ``before`` is not one of its
-        choices.
 
     Notes
     -----
@@ -140,14 +134,10 @@ def _bits(after: float, before: float) -> float:
 
 
 def _as_gains(gains: Any) -> FloatArray:
-    takes = "is a float array of shape (w, m): the gain of each guess for each value of the sensitive domain"
+    takes = f"is a float array of shape (w, m): the gain of each guess for each value of the domain, finite and under {MAX_GAIN:g}"
     matrix = as_floats("information_flow", "gains", gains, takes)
-    if matrix.ndim != 2 or not len(matrix):
-        raise ValueError(f"information_flow: gains has the shape {matrix.shape}; it {takes}.")
-    if not (np.isfinite(matrix).all() and np.abs(matrix).max(initial=0) < MAX_GAIN):
-        raise ValueError(
-            f"information_flow: gains holds a number that is not finite, or over {MAX_GAIN:g}; it {takes}."
-        )
+    if matrix.ndim != 2 or not len(matrix) or not (np.abs(matrix) < MAX_GAIN).all():
+        raise ValueError(f"information_flow: gains {takes}.")
     return matrix
 
 
@@ -192,11 +182,6 @@ def retroactive_leak(
         highest belief is the true one; ``total_variation``, the mean of ``sum |hindsight - forward| / 2``; all NaN where no
         record is published; ``measured``; ``suppressed``; and ``compromised`` with ``leaving_out``.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As `adversary_gain`; if the two are not about the same releases; if ``sure`` or ``least`` is out of range.
-
     Notes
     -----
     The leak is negative where later releases mislead the adversary. If both beliefs are posteriors of one law, its expectation
@@ -205,8 +190,7 @@ def retroactive_leak(
     """
     owner = "retroactive_leak"
     check_range(owner, "sure", sure, 0, 1, "the belief from which the adversary is sure")
-    if not (is_number(least, 0, 1) and least > 0):
-        raise ValueError(f"{owner}: least is {least!r}; it is a probability over 0 and at most 1.")
+    check_least(owner, least)
     for beliefs in (forward, hindsight):
         check_beliefs(owner, beliefs)
     _check_same_releases(forward, hindsight)
@@ -237,19 +221,16 @@ def _rows(
 
 def _check_same_releases(forward: Beliefs, hindsight: Beliefs) -> None:
     """Raise ValueError unless two beliefs are about the same releases."""
-    if forward.times != hindsight.times:
+    same = forward.times == hindsight.times and all(
+        np.array_equal(seen.people.respondents, again.people.respondents)
+        and np.array_equal(seen.group, again.group)
+        and np.array_equal(seen.counts, again.counts)
+        for seen, again in ((one.observation, other.observation) for one, other in zip(forward, hindsight, strict=True))
+    )
+    if not same:
         raise ValueError(
-            f"retroactive_leak: forward is about the releases at {forward.times!r} and hindsight about those at "
-            f"{hindsight.times!r}; attack the same releases twice."
+            "retroactive_leak: forward and hindsight are about different releases; attack the same ones twice."
         )
-    for one, other in zip(forward, hindsight, strict=True):
-        seen, again = one.observation, other.observation
-        same = np.array_equal(seen.people.respondents, again.people.respondents)
-        if not (same and np.array_equal(seen.group, again.group) and np.array_equal(seen.counts, again.counts)):
-            raise ValueError(
-                f"retroactive_leak: forward and hindsight are about different publications at {seen.time!r}; attack the same "
-                "releases twice."
-            )
 
 
 def influence_by_distance(graph: "nx.DiGraph[Any]") -> pd.DataFrame:
@@ -267,14 +248,8 @@ def influence_by_distance(graph: "nx.DiGraph[Any]") -> pd.DataFrame:
     DataFrame
         One row per distance in steps, 0 for the record itself. Columns ``distance``; ``places``; ``respondents``, the number of
         distinct ones; ``mean_bits``, ``max_bits`` and ``total_bits``, the mean, maximum and sum of the changes.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the graph is no graph of influence.
     """
-    check_influence("influence_by_distance", graph)
-    places = _places(graph).groupby("distance")
+    places = _places("influence_by_distance", graph).groupby("distance")
     table = _bits_of_places(places)
     table.insert(1, "respondents", places["respondent"].nunique())
     return table.reset_index()
@@ -293,14 +268,10 @@ def influence_by_release(graph: "nx.DiGraph[Any]") -> pd.DataFrame:
     DataFrame
         One row per release reached. Columns ``time``, and ``places``, ``mean_bits``, ``max_bits`` and ``total_bits`` as in
         `influence_by_distance`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the graph is no graph of influence.
     """
-    check_influence("influence_by_release", graph)
-    return _bits_of_places(_places(graph).sort_values("release").groupby("time", sort=False)).reset_index()
+    return _bits_of_places(
+        _places("influence_by_release", graph).sort_values("release").groupby("time", sort=False)
+    ).reset_index()
 
 
 def _bits_of_places(places: Any) -> pd.DataFrame:
@@ -310,7 +281,13 @@ def _bits_of_places(places: Any) -> pd.DataFrame:
     )
 
 
-def _places(graph: "nx.DiGraph[Any]") -> pd.DataFrame:
-    return pd.DataFrame(
-        [{"respondent": respondent, "time": time, **data} for (respondent, time), data in graph.nodes(data=True)]
-    )
+def _places(owner: str, graph: "nx.DiGraph[Any]") -> pd.DataFrame:
+    """Places of a graph of influence, one row each."""
+    try:
+        rows = [{"respondent": respondent, "time": time, **data} for (respondent, time), data in graph.nodes(data=True)]
+        return pd.DataFrame(rows)[["respondent", "time", "bits", "distance", "release"]]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise TypeError(
+            f"{owner}: the {type(graph).__name__} is no graph of influence; it takes the directed graph that an Influence returns, "
+            "as Influence(adversary)(releases, respondent, value, time)."
+        ) from None

@@ -7,7 +7,7 @@ from foreknow.attacks import LabelBeliefs
 from foreknow.attacks.linking import BELIEF_TOLERANCE
 from foreknow.evaluation.arguments import release_table
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.settings import check_range
+from foreknow.models.settings import check_kind, check_range
 
 COLUMNS = ("time", "sure_share", "highest_belief", "labels", "none", "distance_from_prior", "measured", "suppressed")
 
@@ -38,22 +38,12 @@ def label_disclosure(beliefs: LabelBeliefs, sure: float = 0.9) -> pd.DataFrame:
 
         The means are NaN in a release without published records.
 
-    Raises
-    ------
-    TypeError
-        If ``beliefs`` are no `LabelBeliefs`.
-    ValueError
-        If the threshold is out of its range.
-
     Notes
     -----
     P. Shi, L. Xiong, B. Fung, CIKM 2010, section 2.1.
     """
-    if not isinstance(beliefs, LabelBeliefs):
-        raise TypeError(
-            f"label_disclosure takes the beliefs of a LinkingAttack, and got {type(beliefs).__name__}; put what is published into "
-            "a list and attack it, as LinkingAttack(linking)([release])."
-        )
+    takes = "takes what a LinkingAttack returns; attack a list of releases, as LinkingAttack(linking)([release])"
+    check_kind("label_disclosure", "beliefs", beliefs, LabelBeliefs, takes)
     check_range("label_disclosure", "sure", sure, 0, 1, "a threshold of the belief")
     rows = []
     for release in beliefs:

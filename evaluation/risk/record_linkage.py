@@ -46,13 +46,6 @@ def record_linkage(releases: Iterable[Release], *, representative: Representativ
         2015; UHRA, Equation 4); ``linked``, the number of records whose own group is among the nearest; ``records``, the number
         of records of the view; ``suppressed``.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
-    ValueError
-        If ``representative`` is neither of the two.
-
     Notes
     -----
     J. Soria-Comas, J. Domingo-Ferrer, D. Sánchez, S. Martínez, t-Closeness through microaggregation, IEEE TKDE 27(11), 2015.

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from foreknow.evaluation.arguments import check_least
 from foreknow.evaluation.risk.beliefs_and_truth import Forecasts, LeftOut, forecasts
 from foreknow.evaluation.risk.breaches import BELIEF_DECIMALS
 from foreknow.models import Beliefs, History
@@ -55,12 +56,6 @@ def reliability_curve(
         in rising order; the curve is linear between them. Columns ``believed``; ``observed``; ``beliefs``, the number of
         beliefs from this row's to the next row's, the latter excluded, which sum to all beliefs; with ``draws``,
         ``observed_low`` and ``observed_high``, pointwise intervals.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `adversary_gain`; if the set is empty, not in the domain, or all of it; if ``draws`` is no whole number from 0 to
-        100,000, or ``level`` is not between 0 and 1.
 
     Notes
     -----
@@ -294,11 +289,6 @@ def consistency_test(
         ``calibrated``, the mean over the draws; ``calibrated_high``, their quantile of probability ``level``; ``p_value``, the
         share of the draws, counting the true values as one, that reach the amount. NaN where no record is published.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As `score_decomposition`; if ``dependence`` is not one of its choices, or ``draws`` is 0.
-
     Notes
     -----
     With independent records, the test is exact apart from the draws. The values of a respondent in several releases are
@@ -330,8 +320,7 @@ def consistency_test(
     check_choice(owner, "decomposition", decomposition, ("isotonic", "bins"))
     check_whole(owner, "draws", draws, "draws")
     parts, settings = check_bins(owner, bins), as_bootstrap(owner, draws, level, rng)
-    if not (is_number(least, 0, 0.5) and least > 0):
-        raise ValueError(f"{owner}: least is {least!r}; it is a probability over 0 and at most 1/2.")
+    check_least(owner, least, 0.5)
     found = forecasts(owner, beliefs, history, sensitive_set, leaving_out)
     distinct = distinct_beliefs(found)
 
@@ -441,15 +430,7 @@ WEIGHTS_PER_BATCH = 2**22
 
 
 def as_bootstrap(owner: str, draws: Any, level: Any, rng: Any) -> Bootstrap:
-    """Return the settings of a bootstrap.
-
-    Raises
-    ------
-    ValueError
-        If ``draws`` is no whole number from 0 to `MAX_DRAWS`, or ``level`` is not between 0 and 1.
-    TypeError
-        If ``rng`` is no generator, integer or None.
-    """
+    """Return the settings of a bootstrap."""
     if not (is_whole(draws, 0) and draws <= MAX_DRAWS):
         raise ValueError(f"{owner}: draws is {draws!r}; it is a number of bootstrap draws, from 0 to {MAX_DRAWS}.")
     if not (is_number(level, 0, 1) and 0 < level < 1):

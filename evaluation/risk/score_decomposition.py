@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.arguments import release_table
+from foreknow.evaluation.arguments import check_least, release_table
 from foreknow.evaluation.risk.beliefs_and_truth import (
     BeliefsAndTruth,
     Forecasts,
@@ -25,7 +25,7 @@ from foreknow.evaluation.risk.reliability_curve import (
 )
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import check_choice, is_number
+from foreknow.models.settings import check_choice
 
 COLUMNS = (
     "time", "brier_score", "miscalibration", "discrimination", "uncertainty", "within_bins", "calibration_error", "measured",
@@ -64,11 +64,6 @@ def brier_score(
         One row per release. Columns ``time``; ``brier_score``; ``miscalibration``, ``discrimination``, ``uncertainty`` and
         ``within_bins``, its terms; ``calibration_error``, the expected calibration error; all NaN where no record is published;
         ``measured``, the number of records; ``suppressed``, which are left out; and ``compromised`` with ``leaving_out``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `adversary_gain`; if ``decomposition`` or ``bins`` is not one of its choices.
 
     Notes
     -----
@@ -158,8 +153,7 @@ def score_decomposition(
     check_choice(owner, "score", score, ("brier", "log"))
     check_choice(owner, "decomposition", decomposition, ("isotonic", "bins"))
     parts, bootstrap = check_bins(owner, bins), as_bootstrap(owner, draws, level, rng)
-    if not (is_number(least, 0, 0.5) and least > 0):
-        raise ValueError(f"{owner}: least is {least!r}; it is a probability over 0 and at most 1/2.")
+    check_least(owner, least, 0.5)
     found = forecasts(owner, beliefs, history, sensitive_set, leaving_out)
     distinct = distinct_beliefs(found)
 

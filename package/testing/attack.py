@@ -27,13 +27,6 @@ def check_attack(make: Callable[[Adversary], Attack], *, hindsight: bool = False
     hindsight : bool
         True if later releases may change the beliefs about earlier ones.
 
-    Raises
-    ------
-    AssertionError
-        Names the check that failed.
-    TypeError
-        If an argument is of another kind.
-
     Notes
     -----
     Checked: the attack is a frozen dataclass; it gives beliefs about every release, as distributions, in the order of its

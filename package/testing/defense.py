@@ -27,13 +27,6 @@ def check_defense(make: Callable[[], Defense], *, promises: Requirement | None =
         What every published group satisfies. `foreknow.evaluation.verify` checks requirements of foreknow, the requirement itself
         all others.
 
-    Raises
-    ------
-    AssertionError
-        Names the check that failed.
-    TypeError
-        If an argument is of another kind.
-
     Notes
     -----
     Checked: a defense that is no function is a frozen dataclass; the result is a `Grouping` with one label per record; suppressed

@@ -36,13 +36,6 @@ def check_estimator(
     problems : iterable of Problem, optional
         By default thirty small ones, in half of which the prior contradicts the counts.
 
-    Raises
-    ------
-    AssertionError
-        Names the check that failed, the estimator and the problem.
-    TypeError, ValueError
-        If an argument is of another kind.
-
     Notes
     -----
     Checked: the estimator is a frozen dataclass with a class attribute ``exact``; it returns a `Posterior`, whose beliefs are

@@ -22,13 +22,6 @@ def check_prior(prior: Prior, people: People | None = None) -> None:
     people : People, optional
         Respondents for whom the prior is meant; by default thirty with the quasi-identifiers ``age`` and ``weight``.
 
-    Raises
-    ------
-    AssertionError
-        Names the check that failed.
-    TypeError
-        If ``people`` is no People.
-
     Notes
     -----
     Checked: shape; rows are distributions; two calls agree; the row of a respondent depends neither on the order of the others

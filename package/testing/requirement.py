@@ -47,13 +47,6 @@ def check_requirement(requirement: Requirement, *, view: View | None = None) -> 
         A view of at least two records on which the requirement can be bound. By default two views of 18 records, with the
         sensitive values ``a``, ``b`` and ``c`` in the column ``result`` and two numeric quasi-identifiers.
 
-    Raises
-    ------
-    AssertionError
-        Names the check that failed, and the requirement.
-    TypeError
-        If ``view`` is no view.
-
     Notes
     -----
     Checked: the requirement is a frozen dataclass whose data have the declared types. Its repr evaluates to an equal object in

@@ -38,7 +38,6 @@ from foreknow.evaluation.datasets.exams import exam_transitions
 from foreknow.evaluation.measures import BELIEF_MEASURES, MEASURES, RELEASE_MEASURES
 from foreknow.models import (
     Adversary,
-    Beliefs,
     CompromisedRecords,
     ExternalKnowledge,
     Linking,
@@ -171,27 +170,14 @@ def test_several_wrong_at_once(data):
 
 class TestReleases:
     @pytest.mark.parametrize("name", RELEASE_MEASURES)
-    @pytest.mark.parametrize(
-        ("wrong", "words"),
-        [
-            (RELEASES[0], r"takes several releases, and got one Release; put it into a list"),
-            (
-                HISTORY,
-                r"takes several releases, each of the type Release, and got a History that holds a View; publish the views first",
-            ),
-            (HISTORY[0], r"takes several releases, and got a View; publish the views first"),
-            (
-                FRAME,
-                r"takes several releases, each of the type Release, and got a DataFrame; a measure reads the original records too",
-            ),
-            ([TABLE], r"got a list that holds a PublishedTable; a measure reads the original records too"),
-            (BELIEFS, r"got a Beliefs that holds a ReleaseBeliefs; publish views|pass the releases that were attacked"),
-            (3, r"takes several releases, and got a int; publish views"),
-        ],
-    )
-    def test_the_way_out(self, name, wrong, words):
-        with pytest.raises(TypeError, match=f"{name} .*({words})"):
-            MEASURES[name](wrong, *NEEDS.get(name, ()))
+    def test_the_way_out(self, name):
+        for wrong, words in (
+            (RELEASES[0], "got one Release; put it into a list"),
+            (HISTORY, r"got a View; publish views, as publish\(history, defense\)"),
+            (FRAME, "got a DataFrame; publish views"),
+        ):
+            with pytest.raises(TypeError, match=f"{name} takes several releases, and {words}"):
+                MEASURES[name](wrong, *NEEDS.get(name, ()))
 
 
 class TestBeliefs:
@@ -199,23 +185,12 @@ class TestBeliefs:
     def test_the_way_out(self, name):
         # The risk table is made of other measures, whose names its errors carry.
         owner = "adversary_gain" if name in ("risk_table", "total_risk") else name
-        for wrong in (FRAME, HISTORY, RELEASES, None):
-            words = f"{owner}: beliefs is a {type(wrong).__name__}; it takes the Beliefs that an attack returns; attack the rel"
-            with pytest.raises(TypeError, match=words):
-                MEASURES[name](wrong, HISTORY, *NEEDS.get(name, ()))
-        with pytest.raises(
-            TypeError, match="LabelBeliefs are about labels, not sensitive values: use label_disclosure"
-        ):
-            MEASURES[name](LABELS, HISTORY, *NEEDS.get(name, ()))
+        with pytest.raises(TypeError, match=f"{owner}: beliefs is .*; it takes the Beliefs that an attack returns"):
+            MEASURES[name](RELEASES, HISTORY, *NEEDS.get(name, ()))
+        with pytest.raises(TypeError, match=f"{owner}: history is .*; it takes the original records; make a History"):
+            MEASURES[name](BELIEFS, FRAME, *NEEDS.get(name, ()))
 
-    @pytest.mark.parametrize("name", BELIEF_MEASURES)
-    def test_the_history(self, name):
-        with pytest.raises(TypeError, match="a History, and got a list that holds a View; make one, as History"):
-            MEASURES[name](BELIEFS, list(HISTORY), *NEEDS.get(name, ()))
-        with pytest.raises(TypeError, match="a History, and got a DataFrame; pass the History that was published"):
-            MEASURES[name](Beliefs(()), FRAME, *NEEDS.get(name, ()))
-
-    @pytest.mark.parametrize("wrong", ["A", FRAME, 3, [["A"]], HISTORY])
+    @pytest.mark.parametrize("wrong", ["A", FRAME, 3, HISTORY])
     def test_who_is_left_out(self, wrong):
         """A text would leave out its letters and a table its columns, without a word."""
         with pytest.raises(
@@ -285,8 +260,6 @@ class TestWorkload:
         masks = np.ones((2, 3), dtype=bool)
         with pytest.raises(ValueError, match="Workload: 1 domains and 2 queries need a Boolean mask of shape"):
             Workload((np.arange(4.0),), (masks,), masks, np.ones(2, dtype=int))
-        with pytest.raises(TypeError, match=r"Workload: domains and selected are tuples of arrays.*Workload\.draw"):
-            Workload("a", (masks,), masks, np.ones(2, dtype=int))
 
     def test_views_of_another_schema(self):
         other = history_of(("AB", "ab"), domain="ab")
@@ -296,9 +269,7 @@ class TestWorkload:
             MEASURES["query_error"]([Release(other[0], [0, 0])], WORKLOAD)
 
 
-@pytest.mark.parametrize(
-    "settings", [{"folder": 3}, {"sensitive": 3}, {"quasi_identifiers": "age"}, {"hierarchies": 3}]
-)
+@pytest.mark.parametrize("settings", [{"folder": 3}, {"quasi_identifiers": "age"}])
 def test_adult(settings):
     with pytest.raises(TypeError, match="adult: "):
         adult(**{"folder": "nowhere"} | settings)

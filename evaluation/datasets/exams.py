@@ -242,12 +242,6 @@ def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain:
     Q_hiv leaves each stage at the rate 1 over its mean duration. For sepsis it is the daily matrix to the power ``7 * weeks``; a
     fraction of a day is taken from the generator of the daily matrix.
 
-    Parameters
-    ----------
-    weeks_per_step : float
-        Weeks between two records of a respondent, more than 0. With 1 a chronic disease hardly changes within 24 views; 26 is
-        half a year.
-
     Returns
     -------
     MarkovChain

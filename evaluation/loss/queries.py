@@ -429,15 +429,6 @@ QUERIES_PER_BATCH = 256
 def query_counts(boxes: Boxes, selected: tuple[BoolArray, ...], selected_values: BoolArray) -> FloatArray:
     """Number of records that each query counts, if the records of a box are spread evenly over it.
 
-    Parameters
-    ----------
-    boxes : Boxes
-        c boxes, with the number of records of each sensitive value.
-    selected : tuple of bool arrays, shape (q, v)
-        Codes of each quasi-identifier that each query selects.
-    selected_values : bool array, shape (q, m)
-        Sensitive values that each query selects.
-
     Returns
     -------
     float array, shape (q,)

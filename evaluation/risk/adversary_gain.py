@@ -320,13 +320,6 @@ def with_right_share(risk: pd.DataFrame) -> pd.DataFrame:
 def worst_attacks(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Largest value of each measure of `WORST` among the rows with equal keys, and the attack of that row.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``attack``, the keys and the measures.
-    keys : sequence of str
-        Columns whose combinations are the rows of the result, in the order of their first appearance.
-
     Returns
     -------
     DataFrame

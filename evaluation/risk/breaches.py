@@ -151,15 +151,6 @@ def within_group_auc(belief: FloatArray, holds: BoolArray, group: IntArray) -> f
     Pairs are of one group. Ties count one half. With one group for all it is the ordinary area under the ROC curve (the
     Mann-Whitney statistic).
 
-    Parameters
-    ----------
-    belief : float array, shape (n,)
-        Belief in each respondent.
-    holds : bool array, shape (n,)
-        True for holders.
-    group : int array, shape (n,)
-        Group of each respondent, from 0 on.
-
     Returns
     -------
     float

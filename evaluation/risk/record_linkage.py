@@ -191,19 +191,6 @@ def nearest_groups(
 ) -> tuple[IntArray, BoolArray]:
     """Number of groups nearest to each distinct vector, and mask of the records whose own group is one of them.
 
-    Parameters
-    ----------
-    points : Points
-        Points of the n records.
-    group : int array, shape (n,)
-        Group of each record.
-    centres : Points
-        Point of each group.
-    first : int array, shape (u,)
-        A record with each distinct vector.
-    vector : int array, shape (n,)
-        Number of each record's vector, 0 to u - 1.
-
     Returns
     -------
     ties : int array, shape (u,)

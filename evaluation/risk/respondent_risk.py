@@ -341,13 +341,6 @@ def across_draws(
 def weighted_quantiles(numbers: FloatArray, weights: FloatArray, level: float) -> FloatArray:
     """Smallest number at or below which draws have a weight of at least the level; NaN where a draw has none.
 
-    Parameters
-    ----------
-    numbers : float array, shape (D, ...)
-    weights : float array, shape (D,)
-        They sum to 1.
-    level : float
-
     Returns
     -------
     float array, shape (...)

@@ -205,13 +205,7 @@ BY_COMPARISON = (
 
 
 def enumerated(prior: FloatArray, counts: IntArray) -> FloatArray | None:
-    """Posterior of one group by enumeration of all assignments of its values; None where none is possible.
-
-    Parameters
-    ----------
-    prior : float array, shape (k, m)
-    counts : int array, shape (m,)
-    """
+    """Posterior of one group by enumeration of all assignments of its values; None where none is possible."""
     values = np.repeat(np.arange(len(counts)), counts)
     weights = np.zeros(prior.shape)
     rows = np.arange(len(prior))

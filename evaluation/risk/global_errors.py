@@ -248,9 +248,10 @@ def set_probabilities(
         if not mined.is_proper_subset:
             return np.asarray(probabilities[..., codes].sum(axis=-1))
         if not np.array_equal(codes, mined.codes):
+            wanted, given = (", ".join(repr(mined.domain[code]) for code in some) for some in (codes, mined.codes))
             raise ValueError(
-                f"{owner}: the set asked for is not the attack's, the only one it has probabilities of; attack with this "
-                "sensitive_set, or with sensitive_set=None, which distinguishes all values."
+                f"{owner}: the set asked for is {{{wanted}}}, and the attack was given {{{given}}}, the only set it has "
+                f"probabilities of; attack with sensitive_set={{{wanted}}}, or with sensitive_set=None, for all values."
             )
     elif not mined.is_proper_subset:
         raise ValueError(

@@ -320,6 +320,11 @@ def across_draws(
     if beliefs.draws is None:
         raise ValueError("across_draws: the beliefs have no draws; attack with an Averaged adversary.")
     table = measure(beliefs, history, **options)
+    if "time" not in table or len(table) != len(beliefs):
+        raise ValueError(
+            f"across_draws: {measure.__name__} returns no table with one row per release and a column time; use one of "
+            "BELIEF_MEASURES, or call it with each of beliefs.draws.beliefs."
+        )
     each = [measure(draw, history, **options) for draw in beliefs.draws.beliefs]
     columns: dict[str, pd.Series] = {}
     for name in table.columns:

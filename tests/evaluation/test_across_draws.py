@@ -72,8 +72,6 @@ class TestAcrossDraws:
             across_draws(adversary_gain, beliefs.draws.beliefs[0], SIMULATION.history)
         with pytest.raises(ValueError, match="mass is 1"):
             across_draws(adversary_gain, beliefs, SIMULATION.history, mass=1)
-        with pytest.raises(TypeError, match="measure is a str"):
-            across_draws("gain", beliefs, SIMULATION.history)
 
 
 class TestRespondentRisk:

@@ -99,7 +99,7 @@ def test_leakage_without_a_positive_vulnerability_is_missing():
     [
         ([1, 0], "shape"),
         (np.zeros((0, 2)), "shape"),
-        ([[np.inf, 1]], "not finite"),
+        ([[np.inf, 1]], "finite"),
         ([[1, 0, 0]], "3 columns, and the sens"),
     ],
 )

@@ -48,7 +48,7 @@ def test_means_without_published_records_are_nan():
 
 
 def test_a_release_is_no_belief():
-    with pytest.raises(TypeError, match=r"got Release; put what is published into a list and attack it"):
+    with pytest.raises(TypeError, match=r"it takes what a LinkingAttack returns; attack a list of releases"):
         label_disclosure(Release(patients(), FIGURE_1D))
 
 

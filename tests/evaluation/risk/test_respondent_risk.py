@@ -123,5 +123,3 @@ class TestExposingMembers:
             exposing_members(BELIEFS, "A", 1, value="z")
         with pytest.raises(ValueError, match="no release at 9"):
             exposing_members(BELIEFS, "A", 9)
-        with pytest.raises(TypeError, match=r"estimator is .*; it is an estimator object, as Exact"):
-            exposing_members(BELIEFS, "A", 1, estimator=Exact)

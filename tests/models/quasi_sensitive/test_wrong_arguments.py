@@ -212,9 +212,8 @@ def test_several_wrong_arguments(data):
         (lambda: SUPPRESSION(RELEASE, 3), TypeError, "progress is 3; it is a function of a list"),
         (lambda: SUPPRESSION(RELEASE, lambda groups: [7]), ValueError, "progress yields 7 for the groups"),  # noqa: ARG005
         (lambda: SUPPRESSION(RELEASE, lambda groups: []), ValueError, "progress yields nothing"),  # noqa: ARG005
-        (lambda: random_items(VIEW, 2, 5, 3, rng=1), TypeError, "column is 3; it is the name of a new column"),
         (lambda: random_items(VIEW, 2, 5, rng="1"), TypeError, "random_items: rng is '1'; it is a generator"),
-        (lambda: items_lost([RELEASE]), TypeError, "a list that holds a Release; make each an ItemRelease"),
+        (lambda: items_lost([RELEASE]), TypeError, "got a Release; make each an ItemRelease"),
         (lambda: verify_items(SHOWN, 3), TypeError, "requirement is 3; it is a Requirement"),
         (lambda: verify_items(SHOWN, DIVERSE, [1]), TypeError, "label_prior is .*it is a mapping"),
     ],

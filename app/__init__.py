@@ -5,19 +5,11 @@ from typing import TYPE_CHECKING
 from foreknow.models.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from foreknow.app.exposure import (
-        Exposure as Exposure,
-        exposed as exposed,
-    )
-    from foreknow.app.report.report import (
-        Report as Report,
-        report as report,
-    )
+    from foreknow.app.exposure import exposed as exposed
+    from foreknow.app.report.report import report as report
 
 PLACES = {
-    "Exposure": "foreknow.app.exposure",
     "exposed": "foreknow.app.exposure",
-    "Report": "foreknow.app.report.report",
     "report": "foreknow.app.report.report",
 }
 """Module of each public name."""

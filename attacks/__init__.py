@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
-from foreknow.attacks.attack import Attack, Published
+from foreknow.attacks.attack import Attack
 from foreknow.attacks.composition import CompositionAttack
 from foreknow.attacks.data_augmentation import DataAugmentationAttack
 from foreknow.attacks.definetti import DeFinettiAttack
-from foreknow.attacks.foreground import ForegroundAttack, ForegroundBeliefs
+from foreknow.attacks.foreground import ForegroundAttack
 from foreknow.attacks.influence import Influence
 from foreknow.attacks.joint import JointAttack, LearnedAttack
-from foreknow.attacks.linking import LabelBeliefs, LinkingAttack, ReleaseLabelBeliefs
-from foreknow.attacks.minimality import MinimalityAttack, merge_credibility
+from foreknow.attacks.linking import LinkingAttack
+from foreknow.attacks.minimality import MinimalityAttack
 from foreknow.attacks.privacy_max_entropy import ConditionalProbability, PrivacyMaxEntAttack
 from foreknow.attacks.sequential import RetrospectiveAttack, SequentialAttack, SnapshotAttack
 from foreknow.attacks.signature import SignatureAttack
@@ -39,19 +39,14 @@ __all__ = [
     "DataAugmentationAttack",
     "DeFinettiAttack",
     "ForegroundAttack",
-    "ForegroundBeliefs",
     "Influence",
     "JointAttack",
-    "LabelBeliefs",
     "LearnedAttack",
     "LinkingAttack",
     "MinimalityAttack",
     "PrivacyMaxEntAttack",
-    "Published",
-    "ReleaseLabelBeliefs",
     "RetrospectiveAttack",
     "SequentialAttack",
     "SignatureAttack",
     "SnapshotAttack",
-    "merge_credibility",
 ]

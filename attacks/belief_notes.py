@@ -5,17 +5,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from foreknow.models import (
-    Adversary,
-    JointPosterior,
-    JointSolver,
-    MaxEntropy,
-    Observation,
-    ProgramEstimator,
-    ReleaseBeliefs,
-    Status,
-)
+from foreknow.models import Adversary, JointPosterior, MaxEntropy, Observation, ProgramEstimator, Status
 from foreknow.models.arrays import BoolArray, IntArray
+from foreknow.models.beliefs import ReleaseBeliefs
+from foreknow.models.joint import JointSolver
 from foreknow.models.joint.group_messages import GroupMessages
 from foreknow.models.notes import Note
 

@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 
 from foreknow.attacks.attack import Published, each_release, group_shares, table_shares
-from foreknow.models import Beliefs, Observation, Posterior, ReleaseBeliefs
+from foreknow.models import Beliefs, Observation, Posterior
 from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.problem import CONTRADICTED
 from foreknow.models.settings import check_choice, counted
 

@@ -18,10 +18,10 @@ from foreknow.models import (
     Memory,
     Observation,
     Release,
-    ReleaseBeliefs,
     TransitionsByClass,
 )
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
 from foreknow.models.progress import Progress, check_progress, stepping

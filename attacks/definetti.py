@@ -10,18 +10,9 @@ import scipy
 
 from foreknow.attacks.attack import Published, each_release, group_shares
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.models import (
-    Adversary,
-    Auto,
-    Beliefs,
-    Categorical,
-    Estimator,
-    Observation,
-    ReleaseBeliefs,
-    Schema,
-    UniformPrior,
-)
+from foreknow.models import Adversary, Auto, Beliefs, Categorical, Estimator, Observation, Schema, UniformPrior
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.estimators.arguments import check_is_estimator, check_iteration, check_positive
 from foreknow.models.problem import UNCONVERGED, group_sums
 from foreknow.models.settings import check_choice, check_whole

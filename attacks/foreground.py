@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from foreknow.attacks.attack import Published, each_release
-from foreknow.models import Auto, Beliefs, Estimator, Observation, Posterior, ReleaseBeliefs
+from foreknow.models import Auto, Beliefs, Estimator, Observation, Posterior
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.foreground.attribute_signatures import (

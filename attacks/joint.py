@@ -10,18 +10,8 @@ from foreknow.attacks.attack import check_adversary, check_order_1, each_release
 from foreknow.attacks.belief_notes import joint_notes
 from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, forward_evidence, over_draws
 from foreknow.attacks.signature import read_signatures, signature_evidence
-from foreknow.models import (
-    Adversary,
-    Averaged,
-    Beliefs,
-    GroupMessages,
-    JointSolver,
-    LearnedKnowledge,
-    Release,
-    joint_history,
-    joint_log_evidence,
-    release_beliefs,
-)
+from foreknow.models import Adversary, Averaged, Beliefs, GroupMessages, LearnedKnowledge, Release, joint_history
+from foreknow.models.joint import JointSolver, joint_log_evidence, release_beliefs
 from foreknow.models.joint.building import first_signatures_log_evidence, with_signatures
 from foreknow.models.joint.posterior import check_is_solver
 from foreknow.models.knowledge.markov_chain import check_pseudo_count

@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.attacks.attack import each_release
-from foreknow.models import Adversary, Averaged, BeliefDraws, Beliefs, Posterior, Release, ReleaseBeliefs, log_evidence
+from foreknow.models import Adversary, Averaged, Beliefs, Posterior, Release
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.averaged import MIN_WEIGHT
+from foreknow.models.beliefs import BeliefDraws, ReleaseBeliefs
+from foreknow.models.estimators.exact import log_evidence
 from foreknow.models.notes import notes_of_draws
 
 MIN_TERM = 1e-12

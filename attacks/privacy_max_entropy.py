@@ -8,8 +8,9 @@ import numpy as np
 import scipy
 
 from foreknow.attacks.attack import Published, each_release, table_shares
-from foreknow.models import Beliefs, Categorical, Numeric, Observation, People, Posterior, ReleaseBeliefs
+from foreknow.models import Beliefs, Categorical, Numeric, Observation, People, Posterior
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
 from foreknow.models.settings import check_kind, check_range, is_number, shown

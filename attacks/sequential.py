@@ -9,8 +9,9 @@ import numpy as np
 from foreknow.attacks.attack import check_adversary, check_order_1
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, forward_evidence, over_draws, single_evidence
-from foreknow.models import Adversary, Averaged, Beliefs, Memory, Posterior, Release, ReleaseBeliefs
+from foreknow.models import Adversary, Averaged, Beliefs, Memory, Posterior, Release
 from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.knowledge.personal_transitions import chains_at, class_by_respondent, steps_between
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from foreknow.attacks.attack import check_adversary, check_order_1
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, over_draws
-from foreknow.models import Adversary, Averaged, Beliefs, Memory, Observation, Release, ReleaseBeliefs
+from foreknow.models import Adversary, Averaged, Beliefs, Memory, Observation, Release
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.knowledge.personal_transitions import chains_at, class_by_respondent, steps_between
 from foreknow.models.mechanisms import SignatureLaw, signature_law
 

@@ -51,7 +51,6 @@ from foreknow.models import (
     Exact,
     GroupMessages,
     History,
-    JointSolver,
     LearnedKnowledge,
     MaxEntropy,
     Memory,
@@ -67,6 +66,7 @@ from foreknow.models import (
     UniformPrior,
     joint_history,
 )
+from foreknow.models.joint import JointSolver
 
 ANONYMOUS = KAnonymity(3) & DistinctDiversity(2)
 K5 = KAnonymity(5)

@@ -51,7 +51,6 @@ from foreknow.models import (
     Adversary,
     Auto,
     BeliefPropagation,
-    Cascade,
     ChainByRelease,
     ClassFrequencies,
     CompromisedRecords,
@@ -80,6 +79,7 @@ from foreknow.models import (
     UniformPrior,
     View,
 )
+from foreknow.models.knowledge.cascades import Cascade
 
 SAFE = Mondrian(KAnonymity(2) & DistinctDiversity(2))
 REDUCE = JSReduce(3, 0.5, 0.6, patience=50)

@@ -15,7 +15,8 @@ import numpy as np
 from subjects import ADULT, HIERARCHIES, LOW, Figure, Work, check_adult, seeded
 from tables import Row, print_sections
 
-from foreknow.attacks import ForegroundAttack, ForegroundBeliefs
+from foreknow.attacks import ForegroundAttack
+from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.defenses import (
     MASK,
     Anatomy,
@@ -27,21 +28,13 @@ from foreknow.defenses import (
     KAnonymity,
     TCloseness,
 )
-from foreknow.evaluation import (
-    Workload,
-    adult,
-    breaches,
-    global_errors,
-    global_probabilities,
-    greatest_differences,
-    query_error,
-)
+from foreknow.evaluation import Workload, adult, breaches, global_probabilities, greatest_differences, query_error
+from foreknow.evaluation.risk.global_errors import global_errors
 from foreknow.models import (
     Auto,
     Evidence,
     Exact,
     ExpectationMaximization,
-    Fitting,
     GibbsSampling,
     History,
     Release,
@@ -50,6 +43,7 @@ from foreknow.models import (
     View,
 )
 from foreknow.models.foreground.expectation import cells_under, expectation
+from foreknow.models.foreground.fit import Fitting
 
 ATTRIBUTES = ("age", "workclass", "marital-status", "occupation", "race", "sex", "native-country", "salary-class")
 """Attributes in the paper's order; the first five by default."""

@@ -40,7 +40,6 @@ from foreknow.models import (
     GroupMessages,
     History,
     JointAuto,
-    JointSolver,
     LearnedKnowledge,
     MarkovChain,
     MaxEntropy,
@@ -49,6 +48,7 @@ from foreknow.models import (
     Release,
     Schema,
 )
+from foreknow.models.joint import JointSolver
 
 SOLVERS: Mapping[str, JointSolver] = {
     "MaxEntropy": MaxEntropy(),

@@ -30,15 +30,8 @@ import numpy as np
 import psutil
 from subjects import Figure, Work
 
-from foreknow.app.disk import (
-    Engine,
-    LargeReleases,
-    LargeTable,
-    attack_large,
-    measure_large,
-    publish_large,
-    verify_large,
-)
+from foreknow.app.disk import Engine, LargeTable, attack_large, measure_large, publish_large, verify_large
+from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import BKAA, Anatomy, FullDomain, JSReduce, KAnonymity, Mondrian
 from foreknow.models import Adversary, GroupMessages, MarkovChain, MaxEntropy, Omega, UniformPrior

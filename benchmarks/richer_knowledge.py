@@ -41,11 +41,11 @@ from foreknow.models import (
     UniformPrior,
     hierarchical_markov_model,
     joint_history,
-    joint_log_evidence,
-    log_evidence,
     prior_model,
 )
 from foreknow.models.arrays import FloatArray
+from foreknow.models.estimators.exact import log_evidence
+from foreknow.models.joint import joint_log_evidence
 
 logging.getLogger("pymc").setLevel(logging.ERROR)
 CLASSES = {"age": 3, "sex": None}

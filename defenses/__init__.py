@@ -3,19 +3,17 @@
 from collections.abc import Callable
 
 from foreknow.defenses.algorithms.growth import grow
-from foreknow.defenses.algorithms.hilbert import hilbert_index, hilbert_order
-from foreknow.defenses.algorithms.nearest_point import nearest_point_order
+from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.anatomy import Anatomy
 from foreknow.defenses.bkaa import BKAA
 from foreknow.defenses.foreground_safe import ForegroundSafe
 from foreknow.defenses.full_domain import FullDomain
-from foreknow.defenses.injector import Injector, matching_diversity
+from foreknow.defenses.injector import Injector
 from foreknow.defenses.js_reduce import JSReduce
 from foreknow.defenses.k_primacy import KPrimacy
 from foreknow.defenses.m_invariance import MInvariance
 from foreknow.defenses.mask import MASK
 from foreknow.defenses.mondrian import Mondrian
-from foreknow.defenses.negative_rules import NegativeRule, NegativeRules, negative_rules
 from foreknow.defenses.publish import Defense, publish
 from foreknow.defenses.requirements.belief_bounds import BTPrivacy, PosteriorBound
 from foreknow.defenses.requirements.closeness import BasicBetaLikeness, BetaLikeness, JSimilarity, TCloseness
@@ -27,17 +25,9 @@ from foreknow.defenses.requirements.diversity import (
     RecursiveDiversity,
 )
 from foreknow.defenses.requirements.quasi_sensitive import QSCloseness, QSDiversity
-from foreknow.defenses.requirements.requirement import (
-    AllOf,
-    AnyOf,
-    GroupPredicate,
-    Infeasible,
-    Requirement,
-    all_of,
-    any_of,
-)
-from foreknow.defenses.requirements.summary import Summary, TableCounts, prior_of, summarize_groups, summarize_records
-from foreknow.defenses.suppression.item_suppression import ItemSuppression, SuppressedItems, publish_items
+from foreknow.defenses.requirements.requirement import GroupPredicate, Infeasible, Requirement, all_of, any_of
+from foreknow.defenses.requirements.summary import Summary, summarize_groups, summarize_records
+from foreknow.defenses.suppression.item_suppression import ItemSuppression, publish_items
 from foreknow.defenses.uhra import UHRA
 
 DEFENSES: dict[str, Callable[..., Defense]] = {
@@ -76,11 +66,8 @@ __all__ = [
     "BKAA",
     "DEFENSES",
     "MASK",
-    "REQUIREMENTS",
     "UHRA",
-    "AllOf",
     "Anatomy",
-    "AnyOf",
     "BTPrivacy",
     "BasicBetaLikeness",
     "BetaLikeness",
@@ -100,26 +87,17 @@ __all__ = [
     "KPrimacy",
     "MInvariance",
     "Mondrian",
-    "NegativeRule",
-    "NegativeRules",
     "PosteriorBound",
     "QSCloseness",
     "QSDiversity",
     "RecursiveDiversity",
     "Requirement",
     "Summary",
-    "SuppressedItems",
     "TCloseness",
-    "TableCounts",
     "all_of",
     "any_of",
     "grow",
-    "hilbert_index",
     "hilbert_order",
-    "matching_diversity",
-    "nearest_point_order",
-    "negative_rules",
-    "prior_of",
     "publish",
     "publish_items",
     "summarize_groups",

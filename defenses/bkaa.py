@@ -69,7 +69,7 @@ class BKAA:
     three, as here. ``patience=None`` with ``judged="view"`` is that algorithm. The order is `nearest_point_order`.
 
     A group of more than k records did not satisfy with fewer records. An adversary who knows the rule can learn from that, as
-    from any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
+    from any defense whose groups depend on the sensitive values (`foreknow.attacks.minimality.merge_credibility`).
 
     Cost: that of the order, and O(n m) for growing groups of bounded size; O(m) more for each leftover and each group that is
     evaluated for it, which are all groups where none takes it.

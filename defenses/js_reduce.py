@@ -71,7 +71,7 @@ class JSReduce:
     records. Such a group discloses its members' values. Require diversity as well: ``also=DistinctDiversity(2)``.
 
     A group of more than k records did not satisfy with fewer records. An adversary who knows the rule can learn from that, as
-    from any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
+    from any defense whose groups depend on the sensitive values (`foreknow.attacks.minimality.merge_credibility`).
 
     Cost: O(n d) for the order and O(n m) for growing groups of bounded size; with ``"counterfeit"``, O(m) more for each
     leftover and each of the nearest groups that are evaluated for it.

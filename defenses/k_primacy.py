@@ -77,7 +77,7 @@ class KPrimacy:
     t-closeness. Results of this class do not apply to the authors' program.
 
     A group of more than k records was not satisfied with fewer. An adversary who knows the algorithm can learn from that, as from
-    any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
+    any defense whose groups depend on the sensitive values (`foreknow.attacks.minimality.merge_credibility`).
 
     Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them, and O(n (n + u d) / k) for the groups of a
     cluster of n records with u distinct vectors of quasi-identifiers.

@@ -8,19 +8,10 @@ import numpy as np
 
 from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.defenses.requirements.summary import DrawnPrior
-from foreknow.models import (
-    Adversary,
-    Averaged,
-    Grouping,
-    Memory,
-    Observation,
-    Release,
-    UniformPrior,
-    View,
-    log_evidence,
-)
+from foreknow.models import Adversary, Averaged, Grouping, Memory, Observation, Release, UniformPrior, View
 from foreknow.models.advice import VIEW, VIEWS, Advice, Named, Setting
 from foreknow.models.arrays import FloatArray
+from foreknow.models.estimators.exact import log_evidence
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind
 from foreknow.models.tables.columns.times import check_order

@@ -108,7 +108,7 @@ class UHRA:
     clustering the distinct prior rows gives the same. It states neither the base of the logarithm nor the ground distance.
 
     A group of more than k records was not satisfied with fewer. An adversary who knows the algorithm can learn from that, as from
-    any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
+    any defense whose groups depend on the sensitive values (`foreknow.attacks.minimality.merge_credibility`).
 
     Where t hardly binds, as on a binary attribute with t of .5 or more, groups are grown to k records, which none may leave. Then
     step 3 has little effect.

@@ -5,18 +5,10 @@ from typing import TYPE_CHECKING
 from foreknow.models.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from foreknow.evaluation.checks.certificate import (
-        Certificate as Certificate,
-        certificate as certificate,
-    )
-    from foreknow.evaluation.checks.verify import m_invariance as m_invariance
-    from foreknow.evaluation.checks.verify import (
-        verify as verify,
-        verify_table as verify_table,
-    )
+    from foreknow.evaluation.checks.certificate import certificate as certificate
+    from foreknow.evaluation.checks.verify import verify as verify
     from foreknow.evaluation.checks.verify import verify_items as verify_items
     from foreknow.evaluation.measures import COLUMNS as COLUMNS
-    from foreknow.evaluation.datasets import DATASETS as DATASETS
     from foreknow.evaluation.datasets.adult import adult as adult
     from foreknow.evaluation.datasets.exams import exams as exams
     from foreknow.evaluation.datasets.households import households as households
@@ -41,16 +33,8 @@ if TYPE_CHECKING:
         discernibility as discernibility,
     )
     from foreknow.evaluation.loss.generalization_loss import items_lost as items_lost
-    from foreknow.evaluation.loss.queries import (
-        query_error as query_error,
-        query_errors as query_errors,
-    )
+    from foreknow.evaluation.loss.queries import query_error as query_error
     from foreknow.evaluation.loss.queries import Workload as Workload
-    from foreknow.evaluation.measures import (
-        BELIEF_MEASURES as BELIEF_MEASURES,
-        MEASURES as MEASURES,
-        RELEASE_MEASURES as RELEASE_MEASURES,
-    )
     from foreknow.evaluation.plots.belief_plots import belief_forest as belief_forest
     from foreknow.evaluation.plots.belief_plots import belief_over_time as belief_over_time
     from foreknow.evaluation.plots.breach_plots import (
@@ -59,7 +43,6 @@ if TYPE_CHECKING:
     from foreknow.evaluation.plots.gain_plot import convergence_plot as convergence_plot
     from foreknow.evaluation.plots.foreground_map import foreground_map as foreground_map
     from foreknow.evaluation.plots.gain_plot import gain_over_time as gain_over_time
-    from foreknow.evaluation.plots.risk_utility import group_sizes as group_sizes
     from foreknow.evaluation.plots.influence_plots import (
         influence_map as influence_map,
         influence_over_distance as influence_over_distance,
@@ -81,10 +64,7 @@ if TYPE_CHECKING:
     from foreknow.evaluation.risk.breaches import breaches as breaches
     from foreknow.evaluation.risk.reliability_curve import consistency_test as consistency_test
     from foreknow.evaluation.risk.respondent_risk import exposing_members as exposing_members
-    from foreknow.evaluation.risk.global_errors import (
-        global_errors as global_errors,
-        global_probabilities as global_probabilities,
-    )
+    from foreknow.evaluation.risk.global_errors import global_probabilities as global_probabilities
     from foreknow.evaluation.risk.global_errors import greatest_differences as greatest_differences
     from foreknow.evaluation.risk.information_flow import (
         influence_by_distance as influence_by_distance,
@@ -104,12 +84,7 @@ if TYPE_CHECKING:
     from foreknow.evaluation.experiment import worst_case as worst_case
 
 PLACES = {
-    "BELIEF_MEASURES": "foreknow.evaluation.measures",
     "COLUMNS": "foreknow.evaluation.measures",
-    "DATASETS": "foreknow.evaluation.datasets",
-    "MEASURES": "foreknow.evaluation.measures",
-    "RELEASE_MEASURES": "foreknow.evaluation.measures",
-    "Certificate": "foreknow.evaluation.checks.certificate",
     "Comparison": "foreknow.evaluation.experiment",
     "Workload": "foreknow.evaluation.loss.queries",
     "across_draws": "foreknow.evaluation.risk.respondent_risk",
@@ -135,10 +110,8 @@ PLACES = {
     "foreground_map": "foreknow.evaluation.plots.foreground_map",
     "gain_over_time": "foreknow.evaluation.plots.gain_plot",
     "gcp": "foreknow.evaluation.loss.generalization_loss",
-    "global_errors": "foreknow.evaluation.risk.global_errors",
     "global_probabilities": "foreknow.evaluation.risk.global_errors",
     "greatest_differences": "foreknow.evaluation.risk.global_errors",
-    "group_sizes": "foreknow.evaluation.plots.risk_utility",
     "households": "foreknow.evaluation.datasets.households",
     "influence_by_distance": "foreknow.evaluation.risk.information_flow",
     "influence_by_release": "foreknow.evaluation.risk.information_flow",
@@ -150,10 +123,8 @@ PLACES = {
     "label_disclosure": "foreknow.evaluation.risk.label_disclosure",
     "leak_plot": "foreknow.evaluation.plots.gain_plot",
     "log_score": "foreknow.evaluation.risk.adversary_gain",
-    "m_invariance": "foreknow.evaluation.checks.verify",
     "pbc": "foreknow.evaluation.datasets.pbc",
     "query_error": "foreknow.evaluation.loss.queries",
-    "query_errors": "foreknow.evaluation.loss.queries",
     "random_items": "foreknow.evaluation.datasets.random_items",
     "random_knowledge": "foreknow.evaluation.datasets.random_items",
     "record_linkage": "foreknow.evaluation.risk.record_linkage",
@@ -169,7 +140,6 @@ PLACES = {
     "total_risk": "foreknow.evaluation.risk.adversary_gain",
     "verify": "foreknow.evaluation.checks.verify",
     "verify_items": "foreknow.evaluation.checks.verify",
-    "verify_table": "foreknow.evaluation.checks.verify",
     "worst_case": "foreknow.evaluation.experiment",
 }
 """Module of each public name."""

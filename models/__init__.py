@@ -7,11 +7,7 @@ from foreknow.models.lazy_names import import_lazily
 if TYPE_CHECKING:
     from foreknow.models.adversary import Adversary as Adversary
     from foreknow.models.averaged import Averaged as Averaged
-    from foreknow.models.beliefs import (
-        BeliefDraws as BeliefDraws,
-        Beliefs as Beliefs,
-        ReleaseBeliefs as ReleaseBeliefs,
-    )
+    from foreknow.models.beliefs import Beliefs as Beliefs
     from foreknow.models.estimators import (
         ESTIMATORS as ESTIMATORS,
         Auto as Auto,
@@ -27,47 +23,30 @@ if TYPE_CHECKING:
         SwapChain as SwapChain,
         TooLarge as TooLarge,
     )
-    from foreknow.models.estimators.exact import log_evidence as log_evidence
     from foreknow.models.foreground.attribute_signatures import SampleSize as SampleSize
     from foreknow.models.foreground.evidence import Evidence as Evidence
     from foreknow.models.foreground.fit import ExpectationMaximization as ExpectationMaximization
-    from foreknow.models.foreground.fit import (
-        Fit as Fit,
-        FitStatus as FitStatus,
-        Fitting as Fitting,
-    )
     from foreknow.models.foreground.gibbs_sampling import GibbsSampling as GibbsSampling
-    from foreknow.models.foreground.global_distribution import GlobalDistribution as GlobalDistribution
     from foreknow.models.joint import (
         JOINT_SOLVERS as JOINT_SOLVERS,
         Enumeration as Enumeration,
         GroupMessages as GroupMessages,
         JointAuto as JointAuto,
-        JointHistory as JointHistory,
         JointPosterior as JointPosterior,
-        JointProblem as JointProblem,
-        JointSolver as JointSolver,
         LearnedKnowledge as LearnedKnowledge,
         MaxEntropy as MaxEntropy,
         PathSampler as PathSampler,
         SampledKnowledge as SampledKnowledge,
-        SampledPosterior as SampledPosterior,
         joint_history as joint_history,
-        joint_log_evidence as joint_log_evidence,
-        release_beliefs as release_beliefs,
     )
     from foreknow.models.knowledge.cascades import (
-        Cascade as Cascade,
         EvidenceCascade as EvidenceCascade,
         PosteriorCascade as PosteriorCascade,
         PriorCascade as PriorCascade,
         RemoveKnown as RemoveKnown,
     )
     from foreknow.models.knowledge.class_frequencies import ClassFrequencies as ClassFrequencies
-    from foreknow.models.knowledge.compromised_records import (
-        Claims as Claims,
-        CompromisedRecords as CompromisedRecords,
-    )
+    from foreknow.models.knowledge.compromised_records import CompromisedRecords as CompromisedRecords
     from foreknow.models.knowledge.dirichlet import DirichletChain as DirichletChain
     from foreknow.models.knowledge.dirichlet import DirichletFrequencies as DirichletFrequencies
     from foreknow.models.knowledge.chain_by_release import ChainByRelease as ChainByRelease
@@ -76,8 +55,6 @@ if TYPE_CHECKING:
         MarkovChain as MarkovChain,
         Transitions as Transitions,
     )
-    from foreknow.models.knowledge.personal_transitions import PersonalTransitions as PersonalTransitions
-    from foreknow.models.knowledge.posterior_variable import posterior_draws as posterior_draws
     from foreknow.models.knowledge.priors import (
         GivenPrior as GivenPrior,
         Prior as Prior,
@@ -95,11 +72,7 @@ if TYPE_CHECKING:
         Status as Status,
     )
     from foreknow.models.programs import (
-        CalibrationRanks as CalibrationRanks,
-        PosteriorDraws as PosteriorDraws,
         ProgramEstimator as ProgramEstimator,
-        ProgramPosterior as ProgramPosterior,
-        calibration_ranks as calibration_ranks,
         compromised_model as compromised_model,
         foreground_model as foreground_model,
         hierarchical_markov_model as hierarchical_markov_model,
@@ -109,31 +82,18 @@ if TYPE_CHECKING:
         permutation_model as permutation_model,
         prior_model as prior_model,
         release_model as release_model,
-        release_predictive as release_predictive,
     )
-    from foreknow.models.quasi_sensitive.external_knowledge import (
-        NONE as NONE,
-        ExternalKnowledge as ExternalKnowledge,
-    )
-    from foreknow.models.quasi_sensitive.item_release import (
-        ItemObservation as ItemObservation,
-        ItemRelease as ItemRelease,
-    )
+    from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge as ExternalKnowledge
+    from foreknow.models.quasi_sensitive.item_release import ItemRelease as ItemRelease
     from foreknow.models.quasi_sensitive.items import Items as Items
     from foreknow.models.quasi_sensitive.links import Linking as Linking
-    from foreknow.models.quasi_sensitive.links import (
-        Links as Links,
-        links as links,
-    )
+    from foreknow.models.quasi_sensitive.links import links as links
     from foreknow.models.simulation import Simulation as Simulation
     from foreknow.models.tables.attributes import (
         Categorical as Categorical,
         Numeric as Numeric,
     )
-    from foreknow.models.tables.cleaning.cleaning import (
-        CleanedTable as CleanedTable,
-        Cleaning as Cleaning,
-    )
+    from foreknow.models.tables.cleaning.cleaning import Cleaning as Cleaning
     from foreknow.models.tables.cleaning.column_roles import ColumnRoles as ColumnRoles
     from foreknow.models.tables.cleaning.faults import InputFaults as InputFaults
     from foreknow.models.tables.grouping import Grouping as Grouping
@@ -149,20 +109,14 @@ if TYPE_CHECKING:
 PLACES = {
     "ESTIMATORS": "foreknow.models.estimators",
     "JOINT_SOLVERS": "foreknow.models.joint",
-    "NONE": "foreknow.models.quasi_sensitive.external_knowledge",
     "Adversary": "foreknow.models.adversary",
     "Auto": "foreknow.models.estimators",
     "Averaged": "foreknow.models.averaged",
-    "BeliefDraws": "foreknow.models.beliefs",
     "BeliefPropagation": "foreknow.models.estimators",
     "Beliefs": "foreknow.models.beliefs",
-    "CalibrationRanks": "foreknow.models.programs",
-    "Cascade": "foreknow.models.knowledge.cascades",
     "Categorical": "foreknow.models.tables.attributes",
-    "Claims": "foreknow.models.knowledge.compromised_records",
     "ChainByRelease": "foreknow.models.knowledge.chain_by_release",
     "ClassFrequencies": "foreknow.models.knowledge.class_frequencies",
-    "CleanedTable": "foreknow.models.tables.cleaning.cleaning",
     "Cleaning": "foreknow.models.tables.cleaning.cleaning",
     "ColumnRoles": "foreknow.models.tables.cleaning.column_roles",
     "CompromisedRecords": "foreknow.models.knowledge.compromised_records",
@@ -177,29 +131,20 @@ PLACES = {
     "Exact": "foreknow.models.estimators",
     "ExpectationMaximization": "foreknow.models.foreground.fit",
     "ExternalKnowledge": "foreknow.models.quasi_sensitive.external_knowledge",
-    "Fit": "foreknow.models.foreground.fit",
-    "FitStatus": "foreknow.models.foreground.fit",
-    "Fitting": "foreknow.models.foreground.fit",
     "GibbsSampling": "foreknow.models.foreground.gibbs_sampling",
     "GivenPrior": "foreknow.models.knowledge.priors",
-    "GlobalDistribution": "foreknow.models.foreground.global_distribution",
     "GroupMessages": "foreknow.models.joint",
     "Grouping": "foreknow.models.tables.grouping",
     "Hierarchy": "foreknow.models.tables.hierarchy",
     "History": "foreknow.models.tables.history",
     "InputFaults": "foreknow.models.tables.cleaning.faults",
-    "ItemObservation": "foreknow.models.quasi_sensitive.item_release",
     "ItemRelease": "foreknow.models.quasi_sensitive.item_release",
     "Items": "foreknow.models.quasi_sensitive.items",
     "JointAuto": "foreknow.models.joint",
-    "JointHistory": "foreknow.models.joint",
     "JointPosterior": "foreknow.models.joint",
-    "JointProblem": "foreknow.models.joint",
-    "JointSolver": "foreknow.models.joint",
     "KernelPrior": "foreknow.models.knowledge.kernel_prior",
     "LearnedKnowledge": "foreknow.models.joint",
     "Linking": "foreknow.models.quasi_sensitive.links",
-    "Links": "foreknow.models.quasi_sensitive.links",
     "MarkovChain": "foreknow.models.knowledge.markov_chain",
     "MaxEntropy": "foreknow.models.joint",
     "Memory": "foreknow.models.memory",
@@ -210,26 +155,21 @@ PLACES = {
     "PathSampler": "foreknow.models.joint",
     "People": "foreknow.models.tables.people",
     "PerGroup": "foreknow.models.estimators",
-    "PersonalTransitions": "foreknow.models.knowledge.personal_transitions",
     "Posterior": "foreknow.models.problem",
     "PosteriorCascade": "foreknow.models.knowledge.cascades",
-    "PosteriorDraws": "foreknow.models.programs",
     "Prior": "foreknow.models.knowledge.priors",
     "PriorByTime": "foreknow.models.knowledge.priors",
     "PriorCascade": "foreknow.models.knowledge.cascades",
     "Problem": "foreknow.models.problem",
     "ProgramEstimator": "foreknow.models.programs",
-    "ProgramPosterior": "foreknow.models.programs",
     "PublishedTable": "foreknow.models.tables.published_table",
     "RandomWorlds": "foreknow.models.estimators",
     "RegressionDesign": "foreknow.models.knowledge.regression_prior",
     "RegressionPrior": "foreknow.models.knowledge.regression_prior",
     "Release": "foreknow.models.tables.release",
-    "ReleaseBeliefs": "foreknow.models.beliefs",
     "RemoveKnown": "foreknow.models.knowledge.cascades",
     "SampleSize": "foreknow.models.foreground.attribute_signatures",
     "SampledKnowledge": "foreknow.models.joint",
-    "SampledPosterior": "foreknow.models.joint",
     "Schema": "foreknow.models.tables.schema",
     "Simulation": "foreknow.models.simulation",
     "Sinkhorn": "foreknow.models.estimators",
@@ -240,23 +180,17 @@ PLACES = {
     "TransitionsByClass": "foreknow.models.knowledge.personal_transitions",
     "UniformPrior": "foreknow.models.knowledge.priors",
     "View": "foreknow.models.tables.view",
-    "calibration_ranks": "foreknow.models.programs",
     "compromised_model": "foreknow.models.programs",
     "foreground_model": "foreknow.models.programs",
     "hierarchical_markov_model": "foreknow.models.programs",
     "history_model": "foreknow.models.programs",
     "joint_history": "foreknow.models.joint",
-    "joint_log_evidence": "foreknow.models.joint",
     "links": "foreknow.models.quasi_sensitive.links",
-    "log_evidence": "foreknow.models.estimators.exact",
     "markov_model": "foreknow.models.programs",
     "observe_groups": "foreknow.models.programs",
     "permutation_model": "foreknow.models.programs",
-    "posterior_draws": "foreknow.models.knowledge.posterior_variable",
     "prior_model": "foreknow.models.programs",
-    "release_beliefs": "foreknow.models.joint",
     "release_model": "foreknow.models.programs",
-    "release_predictive": "foreknow.models.programs",
 }
 """Module of each public name."""
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from foreknow.models import Beliefs, History, Numeric, Posterior, Release, ReleaseBeliefs, Schema, View
+from foreknow.models import Beliefs, History, Numeric, Posterior, Release, Schema, View
+from foreknow.models.beliefs import ReleaseBeliefs
 
 
 def given_beliefs(truths, posteriors, priors=None, labels=None, ids=None, errors=None):

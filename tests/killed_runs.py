@@ -17,7 +17,8 @@ from commands import ROLES
 from large_history import bytes_of
 
 from foreknow.app.cli import command_line
-from foreknow.app.disk import LargeReleases, LargeTable, attack_large, publish_large
+from foreknow.app.disk import LargeTable, attack_large, publish_large
+from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce, Mondrian
 from foreknow.evaluation.checks.manifest import differences, listing_of

@@ -3,21 +3,12 @@
 import numpy as np
 import pandas as pd
 
-from foreknow.attacks import ForegroundBeliefs
-from foreknow.models import (
-    Categorical,
-    Fit,
-    FitStatus,
-    GlobalDistribution,
-    History,
-    Numeric,
-    Posterior,
-    Release,
-    ReleaseBeliefs,
-    Schema,
-    View,
-)
+from foreknow.attacks.foreground import ForegroundBeliefs
+from foreknow.models import Categorical, History, Numeric, Posterior, Release, Schema, View
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.foreground.attribute_signatures import attribute_signatures
+from foreknow.models.foreground.fit import Fit, FitStatus
+from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.tables.sensitive_set import SensitiveSet
 
 FRAME = pd.DataFrame(

@@ -16,6 +16,15 @@ from foreknow import attacks as a
 from foreknow import defenses as d
 from foreknow import evaluation as e
 from foreknow import models as m
+from foreknow.attacks.minimality import merge_credibility
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
+from foreknow.defenses.negative_rules import negative_rules
+from foreknow.evaluation.checks.verify import m_invariance
+from foreknow.evaluation.loss.queries import query_errors
+from foreknow.evaluation.measures import BELIEF_MEASURES, MEASURES
+from foreknow.evaluation.plots.risk_utility import group_sizes
+from foreknow.evaluation.risk.global_errors import global_errors
+from foreknow.models.estimators.exact import log_evidence
 
 HISTORIES = ("exams", "pbc")
 
@@ -104,9 +113,9 @@ def each_defense():
     yield "defense/bucketized", of_releases(one["mondrian"], "exams", bucketized=True)
     yield "defense/unknown option", lambda: d.publish(history("exams"), one["anatomy"](), infeasible="no")
     yield "defense/infeasible", of_releases(lambda: d.Mondrian(d.KAnonymity(400)), "exams")
-    yield "defense/rules", lambda: d.negative_rules(history("pbc")[0], 0.9, 0.5)
+    yield "defense/rules", lambda: negative_rules(history("pbc")[0], 0.9, 0.5)
     yield "defense/orders", lambda: [d.hilbert_order(view.people) for view in history("exams")]
-    yield "defense/nearest points", lambda: [d.nearest_point_order(view.people) for view in history("pbc")]
+    yield "defense/nearest points", lambda: [nearest_point_order(view.people) for view in history("pbc")]
 
 
 def each_requirement():
@@ -180,7 +189,7 @@ def each_attack():
         for name in ("remove", "prior", "posterior", "evidence"):
             yield (f"cascade/{name}/{records}", lambda name=name, r=records: a.SequentialAttack(compromised(name, r))(releases(r)))
         yield f"influence/{records}", lambda r=records: influence(r)
-    yield "attack/credibility", lambda: [a.merge_credibility(i, j, 3, 2) for i in range(2, 5) for j in range(2, 5)]
+    yield "attack/credibility", lambda: [merge_credibility(i, j, 3, 2) for i in range(2, 5) for j in range(2, 5)]
 
 
 def compromised(cascade, records, confidence=0.8):
@@ -222,7 +231,7 @@ def each_estimator():
     small = {"enumeration": m.Enumeration, "group-messages": m.GroupMessages, "max-entropy": m.MaxEntropy, "auto": m.JointAuto}
     for name, made in small.items():
         yield f"solver/{name}/small", lambda made=made: solved(made(), "small", "whole")
-    yield "estimator/log evidence", lambda: [m.log_evidence(problem(seed)) for seed in range(3)]
+    yield "estimator/log evidence", lambda: [log_evidence(problem(seed)) for seed in range(3)]
     yield ("estimator/observed groups", lambda: [m.PerGroup(lambda prior, counts: np.tile(counts / counts.sum(), (len(prior), 1)))(problem(1))])
     for name in ("learned", "sampled"):
         for records in HISTORIES:
@@ -313,17 +322,17 @@ def each_measure():
     for records in HISTORIES:
         value = history(records).schema.values[0]
         out = list(history(records)[0].people.respondents[:5])
-        for name in e.MEASURES:
+        for name in MEASURES:
             options = needs.get(name, lambda r: {})
-            if name in e.BELIEF_MEASURES:
-                yield (f"measure/{name}/{records}", lambda n=name, r=records, o=options: e.MEASURES[n](attacked(r), history(r), **o(r)))
+            if name in BELIEF_MEASURES:
+                yield (f"measure/{name}/{records}", lambda n=name, r=records, o=options: MEASURES[n](attacked(r), history(r), **o(r)))
                 yield (
                     f"measure/{name}, leaving out/{records}",
-                    lambda n=name, r=records, o=options, out=out: e.MEASURES[n](attacked(r), history(r), leaving_out=out, **o(r)),
+                    lambda n=name, r=records, o=options, out=out: MEASURES[n](attacked(r), history(r), leaving_out=out, **o(r)),
                 )
             else:
                 for by in ("mondrian", "anatomy"):
-                    yield (f"measure/{name}, {by}/{records}", lambda n=name, r=records, o=options, by=by: e.MEASURES[n](releases(r, by), **o(r)))
+                    yield (f"measure/{name}, {by}/{records}", lambda n=name, r=records, o=options, by=by: MEASURES[n](releases(r, by), **o(r)))
         more = {
             "reliability curve": lambda r, v: e.reliability_curve(attacked(r), history(r), draws=20, rng=1),
             "score decomposition": lambda r, v: e.score_decomposition(attacked(r), history(r), draws=20, rng=1),
@@ -333,16 +342,16 @@ def each_measure():
             ),
             "respondent risk": lambda r, v: e.respondent_risk(attacked(r), history(r), most=20),
             "greatest differences": lambda r, v: e.greatest_differences(foreground(r), {v}),
-            "global errors": lambda r, v: e.global_errors(foreground(r), history(r), {v}),
+            "global errors": lambda r, v: global_errors(foreground(r), history(r), {v}),
             "global probabilities": lambda r, v: e.global_probabilities(foreground(r), history(r), {v}),
             "exposing members": lambda r, v: e.exposing_members(attacked(r), history(r)[0].people.respondents[0], history(r)[0].time),
             "influence by distance": lambda r, v: e.influence_by_distance(influence(r)),
             "influence by release": lambda r, v: e.influence_by_release(influence(r)),
-            "m-invariance": lambda r, v: e.m_invariance(releases(r, "m-invariance"), 2),
+            "m-invariance": lambda r, v: m_invariance(releases(r, "m-invariance"), 2),
             "worst case": lambda r, v: e.worst_case(releases(r), {"a": a.SnapshotAttack(adversary(r)), "b": a.JointAttack(adversary(r))}),
             "worst case, by release": lambda r, v: e.worst_case(releases(r), {"a": a.SnapshotAttack(adversary(r)), "b": a.JointAttack(adversary(r))}, by_release=True),
             "compare knowledge": lambda r, v: e.compare_knowledge(releases(r), {"a": adversary(r), "b": m.Adversary(m.UniformPrior())}, draws=50, rng=1),
-            "query errors": lambda r, v: e.query_errors(releases(r)[0], e.Workload.draw(history(r), rng=1, queries=50)),
+            "query errors": lambda r, v: query_errors(releases(r)[0], e.Workload.draw(history(r), rng=1, queries=50)),
             "gcp, penalized": lambda r, v: e.gcp(releases(r), penalize_suppressed=True, width="table"),
             "certificate": lambda r, v: e.certificate(releases(r), d.Mondrian(d.KAnonymity(4)), adversary(r)).content,
             "certificate, failed": lambda r, v: e.certificate(releases(r), d.Mondrian(d.KAnonymity(7))).sentence,
@@ -359,7 +368,7 @@ def each_measure():
             "convergence": lambda r, v: e.convergence_plot(a.SequentialAttack(dataclasses.replace(adversary(r), estimator=m.SwapChain(50, 2, rng=1)))(releases(r))),
             "foreground map": lambda r, v: e.foreground_map(foreground(r), history(r), {v}, ("age",)),
             "gain over time": lambda r, v: e.gain_over_time(e.risk_table(attacked(r), history(r)).assign(defense="a", attack="b")),
-            "group sizes": lambda r, v: e.group_sizes({"a": releases(r)}),
+            "group sizes": lambda r, v: group_sizes({"a": releases(r)}),
             "influence map": lambda r, v: e.influence_map(influence(r)),
             "reliability": lambda r, v: e.reliability_plot({"a": e.reliability_curve(attacked(r), history(r), draws=20, rng=1)}),
         }

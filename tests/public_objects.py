@@ -18,7 +18,12 @@ import foreknow.evaluation
 import foreknow.models
 from foreknow import attacks, defenses, evaluation, models
 from foreknow.app import disk as large
+from foreknow.app.disk.measures import LargeMeasures
+from foreknow.defenses.negative_rules import negative_rules
 from foreknow.models import Adversary, MarkovChain, Release, UniformPrior, View
+from foreknow.models.foreground.fit import FitStatus
+from foreknow.models.knowledge.compromised_records import Claims
+from foreknow.models.programs import CalibrationRanks, PosteriorDraws, ProgramPosterior
 
 HISTORY = history_of(("ABC", "abc"), ("AB", "ba"))
 VIEW = HISTORY[0]
@@ -61,7 +66,7 @@ ON_DISK = large.LargeTable.infer(Path(FOLDER.name) / "visits.parquet", ["age"], 
 PUBLISHED = large.publish_large(
     ON_DISK, defenses.Mondrian(defenses.KAnonymity(1)), Path(FOLDER.name) / "published", seed=1
 )
-MEASURED = large.LargeMeasures(pd.DataFrame({"gain": [0.0]}), pd.DataFrame({"suppressed": [0.0]}), 3, 1, 0, None)
+MEASURED = LargeMeasures(pd.DataFrame({"gain": [0.0]}), pd.DataFrame({"suppressed": [0.0]}), 3, 1, 0, None)
 
 
 def build(problem):
@@ -86,15 +91,15 @@ GIVEN = [
     *(models.PriorByTime({1: UniformPrior()}), CLASSES, models.DirichletFrequencies.fit(HISTORY, {})),
     *(models.DirichletChain.fit(HISTORY, 1), models.ChainByRelease.extracted(HISTORY, 1), models.ChainByRelease.fit(HISTORY)),
     *(models.KernelPrior.fit(HISTORY, bandwidth=0.5), models.RegressionPrior(DESIGN, np.zeros(3), np.zeros((1, 3)))),
-    *(DESIGN, models.TransitionsByClass(class_of, (CHAIN,)), models.Claims(*[np.zeros(2, dtype=np.int64)] * 3)),
+    *(DESIGN, models.TransitionsByClass(class_of, (CHAIN,)), Claims(*[np.zeros(2, dtype=np.int64)] * 3)),
     *(models.SwapChain(**RNG), models.GibbsSampling(**RNG), SAMPLER, models.ProgramEstimator(build, **RNG)),
-    *(models.ProgramPosterior(build, ("belief",)), models.PosteriorDraws({"a": np.zeros(3)}, 0), models.PerGroup(shares)),
-    *(models.CalibrationRanks({"a": np.array([0.5])}, np.array([0])), JOINT, JOINT.problem, SAMPLER(JOINT.problem)),
+    *(ProgramPosterior(build, ("belief",)), PosteriorDraws({"a": np.zeros(3)}, 0), models.PerGroup(shares)),
+    *(CalibrationRanks({"a": np.array([0.5])}, np.array([0])), JOINT, JOINT.problem, SAMPLER(JOINT.problem)),
     *(models.MaxEntropy()(JOINT.problem), models.LearnedKnowledge.fit([r.observation for r in RELEASES])),
     *(models.Memory(), EVIDENCE, models.ExpectationMaximization()(EVIDENCE, models.Exact()), KNOWLEDGE, LINKING, ITEM_RELEASE),
     *(ITEM_RELEASE.observation, ITEM_RELEASE.published, models.Simulation(HISTORY, UniformPrior(), CHAIN)),
     *(models.links(ITEM_RELEASE.published, KNOWLEDGE), FOREGROUND, FOREGROUND.knowledge[0][0], models.Status.CONTRADICTED),
-    *(models.FitStatus(1), attacks.ConditionalProbability("flu", {"sex": "m"}, 0.5), attacks.SequentialAttack(AVERAGED)),
+    *(FitStatus(1), attacks.ConditionalProbability("flu", {"sex": "m"}, 0.5), attacks.SequentialAttack(AVERAGED)),
     *(attacks.DataAugmentationAttack(UNSURE, **RNG), attacks.Influence(SPREADING), attacks.JointAttack(ADVERSARY)),
     *(attacks.MinimalityAttack(2, {"a"}), attacks.RetrospectiveAttack(ADVERSARY), attacks.SignatureAttack(ADVERSARY)),
     *(attacks.SnapshotAttack(ADVERSARY), attacks.LinkingAttack(LINKING), LINKED),
@@ -107,8 +112,8 @@ GIVEN = [
     *(defenses.FullDomain(defenses.KAnonymity(2)), defenses.JSReduce(2, 0.5, 0.5), defenses.BKAA(2, 1.0, 0.5)),
     *(defenses.UHRA(2, 0.5, 0.5), defenses.KPrimacy(2, 1.0, 0.5), defenses.MASK(2, 2, {"a"}, **RNG)),
     *(defenses.Injector(2, **RNG), defenses.MInvariance(2, **RNG), defenses.ForegroundSafe(2, {"a"}, **RNG)),
-    *(defenses.ItemSuppression(defenses.QSDiversity(1.0, 2, LINKING)), defenses.negative_rules(RULES)),
-    *(defenses.negative_rules(RULES).rules[0], defenses.summarize_records(VIEW, THIRDS, members=True)),
+    *(defenses.ItemSuppression(defenses.QSDiversity(1.0, 2, LINKING)), negative_rules(RULES)),
+    *(negative_rules(RULES).rules[0], defenses.summarize_records(VIEW, THIRDS, members=True)),
     defenses.summarize_records(VIEW, THIRDS).table,
     evaluation.compare(HISTORY, {"M": defenses.Mondrian(defenses.KAnonymity(1))}, {"s": attacks.SnapshotAttack(ADVERSARY)}),
     models.SampledKnowledge.fit([r.observation for r in RELEASES], sampler=models.PathSampler(20, 2, rng=1)),

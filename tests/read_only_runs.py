@@ -18,7 +18,8 @@ from commands import ROLES
 from strategies import history_of
 
 from foreknow.app.cli import command_line
-from foreknow.app.disk import LargeReleases, LargeTable, attack_large, publish_large
+from foreknow.app.disk import LargeTable, attack_large, publish_large
+from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import KAnonymity, Mondrian
 from foreknow.models import Adversary, Omega, UniformPrior

@@ -16,9 +16,9 @@ from foreknow.models import (
     PublishedTable,
     SampledKnowledge,
     UniformPrior,
-    calibration_ranks,
 )
 from foreknow.models.equality import same
+from foreknow.models.programs import calibration_ranks
 
 ATTACK = SnapshotAttack(ADVERSARY)
 OBSERVATIONS = [release.observation for release in RELEASES]

@@ -21,7 +21,7 @@ from foreknow.models import (
 from foreknow.models.progress import Progress
 
 if TYPE_CHECKING:
-    from foreknow.attacks import Published
+    from foreknow.attacks.attack import Published
 
 KNOWLEDGE_OPTIONS = ("corpus", "classes", "order", "pseudo_count", "revision", "gaps")
 """Options that define what an adversary knows: the corpus, and the fields of `Learning`."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from foreknow.app.cli import options as entry_points
+from foreknow.app.cli import entry_points
 from foreknow.app.cli.adversary_knowledge import (
     KNOWLEDGE_OPTIONS,
     Learning,
@@ -37,11 +37,11 @@ from foreknow.models import (
     Beliefs,
     Estimator,
     History,
-    JointSolver,
     PathSampler,
     SampleSize,
     Schema,
 )
+from foreknow.models.joint import JointSolver
 from foreknow.models.joint.posterior import with_progress
 
 JOINT_PANEL, FOREGROUND_PANEL = "Joint attack", "Foreground attack"

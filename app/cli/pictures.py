@@ -44,7 +44,9 @@ def save_picture(drawn: Any, path: Path, private: bool = False) -> None:
 
 def draw_publication(folder: Path, releases: Sequence[Release], title: str) -> None:
     """Draw the sizes of the published groups."""
-    save_picture(evaluation.group_sizes({title: releases}), folder / GROUP_SIZES, private=True)
+    from foreknow.evaluation.plots.risk_utility import group_sizes
+
+    save_picture(group_sizes({title: releases}), folder / GROUP_SIZES, private=True)
 
 
 def draw_attack(

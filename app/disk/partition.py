@@ -26,8 +26,9 @@ from foreknow.app.disk.parts import (
     write_pickle,
 )
 from foreknow.app.disk.sorted_records import whole_groups
-from foreknow.models import Adversary, JointProblem, MaxEntropy, Schema
+from foreknow.models import Adversary, MaxEntropy, Schema
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.joint import JointProblem
 from foreknow.models.joint.building import chain_steps
 from foreknow.models.joint.group_messages import exact_beliefs, tilted_messages, weights_without_groups
 from foreknow.models.joint.group_visit import fit_tilts, scratch_of, tilted_counts, write_record_weights

@@ -18,7 +18,8 @@ from foreknow.app.disk.engine import Engine, as_engine, parquet_of, quoted, shar
 from foreknow.app.disk.parts import check_listed_parts, joined_releases, part_paths, part_ranges, people_of, read_block
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.disk.published_block import check_block_requirement
-from foreknow.defenses import AllOf, Requirement
+from foreknow.defenses import Requirement
+from foreknow.defenses.requirements.requirement import AllOf
 from foreknow.evaluation.checks.definitions import CheckedTable, Group, holds, level_of
 from foreknow.models import Adversary, Problem, Schema
 from foreknow.models.arrays import IntArray

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from foreknow.app.cli.adversary_knowledge import Learning, learn_from_releases, learn_knowledge
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.models import Adversary, Auto, Beliefs, History, JointSolver, Release
+from foreknow.models import Adversary, Auto, Beliefs, History, Release
+from foreknow.models.joint import JointSolver
 from foreknow.models.progress import no_step
 
 INFORMED, LEARNED = "informed", "learned"

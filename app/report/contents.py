@@ -29,17 +29,9 @@ from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth, mean, 
 from foreknow.evaluation.risk.breaches import within_group_auc
 from foreknow.evaluation.risk.information_flow import influence_by_distance, retroactive_leak
 from foreknow.evaluation.risk.reliability_curve import Bootstrap, reliability_curve
-from foreknow.models import (
-    Adversary,
-    Averaged,
-    Beliefs,
-    CompromisedRecords,
-    History,
-    JointSolver,
-    PriorCascade,
-    Release,
-)
+from foreknow.models import Adversary, Averaged, Beliefs, CompromisedRecords, History, PriorCascade, Release
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.joint import JointSolver
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from foreknow.app.report.adversaries import Inference
 from foreknow.attacks import JointAttack
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.evaluation.risk.respondent_risk import as_objects, exposing_members
-from foreknow.models import History, JointSolver, Release
+from foreknow.models import History, Release
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.joint import JointSolver
 from foreknow.models.progress import Progress
 
 PEOPLE, GROUPS = 20, 10

@@ -13,7 +13,8 @@ from foreknow.attacks import JointAttack
 from foreknow.defenses import Defense, Infeasible, publish
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
-from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
+from foreknow.models import Adversary, Averaged, Beliefs, History, Release
+from foreknow.models.joint import JointSolver
 
 FACTORS = (2, 4, 8)
 """Factors of the group size at each step."""

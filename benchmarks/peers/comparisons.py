@@ -31,7 +31,8 @@ from foreknow.defenses import (
     summarize_groups,
     summarize_records,
 )
-from foreknow.evaluation import information_flow, verify_table
+from foreknow.evaluation import information_flow
+from foreknow.evaluation.checks.verify import verify_table
 from foreknow.models import (
     Adversary,
     Exact,

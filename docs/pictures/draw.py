@@ -53,8 +53,8 @@ from foreknow.models import (
     Sinkhorn,
     SwapChain,
     View,
-    log_evidence,
 )
+from foreknow.models.estimators.exact import log_evidence
 
 HERE = Path(__file__).parent
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"]

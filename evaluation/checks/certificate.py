@@ -12,7 +12,6 @@ import pandas as pd
 from foreknow.defenses import (
     MASK,
     UHRA,
-    AllOf,
     Anatomy,
     BTPrivacy,
     Defense,
@@ -24,6 +23,7 @@ from foreknow.defenses import (
     Requirement,
 )
 from foreknow.defenses.publish import AssumedAdversary
+from foreknow.defenses.requirements.requirement import AllOf
 from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.checks.manifest import checksum, settings, versions
 from foreknow.evaluation.checks.verify import m_invariance, verify

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 from scipy.special import entr
 
 from foreknow.defenses import (
-    AllOf,
-    AnyOf,
     BasicBetaLikeness,
     BetaLikeness,
     BTPrivacy,
@@ -31,6 +29,7 @@ from foreknow.defenses import (
     Requirement,
     TCloseness,
 )
+from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.models import Categorical, ExternalKnowledge, Hierarchy, Numeric, Problem, Release, View
 from foreknow.models.arrays import FloatArray
 

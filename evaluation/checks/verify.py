@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from foreknow.defenses import AllOf, Requirement
+from foreknow.defenses import Requirement
+from foreknow.defenses.requirements.requirement import AllOf
 from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.checks.definitions import CheckedTable, Group, ShownItems, holds, level_of
 from foreknow.models import ItemRelease, Release

@@ -11,7 +11,7 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.text import Annotation
 from matplotlib.ticker import PercentFormatter
 
-from foreknow.attacks import ForegroundBeliefs
+from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.evaluation.plots.style import COLORS, legend, one_panel, without_mathtext
 from foreknow.evaluation.risk.beliefs_and_truth import original_view
 from foreknow.evaluation.risk.global_errors import (
@@ -20,8 +20,9 @@ from foreknow.evaluation.risk.global_errors import (
     set_probabilities,
     signature_table,
 )
-from foreknow.models import GlobalDistribution, History, View
+from foreknow.models import History, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.sensitive_set import as_sensitive_values
 

@@ -34,8 +34,9 @@ from foreknow.evaluation.plots.style import (
     with_gaps,
     without_mathtext,
 )
-from foreknow.models import Beliefs, ReleaseBeliefs, Status
+from foreknow.models import Beliefs, Status
 from foreknow.models.arrays import FloatArray
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.estimators.convergence import MAX_RHAT
 from foreknow.models.settings import check_choice, check_kind
 

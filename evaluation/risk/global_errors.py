@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.attacks import ForegroundBeliefs
+from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.evaluation.arguments import release_table
 from foreknow.evaluation.risk.beliefs_and_truth import mean, original_view
-from foreknow.models import GlobalDistribution, History, Observation, View
+from foreknow.models import History, Observation, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.foreground.global_distribution import INTERVAL
+from foreknow.models.foreground.global_distribution import INTERVAL, GlobalDistribution
 from foreknow.models.settings import check_flag, check_kind
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values, sensitive_codes
 

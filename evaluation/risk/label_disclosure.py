@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from foreknow.attacks import LabelBeliefs
-from foreknow.attacks.linking import BELIEF_TOLERANCE
+from foreknow.attacks.linking import BELIEF_TOLERANCE, LabelBeliefs
 from foreknow.evaluation.arguments import release_table
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_kind, check_range

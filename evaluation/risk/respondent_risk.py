@@ -10,8 +10,9 @@ import scipy
 
 from foreknow.evaluation.arguments import check_beliefs
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, numbered
-from foreknow.models import Auto, Beliefs, History, Observation, Problem, ReleaseBeliefs
+from foreknow.models import Auto, Beliefs, History, Observation, Problem
 from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.problem import Estimator
 from foreknow.models.settings import check_choice, check_flag, check_whole, is_number
 

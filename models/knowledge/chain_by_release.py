@@ -137,12 +137,14 @@ class ChainByRelease:
         history : History
             The history that is being published. While no transition has been seen, every value follows any other with probability
             1/m.
-        order, pseudo_count, as_printed, gaps
+        order, pseudo_count, as_printed
             As for `MarkovChain.fit`.
         inclusive : bool
             True if the knowledge for a release includes the view that is then published. The paper's "at each time, based on V_i"
             permits this reading. But such knowledge contains the transitions that are to be guessed, and gains where nothing can
             be learned from the past (docs/findings.md).
+        gaps
+            As for `MarkovChain.fit`.
         """
         owner = "ChainByRelease.extracted"
         check_kind(owner, "history", history, History, "is a History; make one by History([view, ...])")

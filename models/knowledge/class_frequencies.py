@@ -105,13 +105,15 @@ class ClassFrequencies:
 
         Parameters
         ----------
-        tree, values
+        tree
             As for `MarkovChain.from_posterior`, for a model as `release_model` or `history_model`.
         cuts : mapping of str to tuple of float
             Cuts of the attributes into classes. Class c of the model is the class c of `ClassFrequencies.classes`.
         variable : str
             With the dimensions chain and draw, and ``class, value`` or one dimension for each attribute of the cuts and
             ``value``.
+        values
+            As for `MarkovChain.from_posterior`.
 
         Raises
         ------

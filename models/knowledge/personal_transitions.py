@@ -246,7 +246,7 @@ class TransitionsByClass:
 
         Parameters
         ----------
-        tree, values
+        tree
             As for `MarkovChain.from_posterior`.
         classes : mapping of str to tuple of float, or function of People
             Class c of the model is the class c of these: for a model with the classes ``{"sex": None}`` they are
@@ -254,6 +254,8 @@ class TransitionsByClass:
         variable : str
             With the dimensions chain and draw, then ``class`` or one for each attribute of the cuts, then those of
             `MarkovChain.from_posterior`.
+        values
+            As for `MarkovChain.from_posterior`.
 
         Raises
         ------

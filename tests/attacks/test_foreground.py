@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from strategies import view_of
 
 from foreknow.app.cli.printing.attack_tables import posterior_table
-from foreknow.attacks import ForegroundAttack, ForegroundBeliefs, SnapshotAttack
+from foreknow.attacks import ForegroundAttack, SnapshotAttack
+from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.evaluation import adversary_gain
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.evaluation.risk.global_errors import global_probabilities
@@ -22,8 +23,6 @@ from foreknow.models import (
     Evidence,
     Exact,
     ExpectationMaximization,
-    Fit,
-    FitStatus,
     Grouping,
     History,
     Omega,
@@ -36,6 +35,7 @@ from foreknow.models import (
     UniformPrior,
     View,
 )
+from foreknow.models.foreground.fit import Fit, FitStatus
 from foreknow.models.foreground.global_distribution import posterior_beliefs
 
 KINDS = Schema({"town": Categorical(("A", "B")), "sex": Categorical(("f", "m"))}, "result", tuple("abc"))

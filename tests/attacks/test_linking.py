@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from patients import FIGURE_1D, KNOWLEDGE, LINKING, beta, linkable, patients, view_of_items
 
-from foreknow.attacks import LabelBeliefs, LinkingAttack
+from foreknow.attacks import LinkingAttack
+from foreknow.attacks.linking import LabelBeliefs
 from foreknow.defenses import DistinctDiversity, KAnonymity
 from foreknow.evaluation import label_disclosure, verify
 from foreknow.models import ExternalKnowledge, ItemRelease, Items, Linking, Release, View

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreknow.attacks import merge_credibility
+from foreknow.attacks.minimality import merge_credibility
 
 
 def by_worlds(first, second, sensitive, l):  # noqa: E741

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foreknow.attacks import MinimalityAttack, merge_credibility
+from foreknow.attacks import MinimalityAttack
+from foreknow.attacks.minimality import merge_credibility
 from foreknow.defenses import DistinctDiversity, FrequencyDiversity, KAnonymity, Mondrian
 from foreknow.models import Grouping, Numeric, Release, Schema, Status, View
 

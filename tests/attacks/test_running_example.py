@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from foreknow.attacks import SequentialAttack, SnapshotAttack
-from foreknow.defenses import JSimilarity, Summary, TableCounts
-from foreknow.defenses.requirements.summary import entropy
+from foreknow.defenses import JSimilarity, Summary
+from foreknow.defenses.requirements.summary import TableCounts, entropy
 from foreknow.evaluation.risk.adversary_gain import adversary_confidence, adversary_gain
 from foreknow.models import (
     Adversary,

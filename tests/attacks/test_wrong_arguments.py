@@ -10,7 +10,6 @@ from strategies import history_of
 from foreknow.attacks import (
     ATTACKS,
     ForegroundAttack,
-    ForegroundBeliefs,
     Influence,
     JointAttack,
     LearnedAttack,
@@ -19,8 +18,9 @@ from foreknow.attacks import (
     SequentialAttack,
     SignatureAttack,
     SnapshotAttack,
-    merge_credibility,
 )
+from foreknow.attacks.foreground import ForegroundBeliefs
+from foreknow.attacks.minimality import merge_credibility
 from foreknow.models import (
     Adversary,
     Beliefs,

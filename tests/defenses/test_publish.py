@@ -36,9 +36,9 @@ from foreknow.defenses import (
     QSDiversity,
     TCloseness,
     hilbert_order,
-    nearest_point_order,
     publish,
 )
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.evaluation.checks.verify import verify, verify_items
 from foreknow.models import (
     Adversary,

@@ -17,9 +17,9 @@ from foreknow.defenses import (
     KPrimacy,
     Mondrian,
     hilbert_order,
-    nearest_point_order,
     publish,
 )
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.models import Adversary, Categorical, Numeric, Release, Schema, UniformPrior, View
 
 NOBODY = Adversary(UniformPrior())

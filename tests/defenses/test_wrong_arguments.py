@@ -20,12 +20,12 @@ from foreknow.defenses import (
     KAnonymity,
     Mondrian,
     grow,
-    hilbert_index,
     hilbert_order,
-    nearest_point_order,
     publish,
     summarize_records,
 )
+from foreknow.defenses.algorithms.hilbert import hilbert_index
+from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.models import Adversary, Hierarchy, Omega, Release, UniformPrior
 
 pytestmark = pytest.mark.slow

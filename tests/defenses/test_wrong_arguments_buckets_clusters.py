@@ -10,18 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import view_of
 
-from foreknow.defenses import (
-    MASK,
-    UHRA,
-    Anatomy,
-    Injector,
-    KAnonymity,
-    KPrimacy,
-    MInvariance,
-    Mondrian,
-    matching_diversity,
-    negative_rules,
-)
+from foreknow.defenses import MASK, UHRA, Anatomy, Injector, KAnonymity, KPrimacy, MInvariance, Mondrian
+from foreknow.defenses.injector import matching_diversity
+from foreknow.defenses.negative_rules import negative_rules
 from foreknow.models import Grouping, Release
 
 pytestmark = pytest.mark.slow

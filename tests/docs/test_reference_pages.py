@@ -12,6 +12,8 @@ from places import ROOT
 
 from foreknow import app, attacks, defenses, evaluation, models, testing
 from foreknow.app import disk
+from foreknow.evaluation.datasets import DATASETS
+from foreknow.evaluation.measures import MEASURES
 
 sys.path.insert(0, str(ROOT / "docs"))
 from site_extensions import api_pages, command_options, member_sections, public_names
@@ -25,8 +27,8 @@ FAMILIES = {
     "programs": {name for name in models.__all__ if name.endswith("_model")},
     "defenses": {rule.__name__ for rule in defenses.DEFENSES.values()},
     "requirements": {rule.__name__ for rule in defenses.REQUIREMENTS.values()},
-    "measures": set(evaluation.MEASURES),
-    "data-sets": set(evaluation.DATASETS),
+    "measures": set(MEASURES),
+    "data-sets": set(DATASETS),
 }
 """Members that the table of a page must have; it may have others."""
 

@@ -13,13 +13,13 @@ from foreknow.evaluation import (
     discernibility,
     gain_over_time,
     gcp,
-    group_sizes,
     kl_loss,
-    m_invariance,
     query_error,
     record_linkage,
     suppressed,
 )
+from foreknow.evaluation.checks.verify import m_invariance
+from foreknow.evaluation.plots.risk_utility import group_sizes
 from foreknow.models import Adversary, Release, UniformPrior
 
 RELEASE = Release(view_of("ABC", "abc"), [0, 0, 1])

@@ -16,20 +16,22 @@ from foreknow import attacks, defenses, evaluation
 from foreknow.attacks import ForegroundAttack, Influence, JointAttack, LinkingAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import ItemSuppression, KAnonymity, QSDiversity, TCloseness
 from foreknow.evaluation import COLUMNS, Comparison, Workload
-from foreknow.evaluation.measures import ROW_COLUMNS, SUFFIXES
+from foreknow.evaluation.checks.verify import m_invariance, verify_table
+from foreknow.evaluation.loss.queries import query_errors
+from foreknow.evaluation.measures import BELIEF_MEASURES, RELEASE_MEASURES, ROW_COLUMNS, SUFFIXES
+from foreknow.evaluation.risk.global_errors import global_errors
 from foreknow.models import (
     Adversary,
     Averaged,
     Beliefs,
-    CalibrationRanks,
     ItemRelease,
     MarkovChain,
     PriorCascade,
     Problem,
     Release,
     UniformPrior,
-    release_predictive,
 )
+from foreknow.models.programs import CalibrationRanks, release_predictive
 
 STAYS = MarkovChain(1, np.full((3, 3), 0.1) + 0.7 * np.eye(3))
 ADVERSARY = Adversary(UniformPrior(), STAYS, cascade=PriorCascade())
@@ -64,7 +66,7 @@ TABLES = {
         evaluation.exposing_members(BELIEFS, "E", 3),
     ],
     "global_errors": lambda: [
-        evaluation.global_errors(of, TOWN_HISTORY, {"x"}, by_attribute_set=each)
+        global_errors(of, TOWN_HISTORY, {"x"}, by_attribute_set=each)
         for each in (True, False)
         for of in (PLAIN, MINED_FROM_NOTHING)
     ],
@@ -83,15 +85,15 @@ TABLES = {
         evaluation.label_disclosure(LABELS),
         evaluation.label_disclosure(LinkingAttack(LINKING)([])),
     ],
-    "m_invariance": lambda: [evaluation.m_invariance(RELEASES, 2)],
+    "m_invariance": lambda: [m_invariance(RELEASES, 2)],
     "query_error": lambda: [evaluation.query_error(each, WORKLOAD) for each in (RELEASES, [])],
-    "query_errors": lambda: [evaluation.query_errors(RELEASES[0], WORKLOAD)],
+    "query_errors": lambda: [query_errors(RELEASES[0], WORKLOAD)],
     "reliability_curve": lambda: [evaluation.reliability_curve(BELIEFS, HISTORY, **each) for each in ({}, DRAWS)],
     "respondent_risk": lambda: [evaluation.respondent_risk(each, HISTORY) for each in (BELIEFS, SPREAD, Beliefs(()))],
     "retroactive_leak": lambda: [evaluation.retroactive_leak(BELIEFS, LATER, HISTORY)],
     "score_decomposition": lambda: [evaluation.score_decomposition(BELIEFS, HISTORY, **each) for each in ({}, DRAWS)],
     "verify": lambda: [evaluation.verify(RELEASES[0], KAnonymity(2) & TCloseness(0.5))],
-    "verify_table": lambda: [evaluation.verify_table(PUBLISHED, "result", "abc", KAnonymity(2))],
+    "verify_table": lambda: [verify_table(PUBLISHED, "result", "abc", KAnonymity(2))],
     "verify_items": lambda: [evaluation.verify_items(SUPPRESSED.release, QSDiversity(2.0, 2, LINKING))],
     "worst_case": lambda: [evaluation.worst_case(RELEASES, WORST, by_release=each) for each in (True, False)],
     "release_predictive": lambda: [release_predictive(np.ones((3, 2, 2), dtype=int), PROBLEM)],
@@ -106,8 +108,8 @@ TABLES = {
 } | {
     name: lambda measure=measure, of=of: [measure(*each) for each in of]
     for family, of in (
-        (evaluation.BELIEF_MEASURES, [(BELIEFS, HISTORY), (Beliefs(()), HISTORY)]),
-        (evaluation.RELEASE_MEASURES, [(RELEASES,), ([],)]),
+        (BELIEF_MEASURES, [(BELIEFS, HISTORY), (Beliefs(()), HISTORY)]),
+        (RELEASE_MEASURES, [(RELEASES,), ([],)]),
     )
     for name, measure in family.items()
     if name not in ("breaches", "query_error")

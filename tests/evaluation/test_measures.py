@@ -8,7 +8,9 @@ import pytest
 from strategies import history_of
 
 from foreknow.attacks import SequentialAttack
-from foreknow.evaluation import BELIEF_MEASURES, COLUMNS, DATASETS, MEASURES, RELEASE_MEASURES, Workload, compare
+from foreknow.evaluation import COLUMNS, Workload, compare
+from foreknow.evaluation.datasets import DATASETS
+from foreknow.evaluation.measures import BELIEF_MEASURES, MEASURES, RELEASE_MEASURES
 from foreknow.models import Adversary, Beliefs, Grouping, History, MarkovChain, Release, UniformPrior, View
 
 TABLES = (("ABCDEF", "abbcca"), ("ABCD", "bbac"), ("ABCDE", "cabbc"))

@@ -26,7 +26,6 @@ from foreknow.evaluation import (
     influence_by_distance,
     influence_by_release,
     log_score,
-    query_errors,
     reliability_curve,
     respondent_risk,
     retroactive_leak,
@@ -35,6 +34,7 @@ from foreknow.evaluation import (
     worst_case,
 )
 from foreknow.evaluation.datasets.exams import exam_transitions
+from foreknow.evaluation.loss.queries import query_errors
 from foreknow.evaluation.measures import BELIEF_MEASURES, MEASURES, RELEASE_MEASURES
 from foreknow.models import (
     Adversary,

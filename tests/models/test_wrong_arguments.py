@@ -31,11 +31,11 @@ from foreknow.models import (
     PriorCascade,
     Problem,
     Release,
-    ReleaseBeliefs,
     Schema,
     TooLarge,
     UniformPrior,
 )
+from foreknow.models.beliefs import ReleaseBeliefs
 
 HISTORY = history_of(("AB", "ab"), ("AB", "bc"))
 RELEASE = Release(HISTORY[0], [0, 0])

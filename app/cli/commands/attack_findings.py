@@ -19,7 +19,8 @@ from foreknow.app.cli.printing.terminal import TimeLeft, error_console, notice, 
 from foreknow.app.exposure import Exposure, exposed
 from foreknow.app.report.adversaries import INFORMED, Inference
 from foreknow.app.report.respondents import LEAST_CHANGE, Pseudonyms, exposed_people, label, percent
-from foreknow.attacks import Attack, ForegroundAttack, ForegroundBeliefs, JointAttack
+from foreknow.attacks import Attack, ForegroundAttack, JointAttack
+from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.models import Averaged, Beliefs, History, Release
 
 CORPUS = "corpus"

@@ -51,7 +51,8 @@ from foreknow.app.cli.pictures import LEVELS as LEVELS_PICTURE
 from foreknow.app.cli.pictures import check_pictures, draw_levels
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import continued, error_console, say, say_verdict, show
-from foreknow.defenses import AllOf, KAnonymity, Requirement
+from foreknow.defenses import KAnonymity, Requirement
+from foreknow.defenses.requirements.requirement import AllOf
 from foreknow.evaluation.checks.manifest import PRIVATE, read_json
 from foreknow.evaluation.checks.verify import verify_table
 from foreknow.models import Cleaning
@@ -283,7 +284,8 @@ def check_publication(
 
 def _check_on_disk(publication: Publication, requirement: Requirement, disk: DiskOptions, pictures: bool) -> Checked:
     """Requirements recomputed from the parts of a publication from disk."""
-    from foreknow.app.disk import LargeReleases, verify_large  # DuckDB is loaded where it is used
+    from foreknow.app.disk import verify_large
+    from foreknow.app.disk.publication import LargeReleases
 
     if pictures:
         raise ValueError(

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import pandas as pd
 import typer
 
-from foreknow.app.cli import options as entry_points
+from foreknow.app.cli import entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary
 from foreknow.app.cli.attack_choices import Corpus, SolverName, solver_choice
 from foreknow.app.cli.command_shape import Outcome
@@ -39,7 +39,8 @@ from foreknow.app.report.stricter import FACTORS, SIZES, Measured, risk_and_pric
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Defense, Infeasible
 from foreknow.evaluation.experiment import compare
-from foreknow.models import Adversary, Auto, Beliefs, JointSolver, Release
+from foreknow.models import Adversary, Auto, Beliefs, Release
+from foreknow.models.joint import JointSolver
 from foreknow.models.joint.posterior import with_progress
 from foreknow.models.progress import Progress
 

@@ -121,6 +121,8 @@ def attacks(adversary: Adversary) -> dict[str, Attack]:
 
 def write_output(demo: Demo, folder: Path) -> None:
     """Write the plots and tables of the demo into a folder."""
+    from foreknow.evaluation.plots.risk_utility import group_sizes
+
     comparison = demo.comparison
     save_picture(evaluation.gain_over_time(comparison.risk(), "year of follow-up", panel="attack"), folder / GAIN)
     beliefs = {
@@ -130,7 +132,7 @@ def write_output(demo: Demo, folder: Path) -> None:
     save_picture(
         evaluation.belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up"), folder / BELIEF
     )
-    save_picture(evaluation.group_sizes(comparison.releases), folder / GROUP_SIZES)
+    save_picture(group_sizes(comparison.releases), folder / GROUP_SIZES)
     write_table(comparison.summary(), folder / "summary.csv")
     write_table(comparison.risk(), folder / "risk.csv")
     write_table(comparison.cost(), folder / "cost.csv")

@@ -36,7 +36,8 @@ from foreknow.evaluation.program_version import program_version
 from foreknow.models import Adversary, Omega
 
 if TYPE_CHECKING:
-    from foreknow.app.disk import Engine, LargeReleases, LargeTable
+    from foreknow.app.disk import Engine, LargeTable
+    from foreknow.app.disk.publication import LargeReleases
 
 PARTS = "release"
 """Folder of the published parts."""
@@ -125,8 +126,10 @@ def _published(
     run: PublishRun, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
 ) -> "tuple[LargeReleases, Certificate]":
     """The publication and its certificate."""
-    from foreknow.app.disk import AlreadyPublished, LargeReleases, publish_large
+    from foreknow.app.disk import publish_large
+    from foreknow.app.disk.begun_runs import AlreadyPublished
     from foreknow.app.disk.parts import BLOCK_RECORDS
+    from foreknow.app.disk.publication import LargeReleases
 
     notice_kernel(run.choice)
     notice_interrupted(run.out, run.out / PRIVATE)

@@ -10,13 +10,15 @@ from foreknow.app.cli.files.columns import possible_codes
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.app.cli.printing.terminal import notice
 from foreknow.app.report.respondents import percent
-from foreknow.attacks import ForegroundBeliefs
+from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.loss.generalization_loss import suppressed
 from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.evaluation.risk.breaches import breaches
-from foreknow.models import Beliefs, FitStatus, History, Release, ReleaseBeliefs, Schema, Status
+from foreknow.models import Beliefs, History, Release, Schema, Status
 from foreknow.models.arrays import BoolArray
+from foreknow.models.beliefs import ReleaseBeliefs
+from foreknow.models.foreground.fit import FitStatus
 
 HEADINGS = {
     "total_risk": "total risk",

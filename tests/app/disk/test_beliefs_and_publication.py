@@ -9,17 +9,11 @@ import numpy as np
 import pytest
 from large_history import bytes_of, in_memory, visits
 
-from foreknow.app.disk import (
-    LargeReleases,
-    LargeTable,
-    attack_large,
-    measure_large,
-    publish_large,
-    verify_large,
-)
+from foreknow.app.disk import LargeTable, attack_large, measure_large, publish_large, verify_large
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import publication as publication_module
 from foreknow.app.disk import published_block as settling_module
+from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.disk.published_block import check_block_requirement
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import BTPrivacy, JSReduce, KAnonymity, Mondrian, PosteriorBound, TCloseness

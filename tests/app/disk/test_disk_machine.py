@@ -19,10 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from large_history import beliefs_of, bytes_of, in_memory
 
 from foreknow.app.disk import (
-    AlreadyAttacked,
-    AlreadyPublished,
     Engine,
-    LargeReleases,
     LargeTable,
     attack_large,
     measure_large,
@@ -33,6 +30,8 @@ from foreknow.app.disk import (
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import partition as exact_counts
 from foreknow.app.disk import partition as partition_beliefs
+from foreknow.app.disk.begun_runs import AlreadyAttacked, AlreadyPublished
+from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import (
     BKAA,

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from large_history import beliefs_of, bytes_of, in_memory, parts_of, visits
 
 from foreknow.app.disk import (
-    AlreadyAttacked,
     Engine,
-    LargeReleases,
     LargeTable,
     attack_large,
     measure_large,
@@ -23,14 +21,15 @@ from foreknow.app.disk import (
 )
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import publication as publication_module
+from foreknow.app.disk.begun_runs import AlreadyAttacked
 from foreknow.app.disk.knowledge import learn_from_disk
 from foreknow.app.disk.parts import block_ranges
+from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.disk.sorted_records import curve_index
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import (
     BKAA,
     Anatomy,
-    AnyOf,
     BTPrivacy,
     DistinctDiversity,
     FullDomain,
@@ -44,6 +43,7 @@ from foreknow.defenses import (
     publish,
 )
 from foreknow.defenses.algorithms.hilbert import hilbert_index
+from foreknow.defenses.requirements.requirement import AnyOf
 from foreknow.evaluation import verify
 from foreknow.models import Adversary, GivenPrior, MarkovChain, PriorByTime, Schema, UniformPrior
 from foreknow.models.estimators import Auto, Exact, Omega, Sinkhorn

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from large_history import in_memory, visits
 
-from foreknow.app.disk import LargeReleases, LargeTable, attack_large, measure_large, publish_large
+from foreknow.app.disk import LargeTable, attack_large, measure_large, publish_large
+from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.attacks.belief_notes import repeated_pairs
 from foreknow.defenses import KAnonymity, Mondrian

@@ -13,10 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from large_history import bytes_of, visits
 
-from foreknow.app.disk import AlreadyAttacked, AlreadyPublished, LargeTable, attack_large, publish_large
+from foreknow.app.disk import LargeTable, attack_large, publish_large
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import begun_runs as setting_checksums
 from foreknow.app.disk import publication as publication_module
+from foreknow.app.disk.begun_runs import AlreadyAttacked, AlreadyPublished
 from foreknow.app.disk.published_block import _column
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import Anatomy, KAnonymity, Mondrian

@@ -7,19 +7,11 @@ import numpy as np
 import pytest
 from large_history import bytes_of, visits
 
-from foreknow.app.disk import (
-    Engine,
-    LargeReleases,
-    LargeTable,
-    attack_large,
-    measure_large,
-    parts,
-    publish_large,
-    verify_large,
-)
+from foreknow.app.disk import Engine, LargeTable, attack_large, measure_large, parts, publish_large, verify_large
 from foreknow.app.disk import (
     engine as engine_module,
 )
+from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce
 from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior

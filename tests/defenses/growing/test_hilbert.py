@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foreknow.defenses import hilbert_index, hilbert_order
-from foreknow.defenses.algorithms.hilbert import hilbert_words
+from foreknow.defenses import hilbert_order
+from foreknow.defenses.algorithms.hilbert import hilbert_index, hilbert_words
 from foreknow.models import Categorical, Hierarchy, Numeric, Schema, View
 
 

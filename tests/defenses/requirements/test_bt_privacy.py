@@ -9,16 +9,8 @@ from hypothesis import strategies as st
 from oracle import divergence, omega_posterior, product_posterior
 from strategies import tables, view_of
 
-from foreknow.defenses import (
-    AllOf,
-    BTPrivacy,
-    Infeasible,
-    JSReduce,
-    KAnonymity,
-    Mondrian,
-    grow,
-    hilbert_order,
-)
+from foreknow.defenses import BTPrivacy, Infeasible, JSReduce, KAnonymity, Mondrian, grow, hilbert_order
+from foreknow.defenses.requirements.requirement import AllOf
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.evaluation import verify
 from foreknow.models import Exact, Hierarchy, Omega, Release, TooLarge

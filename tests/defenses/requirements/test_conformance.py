@@ -12,8 +12,6 @@ from strategies import distributions
 import foreknow.defenses
 from foreknow.defenses import (
     REQUIREMENTS,
-    AllOf,
-    AnyOf,
     BasicBetaLikeness,
     BetaLikeness,
     BTPrivacy,
@@ -33,6 +31,7 @@ from foreknow.defenses import (
     summarize_groups,
     summarize_records,
 )
+from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.models import ExternalKnowledge, Linking, Numeric, Omega, Schema, View
 from foreknow.testing import check_requirement
 

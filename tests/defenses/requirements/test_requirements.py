@@ -14,8 +14,6 @@ from strategies import distributions, view_of
 
 import foreknow.defenses
 from foreknow.defenses import (
-    AllOf,
-    AnyOf,
     BasicBetaLikeness,
     BetaLikeness,
     BTPrivacy,
@@ -31,13 +29,13 @@ from foreknow.defenses import (
     RecursiveDiversity,
     Requirement,
     Summary,
-    TableCounts,
     TCloseness,
     all_of,
     any_of,
 )
 from foreknow.defenses.requirements.closeness import hierarchical_distance
-from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
+from foreknow.defenses.requirements.requirement import AllOf, AnyOf
+from foreknow.defenses.requirements.summary import TableCounts, summarize_groups, summarize_records
 from foreknow.models import Exact, ExternalKnowledge, Hierarchy, Linking, Omega
 
 DOMAIN = "abcd"

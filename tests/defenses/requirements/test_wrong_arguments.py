@@ -13,24 +13,22 @@ from strategies import view_of
 
 from foreknow.defenses import (
     REQUIREMENTS,
-    AllOf,
-    AnyOf,
     BTPrivacy,
     KAnonymity,
     PosteriorBound,
     QSDiversity,
     Summary,
-    TableCounts,
     TCloseness,
     all_of,
     any_of,
     grow,
-    prior_of,
     summarize_groups,
     summarize_records,
 )
-from foreknow.evaluation import verify, verify_table
-from foreknow.evaluation.checks.verify import m_invariance
+from foreknow.defenses.requirements.requirement import AllOf, AnyOf
+from foreknow.defenses.requirements.summary import TableCounts, prior_of
+from foreknow.evaluation import verify
+from foreknow.evaluation.checks.verify import m_invariance, verify_table
 from foreknow.models import Omega, Release
 
 pytestmark = pytest.mark.slow

@@ -30,14 +30,14 @@ from foreknow.defenses import (
     PosteriorBound,
     RecursiveDiversity,
     Requirement,
-    TableCounts,
     TCloseness,
     all_of,
     any_of,
 )
-from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
-from foreknow.evaluation import adult, verify, verify_table
+from foreknow.defenses.requirements.summary import TableCounts, summarize_groups, summarize_records
+from foreknow.evaluation import adult, verify
 from foreknow.evaluation.checks import definitions
+from foreknow.evaluation.checks.verify import verify_table
 from foreknow.models import Categorical, Exact, Grouping, Hierarchy, Numeric, Omega, Release, Schema, Sinkhorn, View
 
 TREE = Hierarchy([("a", "low", "*"), ("b", "low", "*"), ("c", "high", "*")])

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreknow.defenses import KAnonymity, QSCloseness, QSDiversity, TCloseness, summarize_groups, summarize_records
-from foreknow.evaluation import verify, verify_items, verify_table
+from foreknow.evaluation import verify, verify_items
+from foreknow.evaluation.checks.verify import verify_table
 from foreknow.models import ExternalKnowledge, ItemRelease, Linking, Numeric, Release, Schema, View
 
 FLU = {"flu": ["cough", "headache", "sore throat"], "hepatitis B": ["loss of appetite", "vomiting", "dark urine"]}

@@ -9,7 +9,8 @@ from importlib.util import find_spec
 import pytest
 from places import DATA, ROOT
 
-from foreknow.evaluation import DATASETS, adult, exams, households, pbc
+from foreknow.evaluation import adult, exams, households, pbc
+from foreknow.evaluation.datasets import DATASETS
 from foreknow.models import History, Simulation
 
 PAGE = (ROOT / "docs" / "reference" / "data-sets.md").read_text(encoding="utf-8")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from reader import JOBS, ages_of, readings, releases, view_of_rows
 from strategies import view_of
 
-from foreknow.evaluation import Workload, query_error, query_errors
+from foreknow.evaluation import Workload, query_error
+from foreknow.evaluation.loss.queries import query_errors
 from foreknow.models import Categorical, Grouping, Numeric, Release, Schema, View
 
 

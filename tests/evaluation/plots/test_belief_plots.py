@@ -11,7 +11,8 @@ from matplotlib.colors import to_hex
 from strategies import history_of, view_of
 
 from foreknow.attacks import SequentialAttack
-from foreknow.evaluation import belief_over_time, gain_over_time, group_sizes
+from foreknow.evaluation import belief_over_time, gain_over_time
+from foreknow.evaluation.plots.risk_utility import group_sizes
 from foreknow.evaluation.plots.style import COLORS, LINES
 from foreknow.models import Adversary, History, MarkovChain, Release, UniformPrior
 

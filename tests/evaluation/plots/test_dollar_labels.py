@@ -17,11 +17,11 @@ from foreknow.evaluation import (
     belief_over_time,
     foreground_map,
     gain_over_time,
-    group_sizes,
     influence_map,
     reliability_plot,
     risk_utility_map,
 )
+from foreknow.evaluation.plots.risk_utility import group_sizes
 from foreknow.evaluation.plots.style import without_mathtext
 from foreknow.models import Adversary, Categorical, History, Numeric, Release, Schema, UniformPrior, View
 

@@ -21,7 +21,6 @@ from foreknow.evaluation import (
     convergence_plot,
     foreground_map,
     gain_over_time,
-    group_sizes,
     influence_map,
     influence_over_distance,
     leak_plot,
@@ -30,6 +29,7 @@ from foreknow.evaluation import (
     retroactive_leak,
     risk_utility_map,
 )
+from foreknow.evaluation.plots.risk_utility import group_sizes
 from foreknow.models import Adversary, History, Release, SwapChain, UniformPrior
 
 pytestmark = pytest.mark.slow

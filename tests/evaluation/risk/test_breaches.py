@@ -21,11 +21,11 @@ from foreknow.models import (
     Posterior,
     RandomWorlds,
     Release,
-    ReleaseBeliefs,
     Schema,
     UniformPrior,
     View,
 )
+from foreknow.models.beliefs import ReleaseBeliefs
 
 IDS, TRUE, GROUPS = "ABCDEFGH", "xyxyzxyx", [0, 0, 0, 1, 1, 2, 2, -1]
 """Holders of x: A and C of ABC, none of DE, F of FG; H is suppressed."""

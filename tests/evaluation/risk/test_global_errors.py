@@ -7,8 +7,10 @@ import pytest
 from mined_beliefs import FRAME, GROUPS, HISTORY, SCHEMA, TOWNS, VIEW, beliefs_with, mined
 from places import ADULT
 
-from foreknow.attacks import ForegroundAttack, ForegroundBeliefs, SnapshotAttack
-from foreknow.evaluation import adult, global_errors, global_probabilities
+from foreknow.attacks import ForegroundAttack, SnapshotAttack
+from foreknow.attacks.foreground import ForegroundBeliefs
+from foreknow.evaluation import adult, global_probabilities
+from foreknow.evaluation.risk.global_errors import global_errors
 from foreknow.models import Adversary, Exact, History, Release, UniformPrior, View
 
 

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from foreknow.models import Problem, log_evidence
+from foreknow.models import Problem
+from foreknow.models.estimators.exact import log_evidence
 
 
 def enumerated(prior, counts):

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from strategies import problems
 
 from foreknow.models import (
-    Claims,
     DirichletMultinomial,
     Exact,
     Mixed,
@@ -21,6 +20,7 @@ from foreknow.models import (
     Sinkhorn,
     SwapChain,
 )
+from foreknow.models.knowledge.compromised_records import Claims
 
 
 def by_hand(prior, counts, evidence, size, drop):

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from strategies import evidences
 
-from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, FitStatus, Omega, Sinkhorn, TooLarge
+from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, Omega, Sinkhorn, TooLarge
+from foreknow.models.foreground.fit import FitStatus
 from foreknow.models.foreground.global_distribution import posterior_beliefs
 
 EXAMPLE_2 = Evidence(

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from strategies import evidences
 
-from foreknow.models import Auto, Evidence, ExpectationMaximization, FitStatus, GibbsSampling
+from foreknow.models import Auto, Evidence, ExpectationMaximization, GibbsSampling
+from foreknow.models.foreground.fit import FitStatus
 
 FITTINGS = {
     "expectation-maximization": lambda: ExpectationMaximization(iterations=200),

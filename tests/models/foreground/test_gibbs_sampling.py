@@ -8,8 +8,9 @@ import pytest
 from sampled_evidence import ERRORS, MANY, SMALL, assert_mean
 from scipy import stats
 
-from foreknow.models import Auto, Evidence, Exact, FitStatus, GibbsSampling, Sinkhorn
+from foreknow.models import Auto, Evidence, Exact, GibbsSampling, Sinkhorn
 from foreknow.models.foreground import gibbs_sampling
+from foreknow.models.foreground.fit import FitStatus
 from foreknow.models.foreground.global_distribution import posterior_beliefs, sampled_beliefs
 
 

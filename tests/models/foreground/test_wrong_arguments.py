@@ -12,19 +12,11 @@ from hypothesis import strategies as st
 from mined_beliefs import HISTORY, SCHEMA, TOWNS, VIEW, beliefs_with
 
 from foreknow.attacks import ForegroundAttack
-from foreknow.evaluation import foreground_map, global_errors, global_probabilities, greatest_differences
-from foreknow.models import (
-    Auto,
-    Evidence,
-    Exact,
-    ExpectationMaximization,
-    Fit,
-    FitStatus,
-    GibbsSampling,
-    GlobalDistribution,
-    Release,
-    SampleSize,
-)
+from foreknow.evaluation import foreground_map, global_probabilities, greatest_differences
+from foreknow.evaluation.risk.global_errors import global_errors
+from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, GibbsSampling, Release, SampleSize
+from foreknow.models.foreground.fit import Fit, FitStatus
+from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.tables.sensitive_set import SensitiveSet
 
 pytestmark = pytest.mark.slow

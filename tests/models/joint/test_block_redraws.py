@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from foreknow.models import JointProblem
+from foreknow.models.joint import JointProblem
 from foreknow.models.joint.joint_draws import values_beside
 from foreknow.models.joint.path_factors import path_factors
 from foreknow.models.joint.redraws import block_buffers, redraw_block

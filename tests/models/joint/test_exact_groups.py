@@ -4,7 +4,7 @@ import joint_oracle
 import numpy as np
 import pytest
 
-from foreknow.models import JointProblem
+from foreknow.models.joint import JointProblem
 from foreknow.models.joint.group_messages import exact_groups, pass_along, tilted_messages
 from foreknow.models.joint.group_visit import scratch_of, tilted_counts
 from foreknow.models.joint.messages import factors_of, first_messages

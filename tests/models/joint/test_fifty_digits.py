@@ -5,7 +5,8 @@ import pytest
 from fifty_digits import joint_shares, of_fifty_digits, tilted_paths, worst_error
 from joint_oracle import joint_law, random_arrays
 
-from foreknow.models import Enumeration, JointProblem, MaxEntropy, Status
+from foreknow.models import Enumeration, MaxEntropy, Status
+from foreknow.models.joint import JointProblem
 
 RELATIVE = 1e-9
 

@@ -7,7 +7,8 @@ import pytest
 from foreknow.attacks import JointAttack, SnapshotAttack
 from foreknow.defenses import DistinctDiversity, Mondrian, publish
 from foreknow.evaluation import exams
-from foreknow.models import Adversary, Enumeration, Exact, JointProblem, MaxEntropy, Problem, Status
+from foreknow.models import Adversary, Enumeration, Exact, MaxEntropy, Problem, Status
+from foreknow.models.joint import JointProblem
 from foreknow.models.joint.group_messages import GroupMessages, _beliefs
 
 

@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 from joint_oracle import joint_law, random_arrays
 
-from foreknow.models import (
-    Enumeration,
-    GroupMessages,
-    JointAuto,
-    JointProblem,
-    MaxEntropy,
-    PathSampler,
-    joint_log_evidence,
-)
+from foreknow.models import Enumeration, GroupMessages, JointAuto, MaxEntropy, PathSampler
+from foreknow.models.joint import JointProblem, joint_log_evidence
 
 
 def enumerated(arrays):

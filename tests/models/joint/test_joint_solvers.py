@@ -4,7 +4,8 @@ import joint_oracle
 import numpy as np
 import pytest
 
-from foreknow.models import JOINT_SOLVERS, JointProblem, Status
+from foreknow.models import JOINT_SOLVERS, Status
+from foreknow.models.joint import JointProblem
 
 NEEDS_GENERATOR = {"path-sampler"}
 """Solvers that draw; they get a seed."""

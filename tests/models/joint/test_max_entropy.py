@@ -9,7 +9,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from foreknow.models import JointProblem, MaxEntropy, Problem, Sinkhorn, Status
+from foreknow.models import MaxEntropy, Problem, Sinkhorn, Status
+from foreknow.models.joint import JointProblem
 from foreknow.models.joint.max_entropy import contradicted_groups, with_doubt
 from foreknow.models.problem import DOUBT
 

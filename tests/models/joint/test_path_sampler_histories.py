@@ -9,7 +9,8 @@ from scipy import stats
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from foreknow.models import JointProblem, PathSampler
+from foreknow.models import PathSampler
+from foreknow.models.joint import JointProblem
 
 HISTORIES, SWEEPS, CHAINS, BATCHES = 2000, 1000, 4, 20
 

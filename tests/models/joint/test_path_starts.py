@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from foreknow.models import JointProblem, PathSampler
+from foreknow.models import PathSampler
+from foreknow.models.joint import JointProblem
 from foreknow.models.joint.path_factors import PREVIOUS, path_factors
 from foreknow.models.joint.path_sampler import later_messages, path_start
 

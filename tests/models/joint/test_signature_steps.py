@@ -9,17 +9,8 @@ import pytest
 from strategies import view_of
 
 from foreknow.attacks import JointAttack
-from foreknow.models import (
-    Adversary,
-    Enumeration,
-    Grouping,
-    JointProblem,
-    MarkovChain,
-    Release,
-    Status,
-    UniformPrior,
-    joint_history,
-)
+from foreknow.models import Adversary, Enumeration, Grouping, MarkovChain, Release, Status, UniformPrior, joint_history
+from foreknow.models.joint import JointProblem
 from foreknow.models.joint.building import with_signatures
 from foreknow.models.mechanisms import SignatureLaw
 

@@ -15,7 +15,6 @@ from foreknow.attacks import SequentialAttack
 from foreknow.models import (
     ESTIMATORS,
     Adversary,
-    Claims,
     CompromisedRecords,
     DirichletMultinomial,
     EvidenceCascade,
@@ -33,6 +32,7 @@ from foreknow.models import (
     UniformPrior,
 )
 from foreknow.models.estimators import ConfidenceSum
+from foreknow.models.knowledge.compromised_records import Claims
 
 UNSURE = {
     "prior": PriorCascade(),

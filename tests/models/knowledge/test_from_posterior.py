@@ -19,23 +19,22 @@ from foreknow.models import (
     ClassFrequencies,
     CompromisedRecords,
     Evidence,
-    Fit,
-    FitStatus,
     GivenPrior,
-    JointProblem,
     MarkovChain,
     Posterior,
     Problem,
     Release,
-    ReleaseBeliefs,
     UniformPrior,
     compromised_model,
     foreground_model,
     history_model,
     markov_model,
-    posterior_draws,
     release_model,
 )
+from foreknow.models.beliefs import ReleaseBeliefs
+from foreknow.models.foreground.fit import Fit, FitStatus
+from foreknow.models.joint import JointProblem
+from foreknow.models.knowledge.posterior_variable import posterior_draws
 
 INTERPRETED = Mode("py", "fast_compile")
 RNG = np.random.default_rng(0)

@@ -20,8 +20,8 @@ from foreknow.models import (
     MarkovChain,
     PriorByTime,
     UniformPrior,
-    posterior_draws,
 )
+from foreknow.models.knowledge.posterior_variable import posterior_draws
 
 VALUES = ("a", "b", "c")
 RNG = np.random.default_rng(5)

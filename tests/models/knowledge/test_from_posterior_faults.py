@@ -18,7 +18,6 @@ from foreknow.models import (
     CompromisedRecords,
     DirichletChain,
     DirichletFrequencies,
-    Fit,
     GivenPrior,
     KernelPrior,
     MarkovChain,
@@ -28,6 +27,7 @@ from foreknow.models import (
     TransitionsByClass,
     UniformPrior,
 )
+from foreknow.models.foreground.fit import Fit
 
 RNG = np.random.default_rng(3)
 VALUES = ("a", "b", "c")

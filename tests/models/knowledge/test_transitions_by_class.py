@@ -22,7 +22,6 @@ from foreknow.models import (
     MaxEntropy,
     Memory,
     Numeric,
-    PersonalTransitions,
     PriorCascade,
     Release,
     Schema,
@@ -30,6 +29,7 @@ from foreknow.models import (
     UniformPrior,
     View,
 )
+from foreknow.models.knowledge.personal_transitions import PersonalTransitions
 
 SCHEMA = Schema({"age": Numeric(0, 99), "sex": Categorical(("f", "m"))}, "result", ("a", "b", "c"), "id")
 RNG = np.random.default_rng(4)

@@ -6,8 +6,9 @@ import pymc as pm
 import pytensor
 import pytest
 
-from foreknow.models import Adversary, Enumeration, JointProblem, MarkovChain, UniformPrior, history_model
+from foreknow.models import Adversary, Enumeration, MarkovChain, UniformPrior, history_model
 from foreknow.models.estimators import TooLarge
+from foreknow.models.joint import JointProblem
 from foreknow.models.joint.building import joint_history
 from foreknow.models.programs import history_model as package_function
 from foreknow.models.programs.history_model import _arrangements

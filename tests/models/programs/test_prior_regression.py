@@ -24,9 +24,9 @@ from foreknow.models import (
     RegressionPrior,
     Schema,
     View,
-    posterior_draws,
     prior_model,
 )
+from foreknow.models.knowledge.posterior_variable import posterior_draws
 from foreknow.testing import check_prior
 
 INTERPRETED = Mode("py", "fast_compile")

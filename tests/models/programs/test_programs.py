@@ -17,7 +17,8 @@ from pytensor.compile.mode import Mode
 from scipy import integrate, stats
 from strategies import view_of
 
-from foreknow.models import Beliefs, DirichletMultinomial, Posterior, Problem, Release, ReleaseBeliefs
+from foreknow.models import Beliefs, DirichletMultinomial, Posterior, Problem, Release
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.estimators.convergence import mean_diagnostics
 from foreknow.models.programs.unknown_assignment import permutation_model
 from foreknow.models.programs.unknown_prior import release_model
@@ -189,7 +190,6 @@ def small():
 
 
 class TestReleaseModel:
-    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["classes", "past"])
     def test_belief_is_that_of_quadrature(self, small, name):
         """The weight of an assignment is a polynomial of the two unknown probabilities."""

@@ -9,7 +9,8 @@ import pymc as pm
 import pytest
 from scipy import stats
 
-from foreknow.models import Exact, Problem, ProgramEstimator, observe_groups, release_predictive
+from foreknow.models import Exact, Problem, ProgramEstimator, observe_groups
+from foreknow.models.programs import release_predictive
 
 GROUP = np.array([0, 0, 0, 1, 1, 2, 2, -1])
 COUNTS = np.array([[2, 1, 0], [1, 0, 1], [0, 2, 0]])

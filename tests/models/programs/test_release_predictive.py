@@ -12,7 +12,8 @@ import pytest
 from pytensor.compile.mode import Mode
 from xarray import DataTree
 
-from foreknow.models import Problem, release_model, release_predictive
+from foreknow.models import Problem, release_model
+from foreknow.models.programs import release_predictive
 
 PROBLEM = Problem(np.full((5, 2), 0.5), np.array([0, 0, 1, 1, -1]), np.array([[2, 0], [0, 2], [0, 0]]))
 """Two groups that show one value each, and an empty one."""

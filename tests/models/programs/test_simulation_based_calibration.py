@@ -16,17 +16,12 @@ from foreknow.models import (
     Categorical,
     Evidence,
     History,
-    JointProblem,
     Numeric,
     Posterior,
-    PosteriorDraws,
     Problem,
-    ProgramPosterior,
     Release,
-    ReleaseBeliefs,
     Schema,
     View,
-    calibration_ranks,
     compromised_model,
     foreground_model,
     hierarchical_markov_model,
@@ -36,6 +31,9 @@ from foreknow.models import (
     prior_model,
     release_model,
 )
+from foreknow.models.beliefs import ReleaseBeliefs
+from foreknow.models.joint import JointProblem
+from foreknow.models.programs import PosteriorDraws, ProgramPosterior, calibration_ranks
 
 FALSE_ALARM = 1e-3
 SIMULATIONS = 80

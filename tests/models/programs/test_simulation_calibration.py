@@ -8,7 +8,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from foreknow.models import CalibrationRanks, PosteriorDraws, ProgramPosterior, calibration_ranks
+from foreknow.models.programs import CalibrationRanks, PosteriorDraws, ProgramPosterior, calibration_ranks
 
 DRAWS = 63
 

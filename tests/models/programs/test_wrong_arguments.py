@@ -11,11 +11,9 @@ from strategies import history_of, view_of
 from foreknow.models import (
     Beliefs,
     Evidence,
-    JointProblem,
     Posterior,
     Problem,
     Release,
-    ReleaseBeliefs,
     compromised_model,
     foreground_model,
     hierarchical_markov_model,
@@ -25,6 +23,8 @@ from foreknow.models import (
     prior_model,
     release_model,
 )
+from foreknow.models.beliefs import ReleaseBeliefs
+from foreknow.models.joint import JointProblem
 from foreknow.models.programs.published_groups import LogPermanent
 
 pytestmark = pytest.mark.slow

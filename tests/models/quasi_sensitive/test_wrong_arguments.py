@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from patients import DISEASES, FIGURE_1D, KNOWLEDGE, LINKING, patients
 
-from foreknow.attacks import LabelBeliefs, LinkingAttack, ReleaseLabelBeliefs
+from foreknow.attacks import LinkingAttack
+from foreknow.attacks.linking import LabelBeliefs, ReleaseLabelBeliefs
 from foreknow.defenses import ItemSuppression, KAnonymity, Mondrian, QSCloseness, QSDiversity, publish_items
 from foreknow.defenses.suppression.item_suppression import COLUMNS, SuppressedItems
 from foreknow.evaluation import (
@@ -21,18 +22,9 @@ from foreknow.evaluation import (
     random_knowledge,
     verify_items,
 )
-from foreknow.models import (
-    ExternalKnowledge,
-    History,
-    ItemObservation,
-    ItemRelease,
-    Items,
-    Linking,
-    Links,
-    Release,
-    UniformPrior,
-    links,
-)
+from foreknow.models import ExternalKnowledge, History, ItemRelease, Items, Linking, Release, UniformPrior, links
+from foreknow.models.quasi_sensitive.item_release import ItemObservation
+from foreknow.models.quasi_sensitive.links import Links
 
 pytestmark = pytest.mark.slow
 

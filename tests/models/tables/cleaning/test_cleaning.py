@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foreknow.models import CleanedTable, Cleaning, ColumnRoles, InputFaults
+from foreknow.models import Cleaning, ColumnRoles, InputFaults
+from foreknow.models.tables.cleaning.cleaning import CleanedTable
 
 ROLES = ColumnRoles("disease", ("age", "town"))
 MERGE = Cleaning(equal_values="merge", missing="drop", duplicates="drop")

@@ -30,9 +30,17 @@ from foreknow.models import Adversary, JointProblem, MaxEntropy, Schema
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.joint.building import chain_steps
 from foreknow.models.joint.group_messages import exact_beliefs, tilted_messages, weights_without_groups
-from foreknow.models.joint.group_visit import fit_tilts, scratch_of, tilted_counts, write_record_weights
 from foreknow.models.joint.max_entropy import contradicted_groups, with_doubt
-from foreknow.models.joint.messages import Messages, expected_steps, factors_of, first_messages
+from foreknow.models.joint.messages import (
+    Messages,
+    expected_steps,
+    factors_of,
+    first_messages,
+    fit_tilts,
+    scratch_of,
+    tilted_counts,
+    write_record_weights,
+)
 from foreknow.models.joint.posterior import JointPosterior, belief_starts, record_beliefs
 
 GROUPS_OF_A_RELEASE = 2**49

@@ -13,8 +13,7 @@ from collections.abc import Callable
 
 from foreknow.models.estimators.auto import Auto, Mixed
 from foreknow.models.estimators.belief_propagation import BeliefPropagation
-from foreknow.models.estimators.closed_form import ConfidenceSum, PerGroup, RandomWorlds
-from foreknow.models.estimators.dirichlet_multinomial import DirichletMultinomial
+from foreknow.models.estimators.closed_form import ConfidenceSum, DirichletMultinomial, PerGroup, RandomWorlds
 from foreknow.models.estimators.exact import Exact, TooLarge
 from foreknow.models.estimators.sinkhorn import Omega, Sinkhorn
 from foreknow.models.estimators.swap_chain import SwapChain

@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_is_estimator, check_problem, check_state_limit
 from foreknow.models.estimators.belief_propagation import BeliefPropagation
-from foreknow.models.estimators.dirichlet_multinomial import DirichletMultinomial
+from foreknow.models.estimators.closed_form import DirichletMultinomial
 from foreknow.models.estimators.exact import Exact, state_counts
 from foreknow.models.estimators.sinkhorn import Omega, Sinkhorn
 from foreknow.models.problem import Estimator, Posterior, Problem, group_rows

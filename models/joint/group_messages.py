@@ -10,19 +10,23 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.arguments import check_iteration
 from foreknow.models.estimators.assignments import group_beliefs, proportional_rows, state_count
 from foreknow.models.estimators.auto import Auto
-from foreknow.models.estimators.message_passing import pass_messages
-from foreknow.models.joint.group_visit import Scratch, scratch_of, thresholds, write_record_weights, write_weights
+from foreknow.models.estimators.belief_propagation import pass_messages
 from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw, with_doubt
 from foreknow.models.joint.messages import (
     Factors,
     Messages,
+    Scratch,
     copied,
     expected_steps,
     factors_of,
     first_messages,
+    scratch_of,
     send_backward,
     send_forward,
+    thresholds,
     write_predicted,
+    write_record_weights,
+    write_weights,
 )
 from foreknow.models.joint.posterior import JointPosterior, belief_starts, forward_by_prefixes, record_beliefs
 from foreknow.models.joint.problem import JointProblem, Layout, check_joint_problem

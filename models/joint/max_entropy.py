@@ -9,7 +9,6 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_iteration
 from foreknow.models.estimators.exact import log_evidence
-from foreknow.models.joint.group_visit import fit_tilts, scratch_of, thresholds, write_record_weights
 from foreknow.models.joint.messages import (
     Factors,
     Messages,
@@ -17,7 +16,11 @@ from foreknow.models.joint.messages import (
     expected_steps,
     factors_of,
     first_messages,
+    fit_tilts,
     log_weight,
+    scratch_of,
+    thresholds,
+    write_record_weights,
 )
 from foreknow.models.joint.posterior import JointPosterior, belief_starts, record_beliefs
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
@@ -51,7 +54,7 @@ class MaxEntropy:
         Largest number of visits of all groups, on average. Groups that need more are reported as `Status.UNCONVERGED`.
     progress : callable
         Function of the parts of a solution that returns an iterable of the same length, as ``rich.progress.track``. One item is
-        taken before each part: the sweeps of each threshold of `foreknow.models.joint.group_visit.thresholds`, or each release of
+        taken before each part: the sweeps of each threshold of `foreknow.models.joint.messages.thresholds`, or each release of
         `forward`.
 
     Raises

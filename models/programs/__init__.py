@@ -26,10 +26,14 @@ draws that ``program_posterior`` makes. The other files hold what several share:
 
 from foreknow.models.programs.history_model import history_model
 from foreknow.models.programs.program_estimator import ProgramEstimator
-from foreknow.models.programs.program_posterior import ProgramPosterior
 from foreknow.models.programs.published_groups import observe_groups
 from foreknow.models.programs.release_predictive import release_predictive
-from foreknow.models.programs.simulation_calibration import CalibrationRanks, PosteriorDraws, calibration_ranks
+from foreknow.models.programs.simulation_calibration import (
+    CalibrationRanks,
+    PosteriorDraws,
+    ProgramPosterior,
+    calibration_ranks,
+)
 from foreknow.models.programs.unknown_assignment import permutation_model
 from foreknow.models.programs.unknown_prior import foreground_model, prior_model, release_model
 from foreknow.models.programs.unknown_reliability import compromised_model

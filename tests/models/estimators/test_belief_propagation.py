@@ -14,8 +14,8 @@ from scipy.special import xlogy
 from strategies import problems
 
 from foreknow.models import BeliefPropagation, Exact, Problem, Status
-from foreknow.models.estimators import message_passing
-from foreknow.models.estimators.message_passing import plain_messages
+from foreknow.models.estimators import belief_propagation as message_passing
+from foreknow.models.estimators.belief_propagation import plain_messages
 
 
 def solve(prior, counts, **settings):

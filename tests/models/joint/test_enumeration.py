@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from foreknow.models.estimators import TooLarge
-from foreknow.models.joint.enumeration import Enumeration, _row_numbers, eliminate, log_factors
+from foreknow.models.joint.enumeration import Enumeration, JointAuto, _row_numbers, eliminate, log_factors
 from foreknow.models.joint.group_messages import GroupMessages
-from foreknow.models.joint.joint_auto import JointAuto
 from foreknow.models.joint.max_entropy import MaxEntropy
 from foreknow.models.joint.problem import JointProblem, components, sub_problem
 from foreknow.models.problem import DOUBT, Status

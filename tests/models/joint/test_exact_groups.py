@@ -6,8 +6,7 @@ import pytest
 
 from foreknow.models import JointProblem
 from foreknow.models.joint.group_messages import exact_groups, pass_along, tilted_messages
-from foreknow.models.joint.group_visit import scratch_of, tilted_counts
-from foreknow.models.joint.messages import factors_of, first_messages
+from foreknow.models.joint.messages import factors_of, first_messages, scratch_of, tilted_counts
 from foreknow.models.joint.posterior import belief_starts
 
 GROUPS = [(0, [0, 1]), (0, [2, 3]), (1, [1, 2]), (1, [0]), (1, [3]), (2, [0, 4, 5]), (2, [3])]

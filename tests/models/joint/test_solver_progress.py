@@ -16,7 +16,7 @@ from foreknow.models import (
     UniformPrior,
     joint_history,
 )
-from foreknow.models.joint.group_visit import thresholds
+from foreknow.models.joint.messages import thresholds
 from foreknow.models.joint.posterior import with_progress
 
 SOLVERS = {

@@ -7,16 +7,19 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.estimators.arguments import check_is_estimator, check_problem, check_state_limit
 from foreknow.models.estimators.belief_propagation import BeliefPropagation
 from foreknow.models.estimators.closed_form import DirichletMultinomial
 from foreknow.models.estimators.exact import Exact, state_counts
 from foreknow.models.estimators.sinkhorn import Omega, Sinkhorn
-from foreknow.models.problem import Estimator, Posterior, Problem, group_rows
-from foreknow.models.settings import check_choice, check_whole, is_whole
+from foreknow.models.problem import Estimator, Posterior, Problem, check_is_estimator, group_rows
+from foreknow.models.settings import check_choice, check_state_limit, check_whole, is_whole
 
 EXACT, BEYOND, SINKHORN = 0, 1, 2
 """Positions of the three estimators in the choice of each group."""
+
+
+LARGE = Sinkhorn()
+"""Estimator of groups with many pairs."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,6 @@ class Auto:
     pairs : int
         Largest number of pairs k d of a group for ``beyond``; 2^17 take `BeliefPropagation` about .2 seconds, and 30 if it needs
         all its iterations.
-
-    Raises
-    ------
-    ValueError
-        If ``limit`` or ``pairs`` is not a whole number of at least 1. When called with a problem that has evidence.
-    TypeError
-        If ``beyond`` is no estimator. When called with anything but a `Problem`.
 
     Examples
     --------
@@ -76,11 +72,11 @@ class Auto:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem)
+        problem.refuse_evidence(self)
         fits_exact = state_counts(problem, self.limit) <= self.limit
         fits_beyond = problem.sizes * (problem.counts > 0).sum(axis=1) <= self.pairs
         choice = np.where(fits_exact, EXACT, np.where(fits_beyond, BEYOND, SINKHORN))
-        estimators: tuple[Estimator, ...] = (Exact(self.limit), self.beyond, Sinkhorn())
+        estimators: tuple[Estimator, ...] = (Exact(self.limit), self.beyond, LARGE)
         posterior = by_group([(estimator, problem) for estimator in estimators], choice)
         return replace(posterior, error=_errors(problem, posterior.probabilities, choice))
 
@@ -156,14 +152,6 @@ class Mixed:
     evidence : {"drop", "prior"}
         Use of the evidence in large groups.
 
-    Raises
-    ------
-    ValueError
-        If the size is not a whole number of at least 0, or ``evidence`` is another word. When called, the errors of the
-        estimators.
-    TypeError
-        If ``small`` or ``large`` is no estimator. When called with anything but a `Problem`.
-
     Notes
     -----
     Not Bayesian inference, as neither of the default estimators is. Amiri et al., Transactions on Data Privacy 12 (2019),
@@ -195,7 +183,6 @@ class Mixed:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem, reads_evidence=True)
         prior = problem.prior if self.evidence == "drop" else _prior_with_evidence(problem)
         without_evidence = Problem(prior, problem.group, problem.counts)
         is_large = (problem.sizes > self.size).astype(np.int64)

@@ -6,10 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.estimators.arguments import check_iteration, check_problem
 from foreknow.models.estimators.assignments import group_beliefs, weights_and_possible_pairs, write_group_beliefs
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
-from foreknow.models.settings import is_number
+from foreknow.models.settings import check_iteration, is_number
 
 
 @dataclass(frozen=True)
@@ -40,14 +39,6 @@ class BeliefPropagation:
     damping : float
         Weight of the old message in each iteration, at least 0 and below 1.
 
-    Raises
-    ------
-    ValueError
-        If the tolerance is not positive and finite, the iterations are not a whole number of at least 1, or the damping is
-        outside its range. When called with a problem that has evidence.
-    TypeError
-        When called with anything but a `Problem`.
-
     Notes
     -----
     An approximation, closer to `Exact` than `Sinkhorn` where priors are sharp; exact for two members or fewer. Cost: O(k d)
@@ -75,7 +66,7 @@ class BeliefPropagation:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem)
+        problem.refuse_evidence(self)
         order, starts = group_rows(problem.group, len(problem.counts))
         settings = (float(self.tolerance), int(self.iterations), float(self.damping))
         return Posterior(*_beliefs_and_status(problem.prior, problem.counts, order, starts, *settings))

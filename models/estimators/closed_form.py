@@ -7,11 +7,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.estimators.arguments import check_positive, check_problem
 from foreknow.models.estimators.assignments import average_of_best
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import GroupRows, Posterior, Problem, Status, group_rows, group_sums, probability_rows
-from foreknow.models.settings import check_choice
+from foreknow.models.settings import check_choice, check_positive
 
 
 @dataclass(frozen=True)
@@ -19,13 +18,6 @@ class RandomWorlds:
     """Frequencies of the group as beliefs: ``belief[i, s] = n_s / k``, whatever the prior.
 
     Exact for a prior that is equal within each group. Cost: O(n m).
-
-    Raises
-    ------
-    TypeError
-        When called with anything but a `Problem`.
-    ValueError
-        When called with a problem that has evidence.
 
     Examples
     --------
@@ -40,7 +32,7 @@ class RandomWorlds:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem)
+        problem.refuse_evidence(self)
         frequencies = problem.counts / np.maximum(problem.sizes, 1)[:, None]
         belief = problem.prior.copy()
         in_group = problem.group >= 0
@@ -61,13 +53,6 @@ class ConfidenceSum:
     and W = 1 for k = 1. The belief in a value sums W over the published values equal to it. A group in which every pair has
     prior 0 gets its frequencies, and `Status.CONTRADICTED`.
 
-    Raises
-    ------
-    TypeError
-        When called with anything but a `Problem`.
-    ValueError
-        When called with a problem that has evidence.
-
     Notes
     -----
     Exact for this weight, which is not Bayesian: an assignment with a pair of prior 0 keeps the weight of its other pairs. As
@@ -80,7 +65,7 @@ class ConfidenceSum:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem)
+        problem.refuse_evidence(self)
         in_group = problem.group >= 0
         group, counts, prior = problem.group[in_group], problem.counts, problem.prior[in_group]
         size = problem.sizes[group][:, None]
@@ -106,14 +91,6 @@ class PerGroup:
         ``function(prior, counts) -> belief``, where ``prior`` has the rows of a group's k members, shape ``(k, m)``, ``counts``
         is the group's multiset, shape ``(m,)``, and ``belief`` has shape ``(k, m)`` and probabilities as rows. It is not called
         for empty groups.
-
-    Raises
-    ------
-    TypeError
-        If ``function`` cannot be called, or is a class. When called with anything but a `Problem`.
-    ValueError
-        When called, if the problem has evidence, or if the function returns another shape or rows that are no probabilities;
-        the message names the group.
 
     Examples
     --------
@@ -141,7 +118,7 @@ class PerGroup:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem)
+        problem.refuse_evidence(self)
         belief = problem.prior.copy()
         order, starts = group_rows(problem.group, len(problem.counts))
         for j in np.flatnonzero(problem.sizes):
@@ -188,10 +165,6 @@ class DirichletMultinomial:
 
     Raises
     ------
-    ValueError
-        If the concentration is not positive and finite, or ``ties`` is another word.
-    TypeError
-        When called with anything but a `Problem`.
     TooLarge
         When called with ties="average", if the best assignments of a group have more than `MAX_TIED_STATES` states and its
         draw is not negligible. With a concentration of 1 the draw is negligible from 20 members on, and no group of 19 has so
@@ -224,7 +197,6 @@ class DirichletMultinomial:
         """Posterior of a whole release."""
         from scipy.special import gammaln
 
-        check_problem(self, problem, reads_evidence=True)
         sizes, counts, concentration = problem.sizes, problem.counts, float(self.concentration)
         draw = np.exp(-gammaln(sizes + 1.0))
         with_draw = np.flatnonzero((draw > NEGLIGIBLE_DRAW * concentration) & (sizes > 0))

@@ -11,8 +11,7 @@ from foreknow.models.joint.group_messages import GroupMessages
 from foreknow.models.joint.learned_knowledge import LearnedKnowledge
 from foreknow.models.joint.max_entropy import MaxEntropy, joint_log_evidence
 from foreknow.models.joint.path_sampler import PathSampler, SampledPosterior
-from foreknow.models.joint.posterior import JointPosterior, JointSolver, release_beliefs
-from foreknow.models.joint.problem import JointProblem
+from foreknow.models.joint.problem import JointPosterior, JointProblem, JointSolver, release_beliefs
 from foreknow.models.joint.sampled_knowledge import SampledKnowledge
 
 JOINT_SOLVERS: dict[str, Callable[..., JointSolver]] = {

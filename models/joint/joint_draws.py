@@ -348,12 +348,8 @@ def swap_run(
             else:
                 keep_stay, keep_cross = keep_stay * kept_y * outer_y, keep_cross * kept_x * outer_x
                 swap_stay, swap_cross = swap_stay * swapped_y * outer_y, swap_cross * swapped_x * outer_x
-        weight[j, 0, 0], weight[j, 0, 1], weight[j, 1, 0], weight[j, 1, 1] = (
-            keep_stay,
-            keep_cross,
-            swap_stay,
-            swap_cross,
-        )
+        weight[j, 0, 0], weight[j, 0, 1] = keep_stay, keep_cross
+        weight[j, 1, 0], weight[j, 1, 1] = swap_stay, swap_cross
         total = keep_stay + keep_cross + swap_stay + swap_cross
         keep, swap = (keep_stay + swap_stay) / total, (keep_cross + swap_cross) / total
     swapped = rng.random() < swap

@@ -26,10 +26,8 @@ from foreknow.models.joint.joint_draws import (
     values_beside,
 )
 from foreknow.models.joint.max_entropy import MaxEntropy, with_doubt
-from foreknow.models.joint.messages import Factors, factors_of
 from foreknow.models.joint.path_factors import PathFactors, path_factors
-from foreknow.models.joint.posterior import JointPosterior, belief_starts, forward_by_prefixes
-from foreknow.models.joint.problem import JointProblem, Layout, check_joint_problem
+from foreknow.models.joint.problem import JointPosterior, JointProblem, Layout, belief_starts, forward_by_prefixes
 from foreknow.models.joint.redraws import drawn_place
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, stepping
@@ -105,13 +103,6 @@ class PathSampler:
     rng : numpy.random.Generator or int
         Random generator, or an integer seed that makes one. Each call continues the generator, so that two calls differ.
 
-    Raises
-    ------
-    ValueError
-        If a number is not in its range.
-    TypeError
-        If ``rng`` is neither a generator nor an integer. When called with anything but a `JointProblem`.
-
     Notes
     -----
     Consistent as the number of sweeps grows. Each belief has a standard error, an effective sample size and an R-hat
@@ -169,12 +160,10 @@ class PathSampler:
 
     def __call__(self, problem: JointProblem) -> SampledPosterior:
         """Posterior of a whole history."""
-        check_joint_problem(self, problem)
         return sampled_posterior(self, problem)
 
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it; each prefix is sampled anew."""
-        check_joint_problem(self, problem)
         return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
 
     def draws(self, problem: JointProblem, number: int) -> IntArray:
@@ -183,7 +172,6 @@ class PathSampler:
         The rows are in the order of the chains; the numbers of draws of two chains differ by at most one. The draws of a
         chain are equidistant over about ``sweeps`` sweeps, at least one sweep apart.
         """
-        check_joint_problem(self, problem)
         check_whole("PathSampler.draws", "number", number, "draws")
         number, chains = int(number), int(self.chains)
         factors, start = path_factors(problem), start_of(self, problem)
@@ -280,13 +268,7 @@ EXCHANGES = 30
 
 
 def later_messages(problem: JointProblem) -> FloatArray:
-    """Likelihood of the later releases given the value of each record, by `MaxEntropy`: float array, shape ``(S,)``.
-
-    Raises
-    ------
-    ValueError
-        If the chain of values is of an order over 1.
-    """
+    """Likelihood of the later releases given the value of each record, by `MaxEntropy`: float array, shape ``(S,)``."""
     if problem.order > 1:
         raise ValueError(
             f"PathSampler: start='paths' draws the paths of chains of order 1, and this chain has order {problem.order}. Use "
@@ -316,14 +298,12 @@ def path_start(problem: JointProblem, later: FloatArray, rng: np.random.Generato
     fixed = problem.constrained & (problem.emission_row < 0)
     distorted = problem.constrained & (problem.emission_row >= 0)
     kind = np.where(fixed, 1, np.where(distorted, 2, 0))
-    _draw_groups(random.own, law.layout, factors_of(law), later, kind, rng)
+    _draw_groups(random.own, law.layout, later, kind, rng)
     return Assignment(random.own, random.published, values_beside(problem.layout, random.own))
 
 
 @compiled
-def _draw_groups(
-    own: IntArray, at: Layout, factors: Factors, later: FloatArray, kind: IntArray, rng: np.random.Generator
-) -> None:
+def _draw_groups(own: IntArray, at: Layout, later: FloatArray, kind: IntArray, rng: np.random.Generator) -> None:
     """Draw the values of each group in the order of time: ``kind`` is 0 for free values, 1 for a multiset, 2 for no change."""
     m = at.table.shape[1]
     for g in range(len(kind)):
@@ -334,14 +314,14 @@ def _draw_groups(
         weights = np.zeros((size, m))
         for i in range(size):
             r = first + i
-            p, claim = at.previous[r], factors.evidence_row[r]
-            row = at.state_rows[at.state_starts[p] + _place(at, factors.group[p], own[p])] if p >= 0 else 0
+            p, claim = at.previous[r], at.evidence_row[r]
+            row = at.state_rows[at.state_starts[p] + _place(at, at.group[p], own[p])] if p >= 0 else 0
             for s in range(width):
                 x = at.values[start + s]
-                weight = at.table[row, x] if p >= 0 else factors.prior[factors.path[r], x]
+                weight = at.table[row, x] if p >= 0 else at.prior[at.path[r], x]
                 weights[i, x] = weight * later[at.state_starts[r] + s]
                 if claim >= 0:
-                    weights[i, x] *= factors.evidence[claim, x]
+                    weights[i, x] *= at.evidence[claim, x]
             if kind[g] == 0:
                 own[r] = drawn_place(weights[i], rng)
         if kind[g] == 1 and size > 1:

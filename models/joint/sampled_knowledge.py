@@ -26,15 +26,14 @@ from foreknow.models.joint.learned_knowledge import each_observation, learning_d
 from foreknow.models.joint.max_entropy import ChainLaw, with_law
 from foreknow.models.joint.path_factors import PathFactors, path_factors
 from foreknow.models.joint.path_sampler import BATCHES, PathSampler, SampledPosterior, chain_diagnostics
-from foreknow.models.joint.posterior import belief_starts
-from foreknow.models.joint.problem import JointProblem, check_joint_problem
+from foreknow.models.joint.problem import JointProblem, belief_starts
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.dirichlet import check_concentration, drawn_rows
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
 from foreknow.models.problem import DOUBT, UNCONVERGED
 from foreknow.models.progress import stepping
-from foreknow.models.settings import as_generator, check_array_size, check_kind, is_number, shown
+from foreknow.models.settings import as_generator, check_array_size
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.release import Release
 
@@ -108,13 +107,6 @@ class SampledKnowledge:
         order : int
             Order of the chain.
 
-        Raises
-        ------
-        TypeError
-            If an argument is of another kind.
-        ValueError
-            If there is no published record, the releases differ in their sensitive domain, or a setting is out of range.
-
         Notes
         -----
         Data augmentation (Tanner and Wong 1987): sweeps of the moves of `PathSampler` under the current law alternate with draws
@@ -130,7 +122,6 @@ class SampledKnowledge:
         values it equals the estimate of `LearnedKnowledge.fit` with the same pseudo-count.
         """
         owner = "SampledKnowledge.fit"
-        check_kind(owner, "sampler", sampler, PathSampler, "is a PathSampler, as PathSampler(rng=1)")
         check_concentration(pseudo_count)
         check_gaps(gaps)
         check_chain_order(order)
@@ -140,8 +131,7 @@ class SampledKnowledge:
         drawn = law_draws(unknown, sampler)
         cells = law_cells(unknown.problem, data.classes, data.start, data.powers)
         law = law_of_rows(drawn.mean, cells)
-        prior = ClassFrequencies(data.cuts, law.prior.reshape(*(len(cut) + 1 for cut in data.cuts.values()), -1))
-        chain = MarkovChain(len(law.tables), law.tables[-1], law.tables[:-1]) if law.tables else None
+        prior, chain = data.knowledge(law)
         domain = [coordinate(value) for value in observations[0].people.schema.values]
         beliefs = mixed_beliefs(drawn, unknown, law)
         return cls(prior, chain, draws_tree(drawn, cells, domain), beliefs, draws_notes(drawn, cells, domain))
@@ -150,19 +140,9 @@ class SampledKnowledge:
         """Posterior mean, central credible interval, effective sample sizes and R-hat of each probability, by ArviZ.
 
         One row for each probability, as ``transitions[a, b]``: that of b after a.
-
-        Raises
-        ------
-        ValueError
-            If the probability of the intervals is not between 0 and 1.
         """
         import arviz as az
 
-        if not (is_number(probability, 0, 1) and 0 < probability < 1):
-            raise ValueError(
-                f"SampledKnowledge.summary: probability is {shown(probability)}; it is that of the credible intervals, between 0 "
-                "and 1."
-            )
         table: pd.DataFrame = az.summary(self.draws, ci_prob=float(probability), ci_kind="eti", round_to="none")
         return table
 
@@ -176,18 +156,10 @@ class SampledKnowledge:
         return xarray.DataTree.from_dict(groups)
 
     def __call__(self, problem: JointProblem) -> SampledPosterior:
-        """Sampled beliefs, as those of a joint problem of the same releases.
-
-        Raises
-        ------
-        TypeError
-            If ``problem`` is no `JointProblem`.
-        ValueError
-            If the problem has other records, groups or paths than the releases, or claims or distorted values.
-        """
-        check_joint_problem(self, problem)
-        own = self.posterior.problem
-        if not all(np.array_equal(ours, theirs) for ours, theirs in zip(_records(own), _records(problem), strict=True)):
+        """Sampled beliefs, as those of a joint problem of the same releases."""
+        own, same = self.posterior.problem, np.array_equal
+        alike = all(same(getattr(own, name), getattr(problem, name)) for name in ("counts", "group", "release"))
+        if not (alike and same(own.layout.previous, problem.layout.previous)):
             raise ValueError(
                 "SampledKnowledge: the problem is of other releases than those that were sampled, or its adversary has other gaps "
                 "or no transitions. Give the same releases and gaps as to SampledKnowledge.fit."
@@ -200,18 +172,12 @@ class SampledKnowledge:
             )
         return replace(self.posterior, problem=problem)
 
-    def forward(self, problem: JointProblem) -> NoReturn:
+    def forward(self, problem: JointProblem) -> NoReturn:  # noqa: ARG002
         """Raise ValueError: the draws are given all releases."""
-        check_joint_problem(self, problem)
         raise ValueError(
             "SampledKnowledge: the draws are given all releases; there are no beliefs given the first ones only. Use "
             "hindsight=True, or SampledKnowledge.fit(releases[:t], ...) for each t."
         )
-
-
-def _records(problem: JointProblem) -> tuple[IntArray, ...]:
-    """Arrays in which problems of the same releases agree."""
-    return problem.counts, problem.group, problem.release, problem.layout.previous
 
 
 START_CONCENTRATION = 20.0
@@ -359,13 +325,8 @@ def _warm_state(
 def _next_state(
     state: LawState, unknown: UnknownLaw, cells: LawCells, mover: Moves, rng: np.random.Generator
 ) -> LawState:
-    """State after one sweep and a draw of the law."""
+    """State after one sweep, and a draw of the law given the assignment."""
     advance(state.factors, state.assignment, 1, mover, rng)
-    return _with_law(state, unknown, cells, rng)
-
-
-def _with_law(state: LawState, unknown: UnknownLaw, cells: LawCells, rng: np.random.Generator) -> LawState:
-    """State with a law drawn given the assignment."""
     ahead = powers_ahead(state.law, int(cells.steps.max(initial=1)))
     counts = count_cells(state.assignment.own, cells, ahead, rng)
     law = law_of_rows(drawn_rows(counts + unknown.pseudo_count, rng), cells)
@@ -547,37 +508,25 @@ def draws_tree(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> "xar
 
 def draws_notes(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> tuple[str, ...]:
     """Limits of the data and of the chains, as sentences."""
-    return (*_values_without_steps(drawn, cells, domain), *_convergence(drawn))
-
-
-def _values_without_steps(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> list[str]:
-    if len(cells.row_starts) == 2:
-        return ["No respondent has two published records; the prior is sampled, and no transitions."]
-    first = int(cells.row_starts[1])
+    notes, rhat, first = [], law_rhat(drawn.rows), int(cells.row_starts[1])
     few = np.flatnonzero(drawn.totals[first : first + len(domain)] < FEW_VALUES)
-    if not len(few):
-        return []
-    listed = ", ".join(repr(domain[s]) for s in few)
-    return [
-        f"Fewer than {FEW_VALUES:g} transition is drawn from {listed} on average; the pseudo-counts determine these rows."
-    ]
-
-
-def _convergence(drawn: LawDraws) -> list[str]:
-    chains = len(drawn.log_probability)
-    notes = []
-    if chains == 1:
+    if len(cells.row_starts) == 2:
+        notes.append("No respondent has two published records; the prior is sampled, and no transitions.")
+    elif len(few):
+        listed = ", ".join(repr(domain[s]) for s in few)
+        notes.append(
+            f"Fewer than {FEW_VALUES:g} transition is drawn from {listed} on average; the pseudo-counts determine these rows."
+        )
+    if len(drawn.log_probability) == 1:
         notes.append(
             "One chain was drawn. R-hat compares its halves, and does not show that it is stuck; draw several chains."
         )
-    rhat = law_rhat(drawn.rows)
-    apart = int((rhat > MAX_RHAT).sum())
-    if apart:
+    if apart := int((rhat > MAX_RHAT).sum()):
         notes.append(
             f"{apart:,} of {rhat.size:,} probabilities of the law have an R-hat over {MAX_RHAT}, up to {rhat.max():.2f}: the "
             "chains disagree. Draw more sweeps."
         )
-    return notes
+    return tuple(notes)
 
 
 def law_rhat(rows: FloatArray) -> FloatArray:

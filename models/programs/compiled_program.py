@@ -391,10 +391,6 @@ def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
     ------
     TooLarge
         If ``build`` raises `TooLarge`.
-    TypeError
-        If ``build`` raises TypeError, or returns no `pymc.Model`.
-    ValueError
-        If ``build`` raises another error, which is named, or the model has no deterministic ``belief``.
     """
     model = built_model("ProgramEstimator", build, part.problem, part.name)
     names = [variable.name for variable in model.deterministics]

@@ -8,13 +8,12 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
-from foreknow.models.estimators.arguments import check_positive
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.problem import JointProblem, components
 from foreknow.models.knowledge.dirichlet import positive_concentrations
 from foreknow.models.programs.unknown_prior import as_floats
-from foreknow.models.settings import shown
+from foreknow.models.settings import check_positive, shown
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -81,11 +80,6 @@ def history_model(
 
     Raises
     ------
-    TypeError
-        If ``history`` is neither a `JointHistory` nor a `JointProblem`, or classes or concentrations are no numbers.
-    ValueError
-        If the chain has an order over 1 or differs between steps, no assignment of a component is possible, a class is not a whole
-        number from 0, or a concentration is not positive or has another shape.
     TooLarge
         If the assignments of all components hold more than `MAX_CELLS` values.
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.estimators.arguments import check_problem
 from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.estimators.swap_chain import MAX_STORED_PROBABILITIES, summarize_chains
@@ -110,13 +109,6 @@ class ProgramEstimator:
 
     Raises
     ------
-    ValueError
-        If a setting is out of its range, or nutpie is not installed. When called, if the model has no deterministic ``belief``, or
-        one of another shape or other dims, or rows that are no probabilities; or if ``build`` raises any error but the two below.
-        The message names the group.
-    TypeError
-        If ``build`` cannot be called, or ``rng`` is neither a generator nor an integer. When called with anything but a `Problem`,
-        or if ``build`` raises TypeError or returns no `pymc.Model`.
     TooLarge
         When called, if there are more groups than ``max_groups``, ``build`` raises `TooLarge` for a group, the model has
         more than `MAX_PARAMETERS` unknown numbers, or the draws are more than `MAX_STORED_PROBABILITIES` numbers.
@@ -193,7 +185,8 @@ class ProgramEstimator:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem, reads_evidence=bool(self.reads_evidence))
+        if not self.reads_evidence:
+            problem.refuse_evidence(self)
         parts = list(parts_of(problem, self.per))
         if self.per == "group" and (different := len({part.key for part in parts})) > self.max_groups:
             raise TooLarge(

@@ -13,11 +13,10 @@ from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_defa
 from pytensor.tensor import as_tensor, matrix, vector, zeros_like
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled, compiled_callback
-from foreknow.models.estimators.arguments import check_state_limit
 from foreknow.models.estimators.assignments import log_weight_and_beliefs, state_count, write_group_beliefs
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import Problem, group_rows
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import check_kind, check_state_limit
 
 
 def observe_groups(problem: Problem, prior: Any) -> Any:
@@ -45,10 +44,6 @@ def observe_groups(problem: Problem, prior: Any) -> Any:
 
     Raises
     ------
-    TypeError
-        If ``problem`` is no `Problem`, ``prior`` no matrix, or there is no model on the context stack.
-    ValueError
-        If ``prior`` has another shape than the problem's prior, where its shape is known.
     TooLarge
         If a group has too many states for the exact posterior (`Exact`).
 
@@ -169,11 +164,6 @@ class LogPermanent(Op):
 
     Raises
     ------
-    TypeError
-        If groups or rows are no whole numbers. When called with other arguments than a log-prior and whole counts.
-    ValueError
-        If the numbers of rows and respondents differ, a row is negative or a group below -1, or the limit is out of its range.
-        When called with constant counts, if they lack a group.
     TooLarge
         When called with constant counts, if a group exceeds the limit.
 
@@ -424,14 +414,7 @@ _called: Any = types.ExternalFunction(FUNCTION_SYMBOL, FUNCTION_TYPE)
 def called_weights_and_beliefs(
     log_prior: FloatArray, counts: IntArray, row: IntArray, kind: IntArray, order: IntArray, starts: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """`weights_and_beliefs` through its address, for arrays of any memory layout.
-
-    Raises
-    ------
-    ValueError
-        If a respondent's row is not in the log-prior, or the counts lack a group or a value: the machine code does not check
-        the bounds of arrays.
-    """
+    """`weights_and_beliefs` through its address, for arrays of any memory layout."""
     if row.size and row.max() >= len(log_prior):
         raise ValueError("a respondent's row is not in the log-prior; give as many rows as respondents name.")
     if len(starts) - 1 > len(counts) or log_prior.shape[1] != counts.shape[1]:

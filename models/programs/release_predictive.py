@@ -56,14 +56,6 @@ def release_predictive(
         and standard deviation over the draws; ``tail``, the smaller of the fractions of draws that are at least, and at most, as
         large as the published one. A small tail says that the program does not explain this feature of the release.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
-    ValueError
-        If the DataTree has no such variable or several, the draws have another shape than the problems, or there is no draw or no
-        group.
-
     Notes
     -----
     Posterior predictive tails use the data twice and are too near to 1/2 (Meng, Annals of Statistics 22, 1994). Prior predictive

@@ -149,14 +149,6 @@ def calibration_ranks(
         ``ranks.uniformity()["adjusted"].min()`` is a p-value of "the program is calibrated";
         ``arviz_plots.plot_ecdf_pit(ranks.to_datatree())`` is the picture.
 
-    Raises
-    ------
-    TypeError
-        If ``simulate``, ``posterior`` or a quantity cannot be called, or they return something of another kind.
-    ValueError
-        If ``simulations`` is not positive, the truth is empty, or a quantity has the name of a variable. If a draw is missing, not
-        finite, or has another shape than the truth.
-
     Notes
     -----
     The test is exact for independent draws. Draws of a Markov chain are thinned until their autocorrelation is small; otherwise
@@ -327,13 +319,6 @@ class ProgramPosterior:
 
     Raises
     ------
-    TypeError
-        If ``build`` cannot be called, or ``variables`` are no names. When called, if ``rng`` is neither a generator nor an
-        integer, or ``build`` raises TypeError or returns no `pymc.Model`.
-    ValueError
-        If a number is out of its range. When called, if the model lacks a variable, or has nothing unknown; if its density is 0,
-        NaN or infinite at the starting points, or the sampler fails; or if ``build`` raises any error but `TooLarge` and
-        TypeError.
     TooLarge
         When called, if ``build`` raises `TooLarge`, or the model has more than `MAX_PARAMETERS` unknown numbers.
 

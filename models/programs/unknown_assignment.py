@@ -52,10 +52,6 @@ def permutation_model(problem: Problem, concentration: "float | Callable[[], Any
 
     Raises
     ------
-    TypeError
-        If ``problem`` is no `Problem`.
-    ValueError
-        If the problem does not have exactly one group with members, or the concentration is not positive and finite.
     TooLarge
         If the group has more than 7 members.
 

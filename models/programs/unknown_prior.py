@@ -7,12 +7,11 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
-from foreknow.models.estimators.arguments import check_positive
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.knowledge.regression_prior import RegressionDesign
 from foreknow.models.problem import Problem, probability_rows
 from foreknow.models.programs.published_groups import add_published
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import check_kind, check_positive
 from foreknow.models.tables.history import History
 
 if TYPE_CHECKING:
@@ -66,12 +65,6 @@ def release_model(
 
     Raises
     ------
-    TypeError
-        If ``problems`` is no sequence of `Problem`, or classes, past or concentration are no numbers.
-    ValueError
-        Unless exactly one of classes and past is given, with one array per problem and one row per respondent. If the problems
-        differ in their values, or have evidence; if a class is negative or has no concentration; or a concentration is not
-        positive.
     TooLarge
         If a group has too many states for the exact posterior.
 
@@ -209,11 +202,6 @@ def foreground_model(evidence: Evidence, concentration: float = 10.0) -> "pm.Mod
 
     Raises
     ------
-    TypeError
-        If ``evidence`` is no `Evidence`.
-    ValueError
-        If no respondent has a signature, ``evidence.rest`` gives a value probability 0, or the concentration is not positive
-        and finite.
     TooLarge
         If a group has too many states for the exact posterior.
 
@@ -286,13 +274,6 @@ def prior_model(history: History, attributes: Iterable[str] | None = None, scale
           so that `pymc.compute_log_likelihood` and ArviZ's ``loo`` and ``compare`` work.
 
         The recorded values are `pymc.Data`, ``values``.
-
-    Raises
-    ------
-    TypeError
-        If ``history`` is no `History`, or ``attributes`` no iterable of names.
-    ValueError
-        If an attribute is no quasi-identifier, there is none, the domain has one value, or the scale is not positive and finite.
 
     Notes
     -----

@@ -68,15 +68,6 @@ def compromised_model(
 
         The arrays that depend on claims and beliefs are `pymc.Data`: ``codes`` and ``attack_belief``.
 
-    Raises
-    ------
-    TypeError
-        If ``claims`` is no table or ``beliefs`` are no `Beliefs`.
-    ValueError
-        If there are no claims, a column is missing, a claimed value is not in the domain, or the domain has one value; if a
-        claim has a time without a release, or a respondent without a record in it; if a respondent has two different claims at
-        one time; or a parameter of the Beta distribution is not positive and finite.
-
     Notes
     -----
     Exact, given the beliefs: true values and the correctness of claims are summed over. Claims are independent given r. That

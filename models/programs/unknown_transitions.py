@@ -10,12 +10,11 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
-from foreknow.models.estimators.arguments import check_positive
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, class_shape
 from foreknow.models.knowledge.dirichlet import positive_concentrations
 from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_chain_size, check_longest, end_to_end
 from foreknow.models.programs.unknown_prior import as_arrays, as_floats
-from foreknow.models.settings import check_kind, check_whole, shown
+from foreknow.models.settings import check_kind, check_positive, check_whole, shown
 from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.history import History
@@ -66,15 +65,6 @@ def markov_model(
 
         The arrays that depend on the sequences are `pymc.Data`: ``counts``, and with missing visits ``first_visits``, ``allowed``
         and ``occurrences``.
-
-    Raises
-    ------
-    TypeError
-        If ``sequences`` is neither a history nor an iterable of sequences, or a concentration is no number.
-    ValueError
-        If the order or a concentration is not positive, a value lies outside the domain, no respondent has two values, the
-        concentrations have another shape, a value that is never missed is not in the domain, or the table would be too
-        large.
 
     Notes
     -----
@@ -275,13 +265,6 @@ def hierarchical_markov_model(
 
         The numbers of ``followed`` are `pymc.Data`, ``counts``.
 
-    Raises
-    ------
-    TypeError
-        If ``sequences`` or ``classes`` is of another type.
-    ValueError
-        As `markov_model` and `ClassFrequencies.fit`; or if there are not as many classes as sequences.
-
     Notes
     -----
     Exact for the counted transitions. Given concentration and pooled rows, the posterior of the rows is in closed form. So NUTS
@@ -476,15 +459,7 @@ def _concentration(owner: str, concentration: Any) -> "float | pm.Distribution":
 def known_visits(
     sequences: "History | Iterable[Sequence[int]]", values: int | None
 ) -> tuple[list[IntArray], Sequence[Hashable]]:
-    """Visits of each respondent from the first known value to the last, and the sensitive domain.
-
-    Raises
-    ------
-    TypeError
-        If ``sequences`` is neither a `History` nor an iterable of sequences.
-    ValueError
-        If a value is no position in the domain.
-    """
+    """Visits of each respondent from the first known value to the last, and the sensitive domain."""
     domain: Sequence[Hashable]
     if isinstance(sequences, History):
         domain, (respondent, visits) = sequences.schema.values, end_to_end(_values_by_view(sequences))

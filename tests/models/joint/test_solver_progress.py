@@ -17,7 +17,7 @@ from foreknow.models import (
     joint_history,
 )
 from foreknow.models.joint.messages import thresholds
-from foreknow.models.joint.posterior import with_progress
+from foreknow.models.joint.problem import with_progress
 
 SOLVERS = {
     "MaxEntropy": MaxEntropy(1e-3),

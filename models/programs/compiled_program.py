@@ -364,14 +364,10 @@ class Part(NamedTuple):
 def parts_of(problem: Problem, per: Literal["group", "release"]) -> Iterator[Part]:
     """Groups of a release without the empty ones, or the whole release as one part. Cost: O(n m)."""
     groups = np.flatnonzero(problem.sizes)
-    if per == "group":
-        yield from _groups(problem, groups)
-    elif len(groups):
-        yield Part("the release", problem, np.flatnonzero(problem.group >= 0), groups)
-
-
-def _groups(problem: Problem, groups: IntArray) -> Iterator[Part]:
-    """Problem of each group, with this group alone and no other respondents."""
+    if per == "release":
+        if len(groups):
+            yield Part("the release", problem, np.flatnonzero(problem.group >= 0), groups)
+        return
     order, starts = group_rows(problem.group, len(problem.counts))
     for j in groups:
         rows = order[starts[j] : starts[j + 1]]
@@ -404,13 +400,7 @@ def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
 
 
 def built_model(owner: str, build: "Callable[[Any], pm.Model]", argument: Any, name: str) -> "pm.Model":
-    """Result of ``build(argument)``; its errors get the name of the argument.
-
-    Raises
-    ------
-    TooLarge, TypeError, ValueError
-        As `model_of`.
-    """
+    """Result of ``build(argument)``; its errors get the name of the argument."""
     import pymc as pm
 
     try:

@@ -12,8 +12,7 @@ from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.problem import JointProblem, components
 from foreknow.models.knowledge.dirichlet import positive_concentrations
-from foreknow.models.programs.unknown_prior import as_floats
-from foreknow.models.settings import check_positive, shown
+from foreknow.models.settings import check_positive
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -108,11 +107,8 @@ def history_model(
     of_path = _classes(problem, classes)
     number = int(of_path.max(initial=0)) + 1
     parts = _assignments(problem, of_path, number)
-    shapes = {"frequency_concentration": (number, m), "transition_concentration": (m, m)}
-    frequency = _concentrations("frequency_concentration", frequency_concentration, shapes["frequency_concentration"])
-    transition = _concentrations(
-        "transition_concentration", transition_concentration, shapes["transition_concentration"]
-    )
+    frequency = _concentrations("frequency_concentration", frequency_concentration, (number, m))
+    transition = _concentrations("transition_concentration", transition_concentration, (m, m))
     coords = {
         "class": range(number),
         "value": domain,
@@ -169,13 +165,8 @@ def _problem_and_domain(history: Any) -> tuple[JointProblem, list[Any]]:
     if isinstance(history, JointHistory):
         domain = history.observations[0].people.schema.values if history.observations else ()
         problem, names = history.problem, [coordinate(value) for value in domain]
-    elif isinstance(history, JointProblem):
-        problem, names = history, list(range(history.values))
     else:
-        raise TypeError(
-            f"history_model: history is {shown(history)}; it is a JointHistory or a JointProblem, as joint_history(adversary, "
-            "observations)."
-        )
+        problem, names = history, list(range(history.values))
     if problem.order > 1 or (problem.order and len(problem.tables[0]) != 1):
         raise ValueError(
             f"history_model: the problem has chains of order {problem.order}, {len(problem.tables[0])} of them; the model has one "
@@ -190,13 +181,13 @@ def _classes(problem: JointProblem, classes: Any) -> IntArray:
     """Class of each path; 0 for counterfeits, whose class is not read."""
     if classes is None:
         return np.zeros(len(problem.prior), dtype=np.int64)
-    try:
-        array = np.asarray(classes)
-    except ValueError:
-        array = np.array("ragged")
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"history_model: classes is {shown(classes)}; it is an int array, a class for each respondent.")
-    if array.shape != (problem.respondents,) or array.min(initial=0) < 0 or array.max(initial=0) > len(array):
+    array = np.asarray(classes)
+    if (
+        array.dtype.kind not in "iu"
+        or array.shape != (problem.respondents,)
+        or array.min(initial=0) < 0
+        or array.max(initial=0) > len(array)
+    ):
         raise ValueError(
             f"history_model: classes has shape {array.shape} and numbers to {array.max(initial=0)}; it needs a class from 0 on for "
             f"each of the {problem.respondents} respondents, and at most one class for each."
@@ -206,7 +197,7 @@ def _classes(problem: JointProblem, classes: Any) -> IntArray:
 
 def _concentrations(name: str, concentration: Any, shape: tuple[int, int]) -> FloatArray:
     takes = f"it is a positive number, or an array of shape {shape}"
-    array = as_floats("history_model", name, concentration, takes)
+    array = np.asarray(concentration, dtype=np.float64)
     if array.ndim == 0:
         check_positive("history_model", name, float(array), "1 for uniform rows")
         return np.full(shape, float(array))

@@ -168,7 +168,12 @@ class ProgramEstimator:
     _programs: ProgramCache = field(init=False, repr=False, compare=False, default_factory=ProgramCache)
 
     def __post_init__(self) -> None:
-        _check_build(self.build)
+        check_not_class("ProgramEstimator", "build", self.build)
+        if not callable(self.build):
+            raise TypeError(
+                f"ProgramEstimator: build is {shown(self.build)}; it is a function from a Problem to a pymc.Model, as "
+                "permutation_model."
+            )
         check_progress("ProgramEstimator", self.progress, "the groups")
         _check_lengths(self.draws, self.chains, self.warmup)
         check_choice("ProgramEstimator", "per", self.per, ("group", "release"))
@@ -236,14 +241,6 @@ class ProgramEstimator:
             draws = program.sample(ChainSettings(int(self.draws), warmup, float(self.target_accept)), seeds)
         belief = draws.values["belief"]
         return BeliefDraws(belief.reshape(*belief.shape[:2], *shape), draws.divergences)
-
-
-def _check_build(build: Any) -> None:
-    check_not_class("ProgramEstimator", "build", build)
-    if not callable(build):
-        raise TypeError(
-            f"ProgramEstimator: build is {shown(build)}; it is a function from a Problem to a pymc.Model, as permutation_model."
-        )
 
 
 def _check_lengths(draws: Any, chains: Any, warmup: Any) -> None:

@@ -1,5 +1,6 @@
 """Likelihood of published groups in a PyMC program: the logarithm of the permanent and its gradient."""
 
+import operator
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -16,7 +17,7 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled, compiled_call
 from foreknow.models.estimators.assignments import log_weight_and_beliefs, state_count, write_group_beliefs
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import Problem, group_rows
-from foreknow.models.settings import check_kind, check_state_limit
+from foreknow.models.settings import check_state_limit
 
 
 def observe_groups(problem: Problem, prior: Any) -> Any:
@@ -71,10 +72,15 @@ def observe_groups(problem: Problem, prior: Any) -> Any:
 
     pt: Any = pytensor.tensor
 
-    check_kind("observe_groups", "problem", problem, Problem, "is the Problem that the program is built for")
     if pm.Model.get_context(error_if_none=False) is None:
         raise TypeError("observe_groups: there is no model to add to; call it within `with pymc.Model() as model:`.")
-    rows = _matrix(prior, problem.prior.shape)
+    rows = as_tensor(prior, ndim=2, dtype="float64")
+    for axis, length, kind in zip(("rows", "columns"), problem.prior.shape, ("respondents", "values"), strict=True):
+        found = rows.type.shape[axis == "columns"]
+        if found not in (None, length):
+            raise ValueError(
+                f"observe_groups: prior has {found} {axis}, and the problem {length} {kind}; one for each."
+            )
     permanent = LogPermanent(problem.group)
     permanent.check_counts(problem.counts)
     positive = rows > 0
@@ -82,25 +88,6 @@ def observe_groups(problem: Problem, prior: Any) -> Any:
     counts = pm.Data("counts", problem.counts)
     add_published(permanent, log_prior, counts, problem.counts.shape)
     return permanent.belief(log_prior, counts)
-
-
-def _matrix(prior: Any, shape: tuple[int, ...]) -> Any:
-    """A PyTensor matrix; TypeError if there is none, and ValueError if a length that is known is another."""
-    from pytensor.tensor import as_tensor
-
-    try:
-        rows = as_tensor(prior, ndim=2, dtype="float64")
-    except (TypeError, ValueError, NotImplementedError, OverflowError, AttributeError) as error:
-        raise TypeError(
-            f"observe_groups: prior is {prior!r:.60}; it is a PyTensor matrix of shape (n, m), a row for each respondent."
-        ) from error
-    for axis, length, kind in zip(("rows", "columns"), shape, ("respondents", "values"), strict=True):
-        found = rows.type.shape[axis == "columns"]
-        if found not in (None, length):
-            raise ValueError(
-                f"observe_groups: prior has {found} {axis}, and the problem {length} {kind}; one for each."
-            )
-    return rows
 
 
 def add_published(permanent: Any, log_prior: Any, counts: Any, shape: tuple[int, int], **settings: Any) -> None:
@@ -202,8 +189,8 @@ class LogPermanent(Op):
         self, group: "Sequence[int] | IntArray", row: "Sequence[int] | IntArray | None" = None, limit: int = 2**22
     ) -> None:
         check_state_limit("LogPermanent", limit)
-        self.group = _whole_numbers("group", group)
-        self.row = tuple(range(len(self.group))) if row is None else _whole_numbers("row", row)
+        self.group = tuple(map(operator.index, group))
+        self.row = tuple(range(len(self.group))) if row is None else tuple(map(operator.index, row))
         self.limit = limit
         if len(self.row) != len(self.group):
             raise ValueError(
@@ -224,10 +211,8 @@ class LogPermanent(Op):
 
     def make_node(self, *inputs: Any) -> Any:
         """Apply the operation to a log-prior and counts (PyTensor's interface)."""
-        if len(inputs) != 2:
-            raise TypeError(f"LogPermanent is called with {len(inputs)} arguments; it takes a log-prior and counts.")
-        log_prior = _matrix_variable("log_prior", inputs[0], "it is a float array, shape (r, m)", dtype="float64")
-        counts = _matrix_variable("counts", inputs[1], "it is an int array, shape (g, m)")
+        log_prior, counts = inputs
+        log_prior, counts = as_tensor(log_prior, ndim=2, dtype="float64"), as_tensor(counts, ndim=2)
         if np.dtype(counts.dtype).kind not in "iu":
             raise TypeError(f"counts are {counts.dtype}; how often a value is shown is a whole number.")
         if isinstance(counts, Constant):
@@ -286,26 +271,6 @@ class LogPermanent(Op):
                 )
 
 
-def _matrix_variable(name: str, value: Any, takes: str, **settings: str) -> Any:
-    """A PyTensor matrix; TypeError, saying what the argument takes, where PyTensor cannot make one."""
-    try:
-        if isinstance(value, complex) or (isinstance(value, np.ndarray) and value.dtype.kind == "c"):
-            raise TypeError
-        return as_tensor(value, ndim=2, **settings)
-    except (TypeError, ValueError, NotImplementedError, OverflowError, AttributeError) as error:
-        raise TypeError(f"LogPermanent: {name} is {value!r:.60}; {takes}, or a PyTensor matrix.") from error
-
-
-def _whole_numbers(name: str, values: Any) -> tuple[int, ...]:
-    """A tuple of Python integers from a sequence; TypeError if it holds anything else."""
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise TypeError(
-            f"LogPermanent: {name} is {values!r:.60}; it is a sequence with one whole number per respondent."
-        )
-    return tuple(map(int, array))
-
-
 def _for_numba(op: LogPermanent, node: Any, **_: Any) -> Any:  # noqa: ARG001
     row, kind, order, starts = op.layout()
 
@@ -349,20 +314,14 @@ def weights_and_beliefs(
             for i in rows:
                 belief[i] = 0.0
         elif len(rows) > 0:
-            weights = _group_rows(log_prior, row[rows], values)
+            # log A[i, y] of the members i of the group and its shown values y, then log sum over pi of prod A[i, pi(i)].
+            weights = np.zeros((len(rows), len(values)))
+            for i in range(len(rows)):
+                for s in range(len(values)):
+                    weights[i, s] = log_prior[row[rows[i]], values[s]]
             log_weight[j], of_group = log_weight_and_beliefs(weights, counts[j][values], kind[rows])
             write_group_beliefs(of_group, rows, values, belief)
     return log_weight, belief
-
-
-@compiled
-def _group_rows(log_prior: FloatArray, row: IntArray, values: IntArray) -> FloatArray:
-    """Log-priors of a group's members for its shown values: shape ``(k, d)``."""
-    weights = np.zeros((len(row), len(values)))
-    for i in range(len(row)):
-        for s in range(len(values)):
-            weights[i, s] = log_prior[row[i], values[s]]
-    return weights
 
 
 _pointer: Any = types.CPointer

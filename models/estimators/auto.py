@@ -78,18 +78,12 @@ class Auto:
         choice = np.where(fits_exact, EXACT, np.where(fits_beyond, BEYOND, SINKHORN))
         estimators: tuple[Estimator, ...] = (Exact(self.limit), self.beyond, LARGE)
         posterior = by_group([(estimator, problem) for estimator in estimators], choice)
-        return replace(posterior, error=_errors(problem, posterior.probabilities, choice))
-
-
-def _errors(problem: Problem, belief: FloatArray, choice: IntArray) -> FloatArray:
-    """Estimated largest error of a belief in each group: float array, shape ``(g,)``."""
-    errors = np.where(choice == BEYOND, np.nan, 0.0)
-    order, starts = group_rows(problem.group, len(problem.counts))
-    shown: BoolArray = problem.counts > 0
-    for j in np.flatnonzero(choice == SINKHORN):
-        rows = order[starts[j] : starts[j + 1]]
-        errors[j] = np.abs(first_order_errors(belief[rows][:, shown[j]])).max()
-    return errors
+        errors = np.where(choice == BEYOND, np.nan, 0.0)
+        order, starts = group_rows(problem.group, len(problem.counts))
+        for j in np.flatnonzero(choice == SINKHORN):
+            belief = posterior.probabilities[order[starts[j] : starts[j + 1]]]
+            errors[j] = np.abs(first_order_errors(belief[:, problem.counts[j] > 0])).max()
+        return replace(posterior, error=errors)
 
 
 def first_order_errors(belief: FloatArray) -> FloatArray:
@@ -183,17 +177,12 @@ class Mixed:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        prior = problem.prior if self.evidence == "drop" else _prior_with_evidence(problem)
+        prior, evidence = problem.prior, problem.evidence
+        if self.evidence == "prior" and evidence is not None:
+            prior = (prior + evidence) / (1 + evidence.sum(axis=1, keepdims=True))
         without_evidence = Problem(prior, problem.group, problem.counts)
         is_large = (problem.sizes > self.size).astype(np.int64)
         return by_group(((self.small, problem), (self.large, without_evidence)), is_large)
-
-
-def _prior_with_evidence(problem: Problem) -> FloatArray:
-    """Priors with the evidence added, rows normalized."""
-    if problem.evidence is None:
-        return problem.prior
-    return np.asarray((problem.prior + problem.evidence) / (1 + problem.evidence.sum(axis=1, keepdims=True)))
 
 
 def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Posterior:
@@ -229,10 +218,13 @@ def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Po
         probabilities[choice_of_row == number] = answer.probabilities[choice_of_row == number]
         status |= answer.status
     names = np.array([type(estimator).__name__ for estimator, _ in parts], dtype=object)
-    sampled = {
-        name: _merged({number: getattr(answer, name) for number, answer in answers.items()}, choice_of_row, default)
-        for name, default in (("standard_error", 0.0), ("ess", np.inf), ("rhat", 1.0))
-    }
+    sampled = {}
+    for name, default in (("standard_error", 0.0), ("ess", np.inf), ("rhat", 1.0)):
+        arrays = {number: array for number, answer in answers.items() if (array := getattr(answer, name)) is not None}
+        if arrays:
+            sampled[name] = np.full(probabilities.shape, default)
+        for number, array in arrays.items():
+            sampled[name][choice_of_row == number] = array[choice_of_row == number]
     given = [answer.divergences for answer in answers.values() if answer.divergences is not None]
     divergences = np.sum(given, axis=0) if given else None
     return Posterior(probabilities, status, **sampled, rule=names[choice], divergences=divergences)
@@ -243,14 +235,3 @@ def _part(problem: Problem, chosen: BoolArray) -> Problem:
     rows = np.append(chosen, False)[problem.group]
     counts = np.where(chosen[:, None], problem.counts, 0)
     return Problem(problem.prior, np.where(rows, problem.group, -1), counts, problem.evidence)
-
-
-def _merged(arrays: dict[int, FloatArray | None], choice_of_row: IntArray, default: float) -> FloatArray | None:
-    """Rows of each array where its estimator was chosen, and the default elsewhere; None if no estimator gives an array."""
-    given = {number: array for number, array in arrays.items() if array is not None}
-    if not given:
-        return None
-    merged = np.full(next(iter(given.values())).shape, default)
-    for number, array in given.items():
-        merged[choice_of_row == number] = array[choice_of_row == number]
-    return merged

@@ -102,7 +102,14 @@ def _group(
     weights: FloatArray, pairs: BoolArray, capacity: IntArray, tolerance: float, iterations: int, damping: float
 ) -> tuple[bool, FloatArray]:
     """True if a group's messages converged, and its beliefs, component by component."""
-    belief, left, undecided = _decided_members(pairs, capacity)
+    # Members with one possible value have it; the others share the counts that are left, component by component.
+    belief, left, undecided = np.zeros(pairs.shape), capacity.copy(), np.zeros(len(pairs), dtype=np.bool_)
+    for i in range(len(pairs)):
+        undecided[i] = pairs[i].sum() > 1
+        if not undecided[i]:
+            only = int(np.argmax(pairs[i]))
+            belief[i, only] = 1.0
+            left[only] -= 1
     component = _components(pairs, undecided)
     converged = True
     for number in range(component.max() + 1 if len(component) else 0):
@@ -122,21 +129,6 @@ def _group(
             for place in range(len(values)):
                 belief[rows[row], values[place]] = of_part[row, place]
     return converged, belief
-
-
-@compiled
-def _decided_members(pairs: BoolArray, capacity: IntArray) -> tuple[FloatArray, IntArray, BoolArray]:
-    """Beliefs of members with one possible value, the counts left for the others, and a flag for each of the others."""
-    belief = np.zeros(pairs.shape)
-    left = capacity.copy()
-    undecided = np.zeros(len(pairs), dtype=np.bool_)
-    for i in range(len(pairs)):
-        undecided[i] = pairs[i].sum() > 1
-        if not undecided[i]:
-            only = int(np.argmax(pairs[i]))
-            belief[i, only] = 1.0
-            left[only] -= 1
-    return belief, left, undecided
 
 
 @compiled
@@ -212,15 +204,8 @@ def pass_messages(
 
     Messages are kept as logarithms where plain floats would overflow or vanish (`plain_messages`).
 
-    Parameters
-    ----------
-    weights : float array, shape (k, d)
-        Logarithms of priors; -inf for pairs that are ruled out.
-    capacity : int array, shape (d,)
-        Count of each value.
-    tolerance : float
-    iterations : int
-    damping : float
+    ``weights``, shape ``(k, d)``, are logarithms of priors, -inf for pairs that are ruled out; ``capacity``, shape ``(d,)``, is the
+    count of each value.
     """
     in_range, converged, plain = plain_messages(weights, capacity, tolerance, iterations, damping)
     if in_range:
@@ -306,7 +291,7 @@ def plain_messages(
 ) -> tuple[bool, bool, FloatArray]:
     """True if all messages are in range, true if they converged, and the beliefs, whose columns sum to the capacities.
 
-    The parameters are those of `message_passing.pass_messages`. Cost: O(k d) for each iteration.
+    The parameters are those of `pass_messages`. Cost: O(k d) for each iteration.
     """
     k, d = weights.shape
     scaled, from_members, from_values, belief = np.zeros((k, d)), np.zeros((k, d)), np.ones((k, d)), np.zeros((k, d))
@@ -321,8 +306,28 @@ def plain_messages(
     before, after = np.zeros(d + 1), np.zeros(d + 1)
     above, below = np.zeros(k + 1), np.zeros(k + 1)
     for _ in range(iterations):
-        _update_members(scaled, from_values, capacity, from_members, before, after)
-        if not _update_values(from_members, damping, from_values, above, below):
+        # nu[i, s]: weight of a value over the sum for all other published values.
+        for i in range(k):
+            for s in range(d):
+                before[s + 1] = before[s] + scaled[i, s] * from_values[i, s] * capacity[s]
+            for s in range(d - 1, -1, -1):
+                after[s] = after[s + 1] + scaled[i, s] * from_values[i, s] * capacity[s]
+            for s in range(d):
+                equal = scaled[i, s] * from_values[i, s] * (capacity[s] - 1.0)
+                from_members[i, s] = scaled[i, s] / (before[s] + after[s + 1] + equal)
+        # mu[s, i]: one over the sum of nu of all other members, damped in logarithms.
+        least, largest = MAX_PLAIN_MESSAGE, MIN_PLAIN_MESSAGE
+        for s in range(d):
+            for i in range(k):
+                above[i + 1] = above[i] + from_members[i, s]
+            for i in range(k - 1, -1, -1):
+                below[i] = below[i + 1] + from_members[i, s]
+            for i in range(k):
+                undamped = 1.0 / (above[i] + below[i + 1])
+                from_values[i, s] = undamped * (from_values[i, s] / undamped) ** damping
+                least = min(least, from_members[i, s], from_values[i, s])
+                largest = max(largest, from_members[i, s], from_values[i, s])
+        if not (least >= MIN_PLAIN_MESSAGE and largest <= MAX_PLAIN_MESSAGE):
             return False, False, belief
         change = 0.0
         for i in range(k):
@@ -334,44 +339,3 @@ def plain_messages(
         if change <= tolerance:
             return True, True, belief
     return True, False, belief
-
-
-@compiled
-def _update_members(
-    weights: FloatArray,
-    from_values: FloatArray,
-    capacity: IntArray,
-    from_members: FloatArray,
-    before: FloatArray,
-    after: FloatArray,
-) -> None:
-    """Write the messages of members: the weight of a value over the sum for all other published values."""
-    k, d = weights.shape
-    for i in range(k):
-        for s in range(d):
-            before[s + 1] = before[s] + weights[i, s] * from_values[i, s] * capacity[s]
-        for s in range(d - 1, -1, -1):
-            after[s] = after[s + 1] + weights[i, s] * from_values[i, s] * capacity[s]
-        for s in range(d):
-            equal = weights[i, s] * from_values[i, s] * (capacity[s] - 1.0)
-            from_members[i, s] = weights[i, s] / (before[s] + after[s + 1] + equal)
-
-
-@compiled
-def _update_values(
-    from_members: FloatArray, damping: float, from_values: FloatArray, above: FloatArray, below: FloatArray
-) -> bool:
-    """Write the messages of values, damped in logarithms; true if all messages are in range."""
-    k, d = from_members.shape
-    least, largest = MAX_PLAIN_MESSAGE, MIN_PLAIN_MESSAGE
-    for s in range(d):
-        for i in range(k):
-            above[i + 1] = above[i] + from_members[i, s]
-        for i in range(k - 1, -1, -1):
-            below[i] = below[i + 1] + from_members[i, s]
-        for i in range(k):
-            undamped = 1.0 / (above[i] + below[i + 1])
-            from_values[i, s] = undamped * (from_values[i, s] / undamped) ** damping
-            least = min(least, from_members[i, s], from_values[i, s])
-            largest = max(largest, from_members[i, s], from_values[i, s])
-    return least >= MIN_PLAIN_MESSAGE and largest <= MAX_PLAIN_MESSAGE

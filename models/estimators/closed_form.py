@@ -188,9 +188,8 @@ class DirichletMultinomial:
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_positive(
-            "DirichletMultinomial", "concentration", self.concentration, "a Dirichlet parameter; the paper's is 1"
-        )
+        what = "a Dirichlet parameter; the paper's is 1"
+        check_positive("DirichletMultinomial", "concentration", self.concentration, what)
         check_choice("DirichletMultinomial", "ties", self.ties, ("average", "first"))
 
     def __call__(self, problem: Problem) -> Posterior:

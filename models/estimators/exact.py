@@ -17,7 +17,7 @@ from foreknow.models.estimators.assignments import (
 )
 from foreknow.models.estimators.sinkhorn import Sinkhorn
 from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem, group_rows
-from foreknow.models.settings import check_kind, check_state_limit, check_whole
+from foreknow.models.settings import check_state_limit
 
 
 class TooLarge(ValueError):  # noqa: N818 - the name says what is wrong
@@ -153,8 +153,6 @@ def log_evidence(problem: Problem, limit: int = 2**16) -> FloatArray:
     >>> np.exp(log_evidence(problem)).round(6)
     array([0.58])
     """
-    check_kind("log_evidence", "problem", problem, Problem, "is a Problem, as observation.problem(prior)")
-    check_whole("log_evidence", "limit", limit, "states")
     order, starts = group_rows(problem.group, len(problem.counts))
     large = state_counts(problem, int(limit)) > limit
     found = _exact(problem.prior, problem.counts, order, starts, large)

@@ -34,11 +34,11 @@ class Omega:
         """Posterior of a whole release."""
         problem.refuse_evidence(self)
         columns = group_sums(problem.prior, problem.group, len(problem.counts))
-        return Posterior(*_omega_beliefs(problem.prior, problem.group, problem.counts, problem.sizes, columns))
+        return Posterior(*_column_scaled(problem.prior, problem.group, problem.counts, problem.sizes, columns))
 
 
 @compiled
-def _omega_beliefs(
+def _column_scaled(
     prior: FloatArray, group: IntArray, counts: IntArray, sizes: IntArray, columns: FloatArray
 ) -> tuple[FloatArray, IntArray]:
     belief = prior.copy()
@@ -136,29 +136,22 @@ def _scale(weights: FloatArray, pairs: BoolArray, capacity: IntArray, tolerance:
         for s in range(d):
             if not pairs[i, s]:
                 weights[i, s] = 0.0
-    deviation = np.inf
-    for _ in range(iterations):
-        deviation = _scale_once(weights, capacity)
-        if deviation <= tolerance:
-            break
-    return deviation <= tolerance
-
-
-@compiled
-def _scale_once(weights: FloatArray, capacity: IntArray) -> float:
-    """Scale columns to the counts, then rows to 1; return the largest deviation of a row sum from 1 between the two."""
-    k, d = weights.shape
     columns = np.zeros(d)
-    for i in range(k):
-        for s in range(d):
-            columns[s] += weights[i, s]
-    deviation = 0.0
-    for i in range(k):
-        total = 0.0
-        for s in range(d):
-            weights[i, s] *= capacity[s] / max(columns[s], MIN_DIVISOR)
-            total += weights[i, s]
-        deviation = max(deviation, abs(total - 1.0))
-        for s in range(d):
-            weights[i, s] /= max(total, MIN_DIVISOR)
-    return deviation
+    for _ in range(iterations):
+        # Columns to the counts, then rows to 1; the deviation is that of the rows between the two.
+        columns[:] = 0.0
+        for i in range(k):
+            for s in range(d):
+                columns[s] += weights[i, s]
+        deviation = 0.0
+        for i in range(k):
+            total = 0.0
+            for s in range(d):
+                weights[i, s] *= capacity[s] / max(columns[s], MIN_DIVISOR)
+                total += weights[i, s]
+            deviation = max(deviation, abs(total - 1.0))
+            for s in range(d):
+                weights[i, s] /= max(total, MIN_DIVISOR)
+        if deviation <= tolerance:
+            return True
+    return False

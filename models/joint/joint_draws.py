@@ -322,11 +322,12 @@ def swap_run(
     length = _meetings(records, one, two, runs, pair)
     if length == 1 and value[one] == value[two]:
         return 1
+    # Filter over meetings j: keep and swap are the weights of "values kept" and "values exchanged" at meeting j, given all before.
     keep, swap = 1.0, 0.0
     for j in range(length):
         x, y = value[pair[j, 0]], value[pair[j, 1]]
         for side in range(2):
-            # Factors of this record with the values x and y, if the pair kept its values at the last meeting, and if it swapped.
+            # A(x | v) and A(y | v) of this record, with v its own last value (kept) or the partner's (swapped); P at its start.
             r = pair[j, side]
             base, before, after = records[r, BASE], records[r, PREVIOUS], records[r, FOLLOWING]
             if j > 0 and before == pair[j - 1, side]:
@@ -336,6 +337,7 @@ def swap_run(
                 kept_x = table[base + beside[r, 0], x] if before >= 0 else prior[records[r, PATH], x]
                 kept_y = table[base + beside[r, 0], y] if before >= 0 else prior[records[r, PATH], y]
                 swapped_x, swapped_y = kept_x, kept_y
+            # e, and A to the next record where that is outside the run.
             outer_x, outer_y = 1.0, 1.0
             if records[r, EVIDENCE] >= 0:
                 outer_x, outer_y = evidence[records[r, EVIDENCE], x], evidence[records[r, EVIDENCE], y]
@@ -352,6 +354,7 @@ def swap_run(
         weight[j, 1, 0], weight[j, 1, 1] = swap_stay, swap_cross
         total = keep_stay + keep_cross + swap_stay + swap_cross
         keep, swap = (keep_stay + swap_stay) / total, (keep_cross + swap_cross) / total
+    # Backward sampling of the decisions.
     swapped = rng.random() < swap
     for j in range(length - 1, -1, -1):
         if swapped:
@@ -423,6 +426,7 @@ def swap_run_of_order(
     A run is a maximal sequence of records that are consecutive on both paths and share a group. The states are the last d
     decisions: 2^d. After the run, d further steps carry the factors that still depend on it.
     """
+    # The run: back to its first meeting, then forward; d further steps carry the factors that depend on it.
     a, b = one, two
     while runs and f.records[a, PREVIOUS] >= 0 and f.records[b, PREVIOUS] >= 0:
         if f.records[f.records[a, PREVIOUS], GROUP] != f.records[f.records[b, PREVIOUS], GROUP]:
@@ -436,6 +440,7 @@ def swap_run_of_order(
     for j in range(length, total):
         w.pair[j, 0], w.pair[j, 1] = a, b
         a, b = f.records[a, FOLLOWING] if a >= 0 else -1, f.records[b, FOLLOWING] if b >= 0 else -1
+    # Filter: forward[j, last d decisions] = sum over the oldest decision of forward[j - 1] and the factors of both records.
     for j in range(total):
         w.forward[j, :] = 0.0
         for state in range(states):
@@ -448,7 +453,21 @@ def swap_run_of_order(
                     w.weight[j, state, swap] = weight
                     w.forward[j, (2 * state + swap) % states] += weight
         w.forward[j] /= w.forward[j].sum()
-    _draw_decisions_of_order(f.records, value, published, beside, order, total, w, rng)
+    # Backward sampling of the decisions; the state after the last step is drawn first.
+    rest, state = rng.random(), 0
+    for candidate in range(states):
+        if w.forward[total - 1, candidate] > 0.0:
+            state = candidate
+            rest -= w.forward[total - 1, candidate]
+            if rest < 0.0:
+                break
+    for j in range(total - 1, -1, -1):
+        swap = state % 2
+        low, high = state // 2, state // 2 + states // 2
+        kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]
+        state = high if rng.random() * (kept + crossed) >= kept else low
+        if swap == 1:
+            exchange(f.records, value, published, beside, w.pair[j, 0], w.pair[j, 1])
     return length
 
 
@@ -472,32 +491,3 @@ def _side(
         code += place * (value[pair[j - k, 1 - side]] if crossed else value[at])
         place *= f.table.shape[1]
     return float(weight * f.table[f.records[r, BASE] + code, x])
-
-
-@compiled
-def _draw_decisions_of_order(
-    records: IntArray,
-    value: IntArray,
-    published: IntArray,
-    beside: IntArray,
-    order: int,
-    total: int,
-    w: Workspace,
-    rng: np.random.Generator,
-) -> None:
-    """Backward sampling of the decisions of a run; the state after the last step is drawn first."""
-    states = 2**order
-    rest, state = rng.random(), 0
-    for candidate in range(states):
-        if w.forward[total - 1, candidate] > 0.0:
-            state = candidate
-            rest -= w.forward[total - 1, candidate]
-            if rest < 0.0:
-                break
-    for j in range(total - 1, -1, -1):
-        swap = state % 2
-        low, high = state // 2, state // 2 + states // 2
-        kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]
-        state = high if rng.random() * (kept + crossed) >= kept else low
-        if swap == 1:
-            exchange(records, value, published, beside, w.pair[j, 0], w.pair[j, 1])

@@ -267,7 +267,9 @@ class JointProblem:
         return np.asarray(self.counts.any(axis=1))
 
 
-ARRAYS = dict.fromkeys(("path", "group", "chain", "counts", "release", "evidence_row", "emission_row"), np.int64)
+ARRAYS: dict[str, Any] = dict.fromkeys(
+    ("path", "group", "chain", "counts", "release", "evidence_row", "emission_row"), np.int64
+)
 ARRAYS |= dict.fromkeys(("prior", "evidence", "emission"), np.float64)
 """Type of each array of a `JointProblem`."""
 

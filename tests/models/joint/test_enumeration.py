@@ -241,11 +241,6 @@ class TestLimit:
         with pytest.raises(ValueError, match=r"limit is .* from 1 to 2\^40"):
             solver(limit=limit)
 
-    @pytest.mark.parametrize("solver", [Enumeration(), JointAuto()])
-    def test_problem_is_a_joint_problem(self, solver):
-        with pytest.raises(TypeError, match="joint_history"):
-            solver(np.zeros(3))
-
 
 class TestJointAuto:
     def two_parts(self):

@@ -425,7 +425,7 @@ class TestJointProblemChecks:
 
     @pytest.mark.parametrize("tables", [("x",), (HALF, {})])
     def test_tables_of_numbers(self, tables):
-        with pytest.raises(TypeError, match="JointProblem: tables is .* an array of numbers"):
+        with pytest.raises(TypeError, match=r"JointProblem: tables is .* an array of numbers"):
             JointProblem(**arguments(tables=tables))
 
     def test_a_channel_of_a_group_that_publishes_nothing_is_not_used(self):

@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.exact import log_evidence
-from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Posterior, Problem, group_sums
+from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Posterior, Problem, chosen_groups, group_sums
 
 MAX_ROUNDS = 200
 """Largest number of rounds of a distribution that is estimated together with the beliefs."""
@@ -57,7 +57,7 @@ def counterfeit_posterior(problem: Problem, people: int, estimate: Callable[[Pro
     counts, invented_group = problem.counts, problem.group[people:]
     invented = np.bincount(invented_group, minlength=len(counts))
     with_counterfeits = invented > 0
-    part = _selected_groups(problem, with_counterfeits)
+    part = chosen_groups(problem, with_counterfeits)
     signature = signature_numbers(counts)
     expected = counts * (invented / np.maximum(counts.sum(axis=1), 1))[:, None]
     prior, change = problem.prior, np.inf
@@ -73,12 +73,6 @@ def counterfeit_posterior(problem: Problem, people: int, estimate: Callable[[Pro
     answer = estimate(replace(problem, prior=prior))
     unconverged = with_counterfeits & (change > ROUND_TOLERANCE)
     return replace(answer, status=np.where(unconverged, answer.status | UNCONVERGED, answer.status))
-
-
-def _selected_groups(problem: Problem, kept: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Problem:
-    """Problem in which all but some groups are empty."""
-    group = np.where(np.append(kept, False)[problem.group], problem.group, -1)
-    return Problem(problem.prior, group, np.where(kept[:, None], problem.counts, 0), problem.evidence)
 
 
 def signature_numbers(counts: IntArray) -> IntArray:

@@ -130,6 +130,12 @@ class Posterior:
         return replace(self, **{name: array[:n] for name, array in rows.items() if array is not None})
 
 
+def chosen_groups(problem: Problem, chosen: BoolArray) -> Problem:
+    """Problem with the chosen groups only; respondents of other groups are outside all groups."""
+    group = np.where(np.append(chosen, False)[problem.group], problem.group, -1)
+    return Problem(problem.prior, group, np.where(chosen[:, None], problem.counts, 0), problem.evidence)
+
+
 class Estimator(Protocol):
     """Rule that computes a posterior from a problem; a frozen settings object."""
 

@@ -6,12 +6,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.belief_propagation import BeliefPropagation
 from foreknow.models.estimators.closed_form import DirichletMultinomial
 from foreknow.models.estimators.exact import Exact, state_counts
 from foreknow.models.estimators.sinkhorn import Omega, Sinkhorn
-from foreknow.models.problem import Estimator, Posterior, Problem, check_is_estimator, group_rows
+from foreknow.models.problem import Estimator, Posterior, Problem, check_is_estimator, chosen_groups, group_rows
 from foreknow.models.settings import check_choice, check_state_limit, check_whole, is_whole
 
 EXACT, BEYOND, SINKHORN = 0, 1, 2
@@ -209,7 +209,7 @@ def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Po
     choice_of_row = np.append(choice, -1)[first.group]
     # An estimator without groups is called only to refuse evidence: its kernels would be compiled for nothing.
     answers = {
-        number: estimator(_part(problem, choice == number))
+        number: estimator(chosen_groups(problem, choice == number))
         for number, (estimator, problem) in enumerate(parts)
         if (choice == number).any() or problem.evidence is not None
     }
@@ -228,10 +228,3 @@ def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Po
     given = [answer.divergences for answer in answers.values() if answer.divergences is not None]
     divergences = np.sum(given, axis=0) if given else None
     return Posterior(probabilities, status, **sampled, rule=names[choice], divergences=divergences)
-
-
-def _part(problem: Problem, chosen: BoolArray) -> Problem:
-    """The problem with the chosen groups only; respondents of other groups are outside all groups."""
-    rows = np.append(chosen, False)[problem.group]
-    counts = np.where(chosen[:, None], problem.counts, 0)
-    return Problem(problem.prior, np.where(rows, problem.group, -1), counts, problem.evidence)

@@ -121,9 +121,8 @@ def enumerate_components(problem: JointProblem, limit: int, stop: bool) -> Enume
     beliefs, status = np.zeros(starts[-1]), np.zeros(len(problem.counts), dtype=np.int64)
     unfit: list[IntArray] = [np.zeros(0, dtype=np.int64)]
     log_evidence = 0.0
-    parts, factors, doubtful = components(problem), log_factors(problem), log_factors(problem, DOUBT)
-    for component in range(len(parts)):
-        records = parts.records(component)
+    factors, doubtful = log_factors(problem), log_factors(problem, DOUBT)
+    for records in components(problem):
         elimination = eliminate(problem, factors, records, limit)
         if elimination is not None and elimination.log_total == -np.inf:
             status[problem.group[records]] |= CONTRADICTED

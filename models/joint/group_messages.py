@@ -93,7 +93,9 @@ class GroupMessages:
         likelihoods = tilted_messages(problem, fit.messages).likelihoods
         weights = weights_without_groups(problem, likelihoods)
         for _ in range(self.passes):
-            likelihoods = exact_messages(problem, weights, likelihoods, step)
+            # Message of a group with exact counts: posterior over weight. Other groups keep theirs.
+            beliefs, _ = exact_beliefs(problem, weights, step)
+            likelihoods = np.where(_has_counts(problem), beliefs / _doubted(problem, weights), likelihoods)
             weights = weights_without_groups(problem, likelihoods)
         return self._corrected(fit.posterior, weights, weights * likelihoods, step)
 
@@ -127,17 +129,6 @@ class GroupMessages:
             relaxed=relaxed,
             approximation=self,
         )
-
-
-def exact_messages(
-    problem: JointProblem, weights: FloatArray, old: FloatArray, step: Callable[[], None] = no_step
-) -> FloatArray:
-    """Message of each group to its records with exact counts: posterior over weight, shape ``(B,)``.
-
-    Groups without counts and those with distorted values keep their old messages.
-    """
-    beliefs, _ = exact_beliefs(problem, weights, step)
-    return np.where(_has_counts(problem), beliefs / _doubted(problem, weights), old)
 
 
 def exact_beliefs(

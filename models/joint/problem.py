@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.problem import ROW_SUM_TOLERANCE, group_rows, probability_rows
+from foreknow.models.problem import ROW_SUM_TOLERANCE, probability_rows
 from foreknow.models.progress import Progress
 from foreknow.models.settings import shown
 
@@ -363,44 +363,22 @@ def first_releases(problem: JointProblem, releases: int) -> JointProblem:
     )
 
 
-class Components(NamedTuple):
-    """Records of each connected component: those of component c are ``order[starts[c]:starts[c + 1]]``, ascending.
+def components(problem: JointProblem) -> list[IntArray]:
+    """Records of each connected component, ascending; components are numbered by their first record. Cost: O(R log R).
 
     Paths of one component are connected by groups that publish a multiset. Groups that publish none connect nothing. The joint
     law is the product of the laws of the components.
-
-    Attributes
-    ----------
-    order : int array, shape (R,)
-    starts : int array, shape (C + 1,)
     """
-
-    order: IntArray
-    starts: IntArray
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def records(self, component: int) -> IntArray:
-        """Records of a component, ascending."""
-        return self.order[self.starts[component] : self.starts[component + 1]]
-
-
-def components(problem: JointProblem) -> Components:
-    """Connected components of a problem, numbered by their first record. Cost: O(R log R)."""
-    paths, groups = len(problem.prior), len(problem.counts)
-    tied = problem.constrained[problem.group]
-    ends = (problem.path[tied], paths + problem.group[tied])
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    graph = coo_array((np.ones(int(tied.sum()), dtype=np.int8), ends), shape=(paths + groups, paths + groups))
-    _, label = connected_components(graph, directed=False)
-    of_record = label[problem.path]
-    _, first, number = np.unique(of_record, return_index=True, return_inverse=True)
-    place = np.empty(len(first), dtype=np.int64)
-    place[np.argsort(first)] = np.arange(len(first))
-    return Components(*group_rows(place[number], len(first)))
+    paths, tied = len(problem.prior), problem.constrained[problem.group]
+    ends, nodes = (problem.path[tied], paths + problem.group[tied]), paths + len(problem.counts)
+    graph = coo_array((np.ones(int(tied.sum()), dtype=np.int8), ends), shape=(nodes, nodes))
+    label = connected_components(graph, directed=False)[1][problem.path]
+    by_label = np.argsort(label, kind="stable")
+    parts = np.split(by_label, np.flatnonzero(np.diff(label[by_label])) + 1)
+    return sorted((part for part in parts if len(part)), key=lambda part: int(part[0]))
 
 
 def sub_problem(problem: JointProblem, records: IntArray) -> JointProblem:

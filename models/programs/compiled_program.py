@@ -9,7 +9,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.problem import Problem, are_probabilities, group_rows, probability_rows
+from foreknow.models.problem import Problem, group_rows
 from foreknow.models.settings import shown
 
 if TYPE_CHECKING:
@@ -376,10 +376,6 @@ def parts_of(problem: Problem, per: Literal["group", "release"]) -> Iterator[Par
         yield Part(f"group {j}", alone, rows, np.array([j]))
 
 
-DIMS = ("respondent", "value")
-"""Last two dimensions of a belief."""
-
-
 def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
     """Model of one part, with a deterministic belief.
 
@@ -439,29 +435,3 @@ def errors_named_for(owner: str, name: str) -> Iterator[None]:
         raise TooLarge(f"{start} {error}") from None
     except Exception as error:
         raise _kind(error)(f"{start} its model cannot be computed: {_described(error)}") from error
-
-
-def check_shape(part: Part, model: "pm.Model", shape: tuple[int, ...]) -> None:
-    """Raise ValueError unless a belief has the shape of the prior and its dims, if any."""
-    expected = part.problem.prior.shape
-    dims = model.named_vars_to_dims.get("belief")
-    if shape not in (expected, (1, *expected)):
-        raise ValueError(
-            f"ProgramEstimator: the belief of {part.name} has shape {shape}; it must be {expected}, a row for each respondent of "
-            "the problem and a column for each value."
-        )
-    if dims is not None and tuple(dims[-2:]) != DIMS:
-        raise ValueError(
-            f"ProgramEstimator: the belief of {part.name} has the dims {', '.join(map(str, dims))}; they end in respondent, value. "
-            "Transpose or rename them."
-        )
-
-
-def check_rows(part: Part, belief: FloatArray) -> None:
-    """Raise ValueError unless the rows of all draws are probabilities."""
-    wrong = ~are_probabilities(belief).all(axis=2)
-    if wrong.any():
-        chain, draw = (int(axis[0]) for axis in np.nonzero(wrong))
-        probability_rows(
-            belief[chain, draw], f"ProgramEstimator: {part.name}, draw {draw} of chain {chain}: the belief in row"
-        )

@@ -121,11 +121,16 @@ def history_model(
         if problem.order:
             rows.append(_dirichlet_rows("transitions", transition, ("last", "value")))
         log_factor = pt.concatenate([*(pt.log(row).flatten() for row in rows), np.zeros(1)])
-        log_weights = [_log_weights(log_factor, number, part) for number, part in enumerate(parts)]
+        log_weights, beliefs = [], []
+        for c, part in enumerate(parts):
+            # Logarithm of the probability of each assignment, and the share of those in which each record has each value.
+            assigned, parameter = pm.Data(f"assigned_{c}", part.values), pm.Data(f"factor_{c}", part.parameter)
+            log_weights.append(log_factor[parameter].sum(axis=1) + pm.Data(f"log_known_{c}", part.log_known))
+            weight = pt.special.softmax(log_weights[-1])
+            beliefs.append(pt.stack([weight @ pt.eq(assigned, s).astype("float64") for s in range(m)], axis=1))
         pm.Potential("published", pt.stack([pt.logsumexp(weight) for weight in log_weights]), dims="component")
-        beliefs = pt.concatenate([_beliefs(number, weight, m) for number, weight in enumerate(log_weights)])
         place = np.argsort(np.concatenate([part.records for part in parts]))
-        pm.Deterministic("belief", beliefs[place], dims=("record", "value"))
+        pm.Deterministic("belief", pt.concatenate(beliefs)[place], dims=("record", "value"))
     return model
 
 
@@ -140,25 +145,6 @@ def _dirichlet_rows(name: str, concentration: FloatArray, dims: tuple[str, str])
     rows = pm.Dirichlet(name, concentration)
     pm.modelcontext(None).named_vars_to_dims[name] = dims
     return rows
-
-
-def _log_weights(log_factor: Any, number: int, part: Assignments) -> Any:
-    """Logarithm of the probability of each assignment of a component: tensor, shape ``(a,)``; adds its data to the model."""
-    import pymc as pm
-
-    pm.Data(f"assigned_{number}", part.values)
-    parameter, log_known = pm.Data(f"factor_{number}", part.parameter), pm.Data(f"log_known_{number}", part.log_known)
-    return log_factor[parameter].sum(axis=1) + log_known
-
-
-def _beliefs(number: int, log_weight: Any, m: int) -> Any:
-    """Fraction of the weight of the assignments in which each record has each value: tensor, shape ``(r, m)``."""
-    import pymc as pm
-    import pytensor.tensor
-
-    pt: Any = pytensor.tensor
-    weight, assigned = pt.special.softmax(log_weight), pm.modelcontext(None)[f"assigned_{number}"]
-    return pt.stack([weight @ pt.eq(assigned, s).astype("float64") for s in range(m)], axis=1)
 
 
 def _problem_and_domain(history: Any) -> tuple[JointProblem, list[Any]]:
@@ -208,10 +194,9 @@ def _concentrations(name: str, concentration: Any, shape: tuple[int, int]) -> Fl
 
 def _assignments(problem: JointProblem, of_path: IntArray, classes: int) -> list[Assignments]:
     """Assignments of each component; raises TooLarge if they hold too many values."""
-    parts, room = components(problem), MAX_CELLS
+    room = MAX_CELLS
     found = []
-    for component in range(len(parts)):
-        records = parts.records(component)
+    for records in components(problem):
         listed = _group_options(problem, records, room // len(records))
         values = np.array([sum((own for own, _ in each), ()) for each in listed], dtype=np.int64)
         log_known = np.array([sum(known for _, known in each) for each in listed])

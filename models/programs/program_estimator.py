@@ -12,14 +12,12 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.estimators.swap_chain import MAX_STORED_PROBABILITIES, summarize_chains
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, are_probabilities, probability_rows
 from foreknow.models.programs.compiled_program import (
     ChainSettings,
     Part,
     ProgramCache,
     ZeroDensity,
-    check_rows,
-    check_shape,
     errors_named_for,
     model_of,
     parts_of,
@@ -217,7 +215,11 @@ class ProgramEstimator:
             draws = self._draws(part)
         except ZeroDensity:
             return contradicted(part, self.draws * self.chains)
-        check_rows(part, draws.belief)
+        wrong = ~are_probabilities(draws.belief).all(axis=2)
+        if wrong.any():
+            chain, draw = (int(axis[0]) for axis in np.nonzero(wrong))
+            place = f"ProgramEstimator: {part.name}, draw {draw} of chain {chain}: the belief in row"
+            probability_rows(draws.belief[chain, draw], place)
         return summary_of(part, draws, self.draws * self.chains)
 
     def _draws(self, part: Part) -> BeliefDraws:
@@ -236,7 +238,17 @@ class ProgramEstimator:
         with errors_named_for("ProgramEstimator", part.name):
             program = self._programs.program(model, ["belief"], self.nuts_sampler)
             found = np.shape(program.evaluate(program.initial_point(seeds[0]))["belief"])
-        check_shape(part, model, found)
+        if found not in (shape, (1, *shape)):
+            raise ValueError(
+                f"ProgramEstimator: the belief of {part.name} has shape {found}; it must be {shape}, a row for each respondent of "
+                "the problem and a column for each value."
+            )
+        dims = model.named_vars_to_dims.get("belief")
+        if dims is not None and tuple(dims[-2:]) != ("respondent", "value"):
+            raise ValueError(
+                f"ProgramEstimator: the belief of {part.name} has the dims {', '.join(map(str, dims))}; they end in respondent, "
+                "value. Transpose or rename them."
+            )
         with errors_named_for("ProgramEstimator", part.name):
             draws = program.sample(ChainSettings(int(self.draws), warmup, float(self.target_accept)), seeds)
         belief = draws.values["belief"]

@@ -96,33 +96,26 @@ def add_published(permanent: Any, log_prior: Any, counts: Any, shape: tuple[int,
     ``permanent`` is the `LogPermanent` of the groups, and ``counts`` the published ones.
     """
     import pymc as pm
-
-    group, row = np.array(permanent.group, dtype=np.int64), np.array(permanent.row, dtype=np.int64)
-    pm.CustomDist(
-        "published",
-        log_prior,
-        dist=_random_multisets(group, row, shape),
-        logp=lambda value, log_prior: permanent(log_prior, value),
-        signature="(r,m)->(g,m)",
-        observed=counts,
-        **settings,
-    )
-
-
-def _random_multisets(group: IntArray, row: IntArray, shape: tuple[int, int]) -> Any:
-    """Function of a log-prior, for `pymc.CustomDist`, that draws each member's value and counts the values of each group."""
-    import pymc as pm
     import pytensor.tensor
 
     pt: Any = pytensor.tensor
 
+    group, row = np.array(permanent.group, dtype=np.int64), np.array(permanent.row, dtype=np.int64)
     members = np.flatnonzero(group >= 0)
 
     def multisets(log_prior: Any, size: Any) -> Any:  # noqa: ARG001 - each release is observed once
         drawn = pm.Categorical.dist(p=pt.exp(log_prior)[row[members]])
         return pt.zeros(shape, dtype="int64")[group[members], drawn].inc(1)
 
-    return multisets
+    pm.CustomDist(
+        "published",
+        log_prior,
+        dist=multisets,
+        logp=lambda value, log_prior: permanent(log_prior, value),
+        signature="(r,m)->(g,m)",
+        observed=counts,
+        **settings,
+    )
 
 
 class LogPermanent(Op):

@@ -102,11 +102,11 @@ def markov_model(
     check_whole("markov_model", "order", order, "past values")
     if values is not None:
         check_whole("markov_model", "values", values, "values of the sensitive domain")
-        _check_size(int(order), int(values))
+        check_chain_size(int(order), int(values))
     order, values = int(order), None if values is None else int(values)
     known, domain = known_visits(sequences, values)
     m, can_be_missed = len(domain), _can_be_missed(domain, never_missed)
-    _check_size(order, m)
+    check_chain_size(order, m)
     check_longest(order, max(map(len, known)))
     shape, dims = (m,) * (order + 1), (*(f"value_{place}" for place in range(1, order + 1)), "value")
     followed, stretches = known_transitions(known, order, m), stretches_with_missing(known, order)
@@ -144,10 +144,17 @@ def _log_probability(transitions: Any, stretches: Stretches, order: int, can_be_
     import pytensor.tensor as pt
 
     m, visits = len(can_be_missed), stretches.visits.shape[1]
-    known = _allowed(stretches, can_be_missed)
+    # 1 for each value that a visit can have, 0 for the others; after a stretch all values are allowed.
+    missing = stretches.visits == MISSING
+    known = np.where(missing[..., None], can_be_missed, stretches.visits[..., None] == np.arange(m))
+    known[np.logical_and.accumulate(missing[:, ::-1], axis=1)[:, ::-1]] = 1.0
     others = m ** (order - 1)
     rows = transitions.reshape((m, others, m))
-    belief = pm.Data("first_visits", _start(known[:, :order]).reshape(-1, m, others))
+    # Uniform over the allowed first values of every stretch.
+    start = np.ones((len(known), 1))
+    for visit in range(order):
+        start = (start[:, :, None] * known[:, visit, None, :]).reshape(len(known), -1)
+    belief = pm.Data("first_visits", (start / start.sum(axis=1, keepdims=True)).reshape(-1, m, others))
     allowed, occurrences = pm.Data("allowed", known), pm.Data("occurrences", stretches.occurrences)
     total = pt.zeros(())
     for visit in range(order, visits):
@@ -156,15 +163,6 @@ def _log_probability(transitions: Any, stretches: Stretches, order: int, can_be_
         total += (occurrences * pt.log(scale)).sum()
         belief = (ahead / scale[:, None, None]).reshape((-1, m, others))
     return total
-
-
-def _allowed(stretches: Stretches, can_be_missed: FloatArray) -> FloatArray:
-    """1 for each value that a visit can have, 0 for the others: shape ``(k, l, m)``. After a stretch all values are allowed."""
-    visits = stretches.visits
-    allowed = np.where(visits[..., None] == MISSING, can_be_missed, visits[..., None] == np.arange(len(can_be_missed)))
-    after = np.logical_and.accumulate(visits[:, ::-1] == MISSING, axis=1)[:, ::-1]
-    allowed[after] = 1.0
-    return allowed
 
 
 def _can_be_missed(domain: Sequence[Hashable], never_missed: Any) -> FloatArray:
@@ -177,22 +175,6 @@ def _can_be_missed(domain: Sequence[Hashable], never_missed: Any) -> FloatArray:
                 f"{lookalike(value, domain)}"
             )
     return np.array([float(value not in closed) for value in domain])
-
-
-def _start(allowed: FloatArray) -> FloatArray:
-    """Uniform distribution over the allowed first values of every stretch: float array, shape ``(k, m^order)``."""
-    start = np.ones((len(allowed), 1))
-    for visit in range(allowed.shape[1]):
-        start = (start[:, :, None] * allowed[:, visit, None, :]).reshape(len(allowed), -1)
-    return np.asarray(start / start.sum(axis=1, keepdims=True))
-
-
-def _check_size(order: int, m: int) -> None:
-    if m > MAX_TRANSITIONS or (order + 1) * math.log(m) > math.log(MAX_TRANSITIONS):
-        raise ValueError(
-            f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {MAX_TRANSITIONS}; "
-            "choose a smaller order."
-        )
 
 
 def _concentrations(concentration: "float | FloatArray", shape: tuple[int, ...]) -> FloatArray:
@@ -441,7 +423,10 @@ def known_visits(
             f"the sequences hold {wrong[0]}; values are positions 0 to {len(domain) - 1} in the sensitive domain, or "
             f"{MISSING} for a missing visit."
         )
-    known = [_trimmed(part) for part in np.split(visits, np.flatnonzero(np.diff(respondent)) + 1)]
+    known = []
+    for part in np.split(visits, np.flatnonzero(np.diff(respondent)) + 1):
+        seen = np.flatnonzero(part != MISSING)
+        known.append(part[seen[0] : seen[-1] + 1] if len(seen) else part[:0])
     return known, domain
 
 
@@ -452,11 +437,6 @@ def _by_view(history: History, own: Callable[[View], IntArray]) -> IntArray:
     for column, view in enumerate(history):
         table[[rows[respondent] for respondent in view.people.respondents], column] = own(view)
     return table
-
-
-def _trimmed(visits: IntArray) -> IntArray:
-    known = np.flatnonzero(visits != MISSING)
-    return visits[known[0] : known[-1] + 1] if len(known) else visits[:0]
 
 
 def known_transitions(known: list[IntArray], order: int, m: int) -> IntArray:

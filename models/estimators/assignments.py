@@ -46,17 +46,9 @@ def group_beliefs(weights: FloatArray, capacity: IntArray) -> tuple[bool, FloatA
 def log_weight_and_beliefs(weights: FloatArray, capacity: IntArray, kind: IntArray) -> tuple[float, FloatArray]:
     """Logarithm of the total weight of all distinct assignments, and the belief in each pair, shape ``(k, d)``.
 
-    The sum runs over members, with values as types, or over published values, with kinds of members as types, whichever has
-    fewer states.
-
-    Parameters
-    ----------
-    weights : float array, shape (k, d)
-        Logarithms of priors.
-    capacity : int array, shape (d,)
-        Count of each value, at least 1; sums to k.
-    kind : int array, shape (k,)
-        Numbers from 0, equal for members whose rows are equal up to a factor.
+    The sum runs over members, with values as types, or over published values, with kinds of members as types, whichever has fewer
+    states. ``weights``, shape ``(k, d)``, are logarithms of priors; ``capacity``, shape ``(d,)``, is the count of each value, at
+    least 1, and sums to k; ``kind``, shape ``(k,)``, numbers members from 0, equally where their rows are equal up to a factor.
     """
     members_of_kind = np.bincount(kind)
     if state_count(members_of_kind) >= state_count(capacity):
@@ -290,22 +282,11 @@ def _layers(capacity: IntArray, states: int, k: int) -> tuple[IntArray, IntArray
 
 @compiled
 def possible_pairs(weights: FloatArray, capacity: IntArray) -> tuple[bool, BoolArray]:
-    """True if an assignment of positive weight exists, and the pairs that occur in at least one of them.
+    """True if an assignment of positive weight exists, and the pairs that occur in at least one of them, shape ``(k, d)``.
 
-    Parameters
-    ----------
-    weights : float array, shape (k, d)
-        Of k members and d values; 0 rules a pair out.
-    capacity : int array, shape (d,)
-        Count of each value, 1 or more; sums to k.
+    ``weights``, shape ``(k, d)``, rules a pair out by 0; ``capacity``, shape ``(d,)``, is the count of each value, 1 or more, and
+    sums to k. Where no assignment exists, the pairs are those of positive weight.
 
-    Returns
-    -------
-    bool, and bool array of shape (k, d)
-        Where no assignment exists, the array has the pairs of positive weight.
-
-    Notes
-    -----
     One assignment is found by augmenting paths. Consider the directed graph on values with an edge from a member's assigned
     value to each value allowed for the member. Another pair (i, s) is possible exactly if s and the value of i lie on a common
     cycle. Cost: O(k d) where nothing is ruled out, else O(k d^2 + d^3).
@@ -401,23 +382,10 @@ SUM_TOLERANCE = 1e-12
 
 @compiled
 def average_of_best(prior: FloatArray, counts: IntArray, best: IntArray, limit: int) -> tuple[float, FloatArray]:
-    """Number of states of the best assignments, and the fraction of them in which each member has each value.
+    """Number of states of the best assignments, and the fraction of them in which each member has each value: shape ``(k, m)``.
 
-    Any assignment within the pairs of `_tied_pairs` is a best one, so the fractions are exact beliefs for equal priors of these
-    pairs.
-
-    Parameters
-    ----------
-    prior : float array, shape (k, m)
-    counts : int array, shape (m,)
-    best : int array, shape (k,)
-        Value of each member in one best assignment.
-    limit : int
-        Largest number of states that is computed; above it the fractions are 0.
-
-    Returns
-    -------
-    float, and float array of shape (k, m)
+    ``best``, shape ``(k,)``, is the value of each member in one best assignment. Any assignment within the pairs of `_tied_pairs`
+    is a best one, so the fractions are exact beliefs for equal priors of these pairs. Above ``limit`` states the fractions are 0.
     """
     values = np.flatnonzero(counts)
     own = np.searchsorted(values, best)

@@ -186,24 +186,12 @@ class Mixed:
 
 
 def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Posterior:
-    """Posterior of a release whose group j is computed by ``parts[choice[j]]``.
+    """Posterior of a release whose group j is computed by ``parts[choice[j]]``, an estimator with the problem that it reads.
 
-    Parameters
-    ----------
-    parts : sequence of (Estimator, Problem)
-        Each estimator with the problem that it reads. The problems have the same groups and counts.
-    choice : int array, shape (g,)
-
-    Returns
-    -------
-    Posterior
-        ``rule`` has the name of each group's estimator. Standard errors, effective sample sizes, R-hats and numbers of divergent
-        draws are those of the chosen estimators that give them; elsewhere they are 0, infinity, 1 and 0. A respondent outside all
-        groups keeps the prior of the first problem.
-
-    Notes
-    -----
-    Cost: that of the chosen estimators, and O(n m) for each.
+    The problems have the same groups and counts. ``rule`` has the name of each group's estimator. Standard errors, effective
+    sample sizes, R-hats and numbers of divergent draws are those of the chosen estimators that give them; elsewhere they are 0,
+    infinity, 1 and 0. A respondent outside all groups keeps the prior of the first problem. Cost: that of the estimators, and O(n
+    m) for each.
     """
     first = parts[0][1]
     choice_of_row = np.append(choice, -1)[first.group]

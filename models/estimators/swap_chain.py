@@ -148,21 +148,10 @@ def _likeliest_assignment(weights: FloatArray, published: IntArray) -> IntArray:
 def sample_probabilities(
     weights: FloatArray, start: IntArray, draws: int, chains: int, warmup: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Conditional probabilities of each member's values, averaged over each sweep.
+    """Conditional probabilities of each member's values, averaged over each sweep: shape ``(k, d, chains, draws)``.
 
-    Parameters
-    ----------
-    weights : float array, shape (k, d)
-        Priors of the k members, at least 4, for the d values.
-    start : int array, shape (k,)
-        Value of each member at the start of every chain.
-    draws, chains, warmup : int
-        Number of sweeps kept by each chain, of chains, and of sweeps discarded first.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    float array, shape (k, d, chains, draws)
+    ``weights``, shape ``(k, d)``, are the priors of the k members, at least 4, for the d values; ``start``, shape ``(k,)``, is
+    the value of each member at the start of every chain.
     """
     k, d = weights.shape
     kept = np.zeros((k, d, chains, draws))

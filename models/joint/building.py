@@ -27,16 +27,10 @@ from foreknow.models.tables.observation import Observation
 
 
 class Records(NamedTuple):
-    """Records of all releases, sorted by release and group; those of counterfeits are not among them.
+    """Records of all releases, sorted by release and group; those of counterfeits are not among them. Arrays of shape ``(R,)``.
 
-    Attributes
-    ----------
-    respondent : int array, shape (R,)
-        Number of the respondent, in the order of first appearance.
-    release, row : int array, shape (R,)
-        Release, and row in its observation; -1 for a step of the chain without observation.
-    group : int array, shape (R,)
-        Group within the release; -1 for a record that is not published.
+    ``respondent`` numbers respondents in the order of first appearance. ``row`` is the row in the observation; -1 for a step of the
+    chain without observation. ``group`` is that within the release; -1 for a record that is not published.
     """
 
     respondent: IntArray
@@ -279,16 +273,9 @@ def _places(
 
 
 class ChainSteps(NamedTuple):
-    """Paths of records, and the chain that leads to each record.
+    """Path of each record, the chain that leads to it from the previous one of its path, and the tables of each chain.
 
-    Attributes
-    ----------
-    path : int array, shape (R,)
-        Path of each record. Without transitions each record is a path of its own.
-    chain : int array, shape (R,)
-        Chain that leads to each record from the previous one of its path; 0 for the first.
-    tables : tuple of float array, shapes (K, m, m), (K, m, m, m), ..., d arrays
-        Transition tables of each chain.
+    Without transitions each record is a path of its own. The chain of the first record of a path is 0.
     """
 
     path: IntArray
@@ -362,26 +349,10 @@ def _product(links: list[MarkovChain], m: int) -> MarkovChain:
 def channel_emissions(
     adversary: Adversary, observations: Sequence[Observation], release: IntArray, counts: IntArray
 ) -> tuple[FloatArray, IntArray]:
-    """Emissions of the groups of releases with distorted values.
+    """Emissions of the groups of releases with distorted values, shape ``(C, m, m)``, and the row of each group; -1 for none.
 
-    Parameters
-    ----------
-    adversary : Adversary
-        Its estimator computes the channel of each such release, going forward (`Adversary.channel`).
-    observations : sequence of Observation
-    release : int array, shape (G,)
-    counts : int array, shape (G, m)
-
-    Returns
-    -------
-    emission : float array, shape (C, m, m)
-    emission_row : int array, shape (G,)
-        Row of each group; -1 in other releases, and where nothing is published.
-
-    Notes
-    -----
-    The channel of a release is estimated from it and the releases before, not from later ones. Cost: that of the sequential
-    attack up to the last release with distorted values; nothing without any.
+    The channel of a release is estimated by the adversary's estimator from it and the releases before (`Adversary.channel`), not
+    from later ones. Cost: that of the sequential attack up to the last release with distorted values; nothing without any.
     """
     m = counts.shape[1]
     row = np.full(len(counts), -1, dtype=np.int64)
@@ -405,33 +376,16 @@ def channel_emissions(
 def claim_evidence(
     claims: Sequence[Claims | None], release: IntArray, row: IntArray, steps: ChainSteps, prior: FloatArray
 ) -> tuple[FloatArray, IntArray]:
-    """Likelihood of each value of the records that claims are about.
+    """Likelihood of each value of the records that claims are about, shape ``(E, m)``, and the row of each record; -1 for none.
 
     A claim of confidence c in the value s makes the law of a path the mixture of the path given s, with weight c, and the path::
 
         evidence(x) = (1 - sum of c) + c_x / P(x),    P(x) = probability of x at this record by prior and transitions
 
     so that the probability of s before all releases becomes ``c + (1 - c) P(s)``: the law of total probability of BayFrame,
-    Equation 5, normalized.
+    Equation 5, normalized. ``release`` and ``row`` are those of each record, sorted by release; ``prior`` is of the first value of
+    each path.
 
-    Parameters
-    ----------
-    claims : sequence of Claims or None
-        Claims of each release.
-    release, row : int array, shape (R,)
-        Release and row of each record, sorted by release.
-    steps : ChainSteps
-    prior : float array, shape (N, m)
-        Distribution of the first value of each path.
-
-    Returns
-    -------
-    evidence : float array, shape (E, m)
-    evidence_row : int array, shape (R,)
-        Row of each record, -1 for none.
-
-    Notes
-    -----
     Several claims about one respondent at different times are independent evidence: P is the law without any of them. A value of
     probability 0 has ``P = DOUBT``. Cost: O(R log R), and O(m^(d + 1)) for each record on the path of a claim up to it.
     """
@@ -475,17 +429,9 @@ def with_signatures(problem: JointProblem, laws: Sequence[SignatureLaw]) -> Join
 
         P(S | S', x', x) = [x = x'] [S = S'] + [x != x'] r_S(x)
 
-    and the first record of a path the factor r_S(x), the share of the newly assigned records of value x that S received.
+    and the first record of a path the factor r_S(x), the share of the newly assigned records of value x that S received. ``laws``
+    has the shares of each release, and the distribution of the counterfeits of each group. Chains are of order 1.
 
-    Parameters
-    ----------
-    problem : JointProblem
-        With chains of order 1.
-    laws : sequence of SignatureLaw
-        Of each release, with the shares r_S and the distribution of the counterfeits of each group.
-
-    Notes
-    -----
     Exact for given shares. Groups of one release and one signature have the mean of their shares. A step from or to a record
     that is not published has no factor. Cost: O(R log R), and ``m^2`` numbers for each release, signature, and chain.
     """

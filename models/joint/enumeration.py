@@ -90,15 +90,8 @@ class Enumeration:
 class Enumerated(NamedTuple):
     """Result of `enumerate_components`.
 
-    Attributes
-    ----------
-    beliefs : float array, shape (B,)
-        Those of records left out are 0.
-    status : int array, shape (G,)
-    unfit : int array
-        Records of components that exceed the limit, ascending.
-    log_evidence : float
-        Log-probability of the published counts of the enumerated components.
+    ``beliefs`` of records left out are 0. ``unfit`` are the records of components that exceed the limit, ascending.
+    ``log_evidence`` is the log-probability of the published counts of the enumerated components.
     """
 
     beliefs: FloatArray
@@ -108,15 +101,7 @@ class Enumerated(NamedTuple):
 
 
 def enumerate_components(problem: JointProblem, limit: int, stop: bool) -> Enumerated:
-    """Beliefs by enumeration of each component whose transitions are within a limit.
-
-    Parameters
-    ----------
-    problem : JointProblem
-    limit : int
-    stop : bool
-        True to stop at the first component that exceeds the limit.
-    """
+    """Beliefs by enumeration of each component whose transitions are within a limit; ``stop`` at the first one that exceeds it."""
     starts = belief_starts(problem)
     beliefs, status = np.zeros(starts[-1]), np.zeros(len(problem.counts), dtype=np.int64)
     unfit: list[IntArray] = [np.zeros(0, dtype=np.int64)]
@@ -150,14 +135,9 @@ class LogFactors(NamedTuple):
 class Step(NamedTuple):
     """Transitions between the states before and after one record.
 
-    Attributes
-    ----------
-    record : int
-    before, after, value : int array, shape (transitions,)
-        State before, state after, and position of the record's value among the values of its group.
-    log_factor : float array, shape (transitions,)
-    log_weight : float array, shape (states before,)
-        Logarithm of the weight of all assignments of earlier records that lead to each state, up to a constant.
+    ``before``, ``after`` and ``value`` are the states and the position of the record's value among those of its group,
+    ``log_factor`` the factor of each transition, and ``log_weight`` the weight of all assignments of earlier records that lead to
+    each state before.
     """
 
     record: int
@@ -198,13 +178,8 @@ MAX_KEY = 2**62
 class States(NamedTuple):
     """Joint states between two records, as columns of equal length.
 
-    Attributes
-    ----------
-    log_weight : float array, shape (states,)
-    known : dict of int to tuple of int array
-        For each path with a later record, the codes of its last d values, oldest first.
-    left : tuple of int array
-        Number of records that are still to be published with each value of the current group.
+    ``known`` has the codes of the last d values of each path with a later record, oldest first; ``left`` the number of records that
+    are still to be published with each value of the current group.
     """
 
     log_weight: FloatArray
@@ -263,18 +238,9 @@ def eliminate(problem: JointProblem, factors: LogFactors, records: IntArray, lim
 
 
 def value_weights(elimination: Elimination, width: IntArray) -> list[tuple[int, FloatArray]]:
-    """Belief in each value of each record of a component, from the backward pass over its steps.
+    """Records of a component with the beliefs in each of their values, from the backward pass over its steps.
 
-    Parameters
-    ----------
-    elimination : Elimination
-    width : int array, shape (R,)
-        Number of possible values of each record.
-
-    Returns
-    -------
-    list of (int, float array of shape (width,))
-        Record and its beliefs, which sum to 1.
+    ``width``, shape ``(R,)``, is the number of possible values of each record.
     """
     beliefs = []
     onward = np.zeros(1)

@@ -134,24 +134,10 @@ class GroupMessages:
 def exact_beliefs(
     problem: JointProblem, weights: FloatArray, step: Callable[[], None] = no_step
 ) -> tuple[FloatArray, IntArray]:
-    """Posterior of each record in its group with exact counts, and the status of each group.
+    """Posterior of each record in its group with exact counts, shape ``(B,)``, and the status of each group.
 
-    Parameters
-    ----------
-    problem : JointProblem
-    weights : float array, shape (B,)
-        Weight of each possible value of each record without the message of its group. Members are independent with them.
-    step : callable
-        Called before each release.
-
-    Returns
-    -------
-    beliefs : float array, shape (B,)
-        The weights, where a group has no counts or distorted values.
-    status : int array, shape (G,)
-
-    Notes
-    -----
+    ``weights``, shape ``(B,)``, are those of each possible value of each record without the message of its group; members are
+    independent with them, and a group without counts or with distorted values keeps them. ``step`` is called before each release.
     As exact as `Auto` for each group, release by release. Cost: that of `Auto`; memory O(n m) for the records of one release.
     """
     at, starts = problem.layout, belief_starts(problem)
@@ -211,8 +197,7 @@ class ExactMessages(NamedTuple):
     likelihoods : float array, shape (B,)
         Of each group to each possible value of its records.
     visited : float array, shape (B,)
-        Weight of each possible value of each record when its group was last updated; 0 before, and where the messages of the
-        group were then still far from what the weights give.
+        Weight of each possible value of each record when its group was last updated; 0 where it is to be updated in any case.
     """
 
     along: Messages
@@ -239,25 +224,12 @@ def exact_groups(
     """Law of the chains under the messages of their groups, after one sweep of updates; and the messages.
 
     The message of a group to a member is the probability of the published multiset given the member's value, where the other
-    members are independent with the weights that their chains give them. A sweep updates the groups forward and then backward
-    in time, each from the newest messages of the others.
+    members are independent with the weights that their chains give them. A sweep updates the groups forward and then backward in
+    time, each from the newest messages of the others, where weights or beliefs changed by more than ``threshold``
+    (`sweep_groups`). ``at`` is the layout of the history under the present law; the prior and tables of ``problem`` are not read.
 
-    Parameters
-    ----------
-    problem : JointProblem
-        The history; its prior and tables are not read.
-    at : Layout
-        Layout of the history under the present law.
-    start : ExactMessages
-    threshold : float
-        Mean change, in total variation, of the weights of its members or of its beliefs over which a group is updated again
-        (`sweep_groups`).
-
-    Notes
-    -----
-    Exact where the respondents' groups make no cycle and have at most `exact_visit.MAX_EXACT_STATES` states. Where the same
-    respondents meet again, evidence is counted more than once. Distorted groups keep their messages. Cost: that of the updated
-    groups, and O(S d).
+    Exact where the respondents' groups make no cycle and have at most `MAX_EXACT_STATES` states. Where the same respondents meet
+    again, evidence is counted more than once. Distorted groups keep their messages. Cost: that of the updated groups, and O(S d).
     """
     starts = belief_starts(problem)
     after = ExactMessages(copied(start.along), start.likelihoods.copy(), start.visited.copy())

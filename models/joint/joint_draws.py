@@ -11,8 +11,6 @@ from foreknow.models.joint.path_factors import (
     EVIDENCE,
     FOLLOWING,
     FOLLOWING_BASE,
-    FOLLOWING_GROUP,
-    FOLLOWING_RELEASE,
     GROUP,
     KNOWN,
     PATH,
@@ -76,19 +74,8 @@ class Assignment(NamedTuple):
 class Moves(NamedTuple):
     """Settings and buffers of the moves of one chain.
 
-    Attributes
-    ----------
-    order : int
-        Order of the chain of values.
-    runs : bool
-        False for swaps at single releases, which do not mix where pairs meet again.
-    redraws : float
-        Number of records on redrawn paths in each sweep, as a share of all records.
-    blocks : int
-        Number of block redraws in each sweep.
-    pair : Workspace
-    path : PathBuffers
-    block : BlockBuffers
+    ``runs`` is False for swaps at single releases, which do not mix where pairs meet again. ``redraws`` is the number of records on
+    redrawn paths in each sweep, as a share of all records, and ``blocks`` the number of block redraws.
     """
 
     order: int
@@ -369,43 +356,37 @@ def swap_run(
 @inlined
 def _meetings(records: IntArray, one: int, two: int, runs: bool, pair: IntArray) -> int:
     """Write the maximal run of meetings of two paths around a pair; return its length."""
-    a, b = one, two
-    while runs and records[a, PREVIOUS] >= 0 and records[b, PREVIOUS] >= 0:
-        c, d = records[a, PREVIOUS], records[b, PREVIOUS]
-        if records[a, PREVIOUS_RELEASE] != records[b, PREVIOUS_RELEASE]:
-            c, d = _same_release(records, c, d, PREVIOUS, -1)
-            if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
-                break
-        elif records[a, PREVIOUS_GROUP] != records[b, PREVIOUS_GROUP]:
-            break
+    a, b, length = one, two, 0
+    c, d = _next_meeting(records, a, b, PREVIOUS)
+    while runs and c >= 0:
         a, b = c, d
-    pair[0, 0], pair[0, 1], length = a, b, 1
-    while runs and records[a, FOLLOWING] >= 0 and records[b, FOLLOWING] >= 0:
-        c, d = records[a, FOLLOWING], records[b, FOLLOWING]
-        if records[a, FOLLOWING_RELEASE] != records[b, FOLLOWING_RELEASE]:
-            c, d = _same_release(records, c, d, FOLLOWING, 1)
-            if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
-                break
-        elif records[a, FOLLOWING_GROUP] != records[b, FOLLOWING_GROUP]:
-            break
-        a, b = c, d
+        c, d = _next_meeting(records, a, b, PREVIOUS)
+    while a >= 0:
         pair[length, 0], pair[length, 1], length = a, b, length + 1
+        a, b = _next_meeting(records, a, b, FOLLOWING) if runs else (-1, -1)
     return length
 
 
 @inlined
-def _same_release(records: IntArray, c: int, d: int, way: int, sign: int) -> tuple[int, int]:
-    """Records of two paths at or after the later of two releases, in the direction of time ``sign`` (column ``way``); -1 for none.
+def _next_meeting(records: IntArray, a: int, b: int, way: int) -> tuple[int, int]:
+    """Next records of two paths in a direction of time (column ``way``) that share a group; -1 for none.
 
-    Only one of the two paths is followed. The records are of the same release, or that path has none there.
+    At least one of the two paths has no record in between.
     """
+    c, d = records[a, way], records[b, way]
+    if c < 0 or d < 0:
+        return -1, -1
+    # Group and release of the records beside a and b, as copied into their rows.
+    group, release, sign = PREVIOUS_GROUP + 2 * way, PREVIOUS_RELEASE + 2 * way, 2 * way - 1
+    if records[a, release] == records[b, release]:
+        return (c, d) if records[a, group] == records[b, group] else (-1, -1)
     if sign * records[c, RELEASE] < sign * records[d, RELEASE]:
         while c >= 0 and sign * records[c, RELEASE] < sign * records[d, RELEASE]:
             c = records[c, way]
     else:
         while d >= 0 and sign * records[d, RELEASE] < sign * records[c, RELEASE]:
             d = records[d, way]
-    return c, d
+    return (c, d) if c >= 0 and d >= 0 and records[c, GROUP] == records[d, GROUP] else (-1, -1)
 
 
 @compiled

@@ -169,8 +169,8 @@ class LearnedKnowledge:
         check_progress(owner, progress, "the parts of the learning")
         solver = MaxEntropy() if solver is None else solver
         observations = each_observation(owner, releases)
-        data = learning_data(owner, observations, {} if classes is None else classes, gaps, int(order))
-        settings = LearningSettings(float(pseudo_count), float(tolerance), int(rounds), counts, solver)
+        data = learning_data(owner, observations, classes or {}, gaps, int(order), float(pseudo_count))
+        settings = LearningSettings(float(tolerance), int(rounds), counts, solver)
         learned = learn_law(data, settings, progress)
         law, trace = learned.law, learned.trace
         prior, chain = data.knowledge(law)
@@ -222,7 +222,6 @@ SKIPPED = 0.05
 class LearningSettings(NamedTuple):
     """Checked settings of `LearnedKnowledge.fit`."""
 
-    pseudo_count: float
     tolerance: float
     rounds: int
     counts: str
@@ -251,6 +250,12 @@ class LearningData(NamedTuple):
     classes: IntArray
     powers: IntArray
     start: ChainLaw
+    pseudo_count: float
+
+    def under(self, law: ChainLaw) -> JointProblem:
+        """The history under a law."""
+        prior, tables = with_law(self.problem, law, self.classes, self.powers)
+        return replace(self.problem, prior=prior, tables=tables if law.tables else self.problem.tables)
 
     def knowledge(self, law: ChainLaw) -> tuple[ClassFrequencies, MarkovChain | None]:
         """A law as a prior by class and transitions."""
@@ -277,14 +282,7 @@ def learn_law(data: LearningData, settings: LearningSettings, progress: Progress
 class LearningParts:
     """Parts of about equal length, each of which lasts until the change of the law is under a threshold.
 
-    Parameters
-    ----------
-    progress : callable
-        Function of the parts, as a range; it returns an iterable of the same length.
-    expected : float
-        Change at which the rounds with expected counts end.
-    exact : float or None
-        Change at which the rounds with exact counts end; None if there are none.
+    Rounds with expected counts end at the change ``expected``, those with exact counts at ``exact``; None if there are none.
     """
 
     def __init__(self, progress: Progress, expected: float, exact: float | None) -> None:
@@ -314,13 +312,12 @@ def _with_expected_counts(
         len(trace) < settings.rounds and (change > tolerance or loose > max(settings.solver.tolerance, tolerance))
     ):
         parts.reach(False, change)
-        prior, tables = with_law(data.problem, law, data.classes, data.powers)
-        problem = replace(data.problem, prior=prior, tables=tables if law.tables else data.problem.tables)
+        problem = data.under(law)
         loose = max(settings.solver.tolerance, min(LOOSEST, change))
         tilted = replace(settings.solver, tolerance=loose).fit(problem, messages)
         messages = tilted.messages
-        objective = log_weight(with_doubt(problem)[0].layout, messages.tilt) + log_density(law, settings.pseudo_count)
-        law, counts, change = _maximized(data, settings, tilted, law)
+        objective = log_weight(with_doubt(problem)[0].layout, messages.tilt) + log_density(law, data.pseudo_count)
+        law, counts, change = _maximized(data, tilted, law)
         trace.append(LearningRound(objective, change))
     return Learned(law, counts, trace), messages
 
@@ -334,7 +331,7 @@ def _with_exact_counts(
     while change > settings.tolerance and len(trace) < settings.rounds and since < PATIENCE:
         parts.reach(True, change)
         tilted, now = exact_groups(data.problem, _under(data, law), now, SKIPPED * change)
-        law, counts, change = _maximized(data, settings, tilted, law)
+        law, counts, change = _maximized(data, tilted, law)
         trace.append(LearningRound(np.nan, change))
         since = 0 if change < least else since + 1
         least = min(least, change)
@@ -351,12 +348,10 @@ def _under(data: LearningData, law: ChainLaw) -> Layout:
     return at._replace(**{name: (1 - DOUBT) * each + DOUBT / m for name, each in rows.items()})
 
 
-def _maximized(
-    data: LearningData, settings: LearningSettings, tilted: TiltedLaw, law: ChainLaw
-) -> tuple[ChainLaw, ChainLaw, float]:
+def _maximized(data: LearningData, tilted: TiltedLaw, law: ChainLaw) -> tuple[ChainLaw, ChainLaw, float]:
     """Law of highest penalized likelihood given the expected counts of a round, the counts, and the change of the law."""
     counts = expected_counts(tilted, data.classes, len(law.prior), data.powers, law)
-    after = most_likely(counts, settings.pseudo_count, law)
+    after = most_likely(counts, data.pseudo_count, law)
     return after, counts, weighted_change(law, after, counts)
 
 
@@ -380,7 +375,12 @@ def _changes(first: float, factor: float, tolerance: float) -> Iterator[float]:
 
 
 def learning_data(
-    owner: str, observations: tuple[Observation, ...], classes: Mapping[str, int | None], gaps: GapRule, order: int
+    owner: str,
+    observations: tuple[Observation, ...],
+    classes: Mapping[str, int | None],
+    gaps: GapRule,
+    order: int,
+    pseudo_count: float,
 ) -> LearningData:
     """History of observations under the first law.
 
@@ -400,7 +400,8 @@ def learning_data(
     number = int(np.prod([len(cut) + 1 for cut in cuts.values()], dtype=np.int64))
     tables = chain.tables if (problem.layout.previous >= 0).any() else ()
     start = ChainLaw(np.tile(shown / shown.sum(), (number, 1)), tables)
-    return LearningData(problem, cuts, _path_classes(history, cuts), _powers(problem, gaps, order), start)
+    powers = _powers(problem, gaps, order)
+    return LearningData(problem, cuts, _path_classes(history, cuts), powers, start, pseudo_count)
 
 
 def _path_classes(history: JointHistory, cuts: Mapping[str, tuple[float, ...]]) -> IntArray:

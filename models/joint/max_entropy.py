@@ -152,15 +152,9 @@ class MaxEntropy:
 
 
 class TiltedLaw(NamedTuple):
-    """Law of minimum relative entropy.
+    """Law of minimum relative entropy: posterior, messages, and ``steps``, shape ``(Q, m)``.
 
-    Attributes
-    ----------
-    posterior : JointPosterior
-    steps : float array, shape (Q, m)
-        Expected number of each transition, by row of the ``table`` of the layout.
-    messages : Messages
-        Fitted messages and tilts.
+    ``steps`` is the expected number of each transition, by row of the ``table`` of the layout.
     """
 
     posterior: JointPosterior
@@ -169,14 +163,9 @@ class TiltedLaw(NamedTuple):
 
 
 class ForwardLaw(NamedTuple):
-    """Laws of minimum relative entropy of all prefixes of a history.
+    """Laws of minimum relative entropy of all prefixes: the posterior of each release given the releases up to it, and ``weights``.
 
-    Attributes
-    ----------
-    posterior : JointPosterior
-        Of each release given the releases up to it.
-    weights : float array, shape (B,)
-        Weight of each possible value of each record given the releases before, without its group; sums to 1 for each record.
+    ``weights``, shape ``(B,)``, are those of each possible value of each record given the releases before, without its group.
     """
 
     posterior: JointPosterior
@@ -211,12 +200,8 @@ def contradicted_groups(
 class ChainLaw(NamedTuple):
     """Law of the values of all respondents.
 
-    Attributes
-    ----------
-    prior : float array, shape (c, m)
-        Distribution of the first value in each class.
-    tables : tuple of float array, shapes (m, m), (m, m, m), ..., d arrays
-        Transitions after 1, ..., d known values; none where no respondent has two records.
+    ``prior``, shape ``(c, m)``, is the distribution of the first value in each class; ``tables``, shapes
+    ``(m, m), (m, m, m), ...``, are the transitions after 1, ..., d known values, none where no respondent has two records.
     """
 
     prior: FloatArray
@@ -224,22 +209,11 @@ class ChainLaw(NamedTuple):
 
 
 def expected_counts(law: TiltedLaw, classes: IntArray, number: int, powers: IntArray, chain: ChainLaw) -> ChainLaw:
-    """Expected numbers of first values of each class and of transitions, in the shapes of a law.
+    """Expected numbers of first values of each class and of transitions under a fitted law, in the shapes of ``chain``.
 
-    Parameters
-    ----------
-    law : TiltedLaw
-    classes : int array, shape (respondents,)
-        Class of each path that belongs to a respondent.
-    number : int
-        Number c of classes.
-    powers : int array, shape (K,)
-        Number of steps of each transition table of the problem; 1 for chains of an order over 1.
-    chain : ChainLaw
-        Law of which the tables are powers.
+    ``classes``, shape ``(respondents,)``, is the class of each path of a respondent, ``number`` the number of classes, and
+    ``powers``, shape ``(K,)``, the number of steps of each transition table, of which ``chain`` has the single ones.
 
-    Notes
-    -----
     Exact given the law. A transition over g steps adds the expected numbers of its g single steps, given both of its ends.
     Cost: O(R m + K g m^3).
     """

@@ -61,13 +61,9 @@ def copied(messages: Messages) -> Messages:
 class Scratch(NamedTuple):
     """Arrays that every visit overwrites, of the size of the largest group.
 
-    Attributes
-    ----------
-    predicted : float array, shape (states of the records of a group,)
-    weights, published : float array, shape (members of a group, values of a group)
-        Weight of each own and of each published value of a record given all other releases.
-    expected, likelihood : float array, shape (values of a group,)
-    message, onward : float array, shape (states of a record,)
+    ``predicted`` has the states of the records of a group, ``message`` and ``onward`` those of a record; ``weights`` and
+    ``published``, shape (members, values), the weight of each own and published value given all other releases; ``expected`` and
+    ``likelihood`` the values of a group.
     """
 
     predicted: FloatArray
@@ -112,20 +108,11 @@ def fit_tilts(
     """Fit the tilts of the first ``groups`` groups until all expected counts are within a tolerance; return the number of visits.
 
     Sweeps go forward and backward in time, and visit the groups whose messages have changed by more than a threshold since their
-    last visit. The threshold decreases until every group meets the tolerance.
+    last visit. The threshold decreases until every group meets the tolerance; ``step`` is called before the sweeps of each. Most
+    laws need those of `thresholds`, some need smaller ones. The iteration stops after a sweep with ``max_visits`` visits in all.
 
-    Parameters
-    ----------
-    groups : int
-    at, messages, scratch, pending
-        As for `visit`; the last three are overwritten. ``pending`` is infinite for groups that were never visited.
-    gap : float array, shape (G,)
-        Overwritten with the deviation of each group, as `visit` returns it.
-    tolerance : float
-    max_visits : float
-        Number of visits at which the iteration stops; checked after each sweep.
-    step : callable
-        Called before the sweeps of each threshold. Most laws need those of `thresholds`, some need smaller ones.
+    ``messages``, ``scratch`` and ``pending`` are those of `visit`; ``pending`` is infinite for groups that were never visited.
+    ``gap``, shape ``(G,)``, is overwritten with the deviation of each group, as `visit` returns it.
     """
     visits, change = 0, FIRST_CHANGE
     while visits < max_visits and change >= tolerance * 1e-6:
@@ -191,24 +178,11 @@ def visit(
 ) -> float:
     """Scale the tilts of a group to its counts, given all other releases, and send messages to neighbouring records.
 
-    Parameters
-    ----------
-    g : int
-    records : int
-        Records from this number on are not part of the problem.
-    at, messages, scratch
-        ``messages`` and ``scratch`` are overwritten.
-    pending : float array, shape (G,)
-        Change of the messages to each group since its last visit, in total variation of the beliefs of its neighbours; overwritten.
-    rounds : int
-        Largest number of rounds of scaling; 0 to measure only.
-    tolerance : float
-        Deviation at which scaling stops.
+    ``messages`` and ``scratch`` are overwritten. Records from number ``records`` on are not part of the problem. ``pending``, shape
+    ``(G,)``, is the change of the messages to each group since its last visit, in total variation of the beliefs of its neighbours.
+    There are at most ``rounds`` rounds of scaling, to a deviation of ``tolerance``; 0 measures only.
 
-    Returns
-    -------
-    float
-        Total variation between the expected and the published counts before scaling, as a share of the members.
+    Returns the total variation between the expected and the published counts before scaling, as a share of the members.
     """
     first, last = at.group_starts[g], at.group_starts[g + 1]
     start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
@@ -332,15 +306,7 @@ def write_record_weights(
 def write_predicted(predicted: FloatArray, first: int, last: int, at: Layout, forward: FloatArray) -> None:
     """Law of the state of each record given the earlier records and its evidence; uniform where they leave no possible value.
 
-    Parameters
-    ----------
-    predicted : float array, shape (states of the records,) at least
-        Overwritten.
-    first, last : int
-        Records of one group, from ``first`` to the one before ``last``.
-    at : Layout
-    forward : float array, shape (S,)
-        Forward messages.
+    ``predicted`` is overwritten for the records ``first`` to ``last - 1`` of one group; ``forward`` has the forward messages.
     """
     starts, rows, table, values, prior = at.state_starts, at.state_rows, at.table, at.values, at.prior
     previous, evidence, evidence_row = at.previous, at.evidence, at.evidence_row
@@ -388,24 +354,12 @@ def send_forward(
     stride: int,
     pending: FloatArray,
 ) -> None:
-    """Message of each record to the next one of its path: ``alpha_r = predicted L``, normalized.
+    """Message of each record to the next one of its path: ``alpha_r = predicted L``, normalized; overwrites ``messages.forward``.
 
-    Parameters
-    ----------
-    first, last : int
-        Records of one group.
-    records : int
-        Records from this number on are not part of the problem; nothing is added to their ``pending``.
-    at, messages
-        ``messages.forward`` is overwritten.
-    predicted : float array
-        As `write_predicted` wrote it.
-    likelihood : float array
-        Likelihood of value s of record r at ``(r - first) * stride + s``.
-    stride : int
-        0 if all records have the same likelihood, else the number of values of the group.
-    pending : float array, shape (G,)
-        The change of each message is added to that of the group which receives it.
+    ``predicted`` is that of `write_predicted` for the records ``first`` to ``last - 1`` of one group. The likelihood of value s
+    of record r is at ``(r - first) * stride + s``: ``stride`` is 0 if all records have the same. The change of each message is
+    added to ``pending``, shape ``(G,)``, of the group which receives it; records from number ``records`` on are not part of the
+    problem.
     """
     starts, following, group = at.state_starts, at.following, at.group
     forward, backward = messages.forward, messages.backward
@@ -529,14 +483,9 @@ def expected_steps(
 ) -> tuple[FloatArray, FloatArray]:
     """Expected number of each transition, and the probability that the step to each record is impossible.
 
-    Parameters
-    ----------
-    at, messages
-        Of a fitted law; read only.
-    impossible : bool array, shape (Q, m)
-        Entries of the transition tables that the knowledge rules out.
-    records : tuple of int
-        First record, and the one after the last, to which steps lead. ``(0, R)`` for all.
+    ``at`` and ``messages`` are those of a fitted law. ``impossible``, shape ``(Q, m)``, are the entries of the transition tables
+    that the knowledge rules out. ``records`` are the first record and the one after the last, to which steps lead; ``(0, R)`` for
+    all.
 
     Returns
     -------
@@ -588,19 +537,10 @@ def expected_steps(
 
 @compiled
 def log_weight(at: Layout, tilt: FloatArray) -> float:
-    """Negative dual, ``sum over paths of log Z_i(tilt) - sum over groups of n_gs log tilt_gs``.
+    """Negative dual, ``sum over paths of log Z_i(tilt) - sum over groups of n_gs log tilt_gs``; ``tilt`` has the shape ``(V,)``.
 
-    ``tilt``, shape ``(V,)``, is the factor of each published value of each group.
-
-    Returns
-    -------
-    float
-        At least the negative relative entropy of the tilted law, and equal to it where the tilts meet the counts. Where every
-        group has one member, the log-likelihood of the values; minus infinity where a path has weight 0.
-
-    Notes
-    -----
-    Cost: O(S d), one forward pass.
+    At least the negative relative entropy of the tilted law, and equal to it where the tilts meet the counts. Where every group has
+    one member, the log-likelihood of the values; minus infinity where a path has weight 0. Cost: O(S d), one forward pass.
     """
     log_z = 0.0
     for position in range(len(tilt)):

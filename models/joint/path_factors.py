@@ -113,20 +113,10 @@ def evidence_factor(f: PathFactors, r: int, x: int) -> float:
 class Workspace(NamedTuple):
     """Buffers of a move, allocated once for each chain.
 
-    Attributes
-    ----------
-    pair : int array, shape (T + d, 2)
-        Records of the pair at each meeting.
-    forward : float array, shape (T + d, 2^d)
-        Filtered weights of the last d decisions.
-    weight : float array, shape (T + d, 2^d, 2)
-        Weight of each decision given the last d ones.
-    own : float array, shape (2, m)
-        Weights of the own values of two records.
-    codes : float array, shape (T, m^d)
-        Filtered weights of the last d own values of a path; no row if multisets fix all own values.
-    cursor : int array, shape (1,)
-        Record that the next move visits.
+    ``pair``, shape ``(T + d, 2)``, are the records of the pair at each meeting; ``forward``, shape ``(T + d, 2^d)``, the filtered
+    weights of the last d decisions; ``weight``, shape ``(T + d, 2^d, 2)``, that of each decision given the last d ones; ``own``,
+    shape ``(2, m)``, the weights of the own values of two records; ``codes``, shape ``(T, m^d)``, those of the last d own values
+    of a path, no row if multisets fix all own values; ``cursor`` the record that the next move visits.
     """
 
     pair: IntArray

@@ -46,15 +46,10 @@ MAX_SWEEPS = 2**16 * BATCHES - BATCHES
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
 class SampledPosterior(JointPosterior):
-    """Posterior of a joint problem by Markov chains.
+    """Posterior of a joint problem by Markov chains: a `JointPosterior` with the log density of each draw.
 
-    Attributes
-    ----------
-    problem, beliefs, status, gap, rounds, standard_error, ess, rhat, rule, log_evidence, log_tilted, relaxed
-        As in `JointPosterior`.
-    log_density : float array, shape (chains, sweeps)
-        Logarithm of the joint density of own and published values of each draw, without its constant. Chains that have converged
-        have the same mean.
+    ``log_density``, shape ``(chains, sweeps)``, is the logarithm of the joint density of own and published values, without its
+    constant. Chains that have converged have the same mean.
     """
 
     log_density: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
@@ -278,18 +273,8 @@ def later_messages(problem: JointProblem) -> FloatArray:
 
 
 def path_start(problem: JointProblem, later: FloatArray, rng: np.random.Generator) -> Assignment:
-    """Random assignment of each group, given those of the earlier releases.
+    """Random assignment of each group, given those of the earlier releases; ``later`` is the result of `later_messages`.
 
-    Parameters
-    ----------
-    problem : JointProblem
-        With a chain of order 1 or 0.
-    later : float array, shape (S,)
-        Result of `later_messages`.
-    rng : numpy.random.Generator
-
-    Notes
-    -----
     A group begins at a uniform random arrangement, and pairs of its records exchange their values or keep them, in proportion to
     the weights of both. This is exact as `EXCHANGES` grows where the weights are positive. Groups with distorted values start as
     in `independent_start`. Cost: O(S + m R + R `EXCHANGES`).
@@ -366,36 +351,24 @@ def chain_diagnostics(counts: Counts, starts: IntArray, length: int) -> ChainDia
         error = sqrt(V + 2 (1 - 2 p)^2 / n^2)
 
     V_1, V_2 and V_c are variances of the mean p, from the sample variance of the means of batches, of pairs of batches, and of
-    chains.
+    chains. ``counts``, shape ``(chains, b, B)``, is the number of draws of 1 in each of b batches of each chain, b even and at
+    least 4, for each of B beliefs; ``starts`` has the beliefs of each record, ``length`` is the number of draws of a batch.
 
-    Parameters
-    ----------
-    counts : unsigned int array, shape (chains, b, B)
-        Number of draws of 1 in each of b batches of each chain, b even and at least 4, for each of B beliefs.
-    starts : int array, shape (R + 1,)
-        Beliefs of each record.
-    length : int
-        Number of draws of a batch.
+    The effective sample size is at most ten times the number of draws. A belief whose draws are equal in each chain, and not
+    in all, has one less than the number of chains, and an infinite R-hat. A belief with equal draws in all chains has as many
+    as draws, and R-hat 1; its standard error is not 0 unless its record has one possible value.
 
-    Returns
-    -------
-    ChainDiagnostics
-        The effective sample size is at most ten times the number of draws. A belief whose draws are equal in each chain, and not
-        in all, has one less than the number of chains, and an infinite R-hat. A belief with equal draws in all chains has as many
-        as draws, and R-hat 1; its standard error is not 0 unless its record has one possible value. R-hat is that of half chains.
-
-    Notes
-    -----
-    V_1 is too small where batches are not much longer than autocorrelations (batch means, Glynn and Whitt 1991). ``2 V_2 - V_1``
-    corrects this to the first order: a lugsail estimate with r = 2 and c = 1/2 (Vats and Flegal 2022), which adds the
-    autocorrelation of adjacent batches to V_1. V_c has one degree of freedom less than chains; for one chain it is 0.
+    Notes ----- V_1 is too small where batches are not much longer than autocorrelations (batch means, Glynn and Whitt 1991).
+    ``2 V_2 - V_1`` corrects this to the first order: a lugsail estimate with r = 2 and c = 1/2 (Vats and Flegal 2022). V_c has
+    one degree of freedom less than chains; for one chain it is 0.
 
     The second term of the error stands for values that were drawn a few times or never: two standard errors are about the
     interval of Agresti and Coull (1998), with two successes and two failures added to n draws. Here n is the effective sample
     size of the record: the sum of ``p (1 - p)`` over its values, divided by that of V, at most the number of draws.
 
-    Split R-hat: Gelman et al. 2013, section 11.4, without rank-normalization; means and variances of draws of 0 or 1 follow from
-    counts. Approximate. Not seen: values that no chain visits, if the chains agree on the others. Cost: O(chains b B).
+    R-hat is that of half chains: Gelman et al. 2013, section 11.4, without rank-normalization; means and variances of draws of 0
+    or 1 follow from counts. Approximate. Not seen: values that no chain visits, if the chains agree on the others. Cost: O(chains
+    b B).
     """
     chains, batches, beliefs = counts.shape
     draws = float(chains * batches * length)

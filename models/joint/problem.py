@@ -382,23 +382,11 @@ def components(problem: JointProblem) -> list[IntArray]:
 
 
 def sub_problem(problem: JointProblem, records: IntArray) -> JointProblem:
-    """Problem of some records alone.
+    """Problem of some records alone: all records of some components, ascending. Cost: O(r log r + N + G).
 
-    Parameters
-    ----------
-    problem : JointProblem
-    records : int array, shape (r,)
-        Ascending, without repetition: all records of some components. Of a group without counts, a part of the records is enough.
-
-    Returns
-    -------
-    JointProblem
-        Its records, paths and groups are in the order of the problem, numbered anew. Releases keep their numbers, and records
-        keep their possible values.
-
-    Notes
-    -----
-    Not checked: that the records hold the whole of each path. Cost: O(r log r + N + G).
+    Records, paths and groups are in the order of the problem, numbered anew. Releases keep their numbers, and records their
+    possible values. Of a group without counts, a part of the records is enough. Not checked: that the records hold the whole of
+    each path.
     """
     records = np.asarray(records, dtype=np.int64)
     paths, path = np.unique(problem.path[records], return_inverse=True)

@@ -337,16 +337,7 @@ def compiled_program(model: "pm.Model", names: Sequence[str], nuts_sampler: str)
 
 
 class Part(NamedTuple):
-    """Problem that is sampled by itself.
-
-    Attributes
-    ----------
-    name : str
-        Name of the part in error messages.
-    problem : Problem
-    rows, groups : int array
-        Rows and groups of the release that receive the posterior.
-    """
+    """Problem that is sampled by itself: its name in errors, and the rows and groups of the release that receive the posterior."""
 
     name: str
     problem: Problem

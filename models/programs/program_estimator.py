@@ -47,15 +47,7 @@ class BeliefDraws(NamedTuple):
 
 
 class PartSummary(NamedTuple):
-    """Posterior of the r group members of a part with g groups.
-
-    Attributes
-    ----------
-    mean, standard_error, ess, rhat : float array, shape (r, m)
-    status : int array, shape (g,)
-    divergences : int
-        Number of divergent draws.
-    """
+    """Posterior of the r group members of a part, arrays of shape ``(r, m)``, with the status of its groups and divergent draws."""
 
     mean: FloatArray
     standard_error: FloatArray

@@ -280,23 +280,11 @@ cast(Any, register_funcify_default_op_cache_key)(LogPermanent)(_for_numba)
 def weights_and_beliefs(
     log_prior: FloatArray, counts: IntArray, row: IntArray, kind: IntArray, order: IntArray, starts: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Log-weight of all assignments of every group, and belief of each respondent.
+    """Log-weight of all assignments of every group, shape ``(g,)``, and belief of each respondent, shape ``(n, m)``.
 
-    Parameters
-    ----------
-    log_prior : float array, shape (r, m)
-    counts : int array, shape (g, m)
-    row : int array, shape (n,)
-        Row of ``log_prior`` of each respondent.
-    kind : int array, shape (n,)
-        Numbers from 0 within each group, equal for respondents of one row.
-    order, starts : int array
-        Rows of each group, as `group_rows` returns them; groups after the last of them have none.
-
-    Returns
-    -------
-    tuple of float array, of shapes (g,) and (n, m)
-        As `LogPermanent` describes.
+    As `LogPermanent` describes, with its settings as arrays: ``row``, shape ``(n,)``, is the row of ``log_prior`` of each
+    respondent; ``kind``, shape ``(n,)``, numbers respondents from 0 within each group, equally for one row; ``order`` and
+    ``starts`` are those of `group_rows`, and groups after the last of them have no respondent.
     """
     log_weight, belief = np.zeros(len(counts)), np.exp(log_prior)[row]
     for j in range(len(counts)):

@@ -330,7 +330,10 @@ def published_groups_model(
 
     values = problems[0].prior.shape[1]
     concentrations = _concentrations(concentration, (unknown.weights.shape[1], values), unknown.axis)
-    group, counts = _concatenated(problems)
+    # Groups of all releases, numbered consecutively.
+    before = np.cumsum([0, *(len(problem.counts) for problem in problems)])
+    shifted = [np.where(p.group < 0, -1, p.group + shift) for p, shift in zip(problems, before, strict=False)]
+    group, counts = np.concatenate(shifted), np.concatenate([problem.counts for problem in problems])
     permanent = LogPermanent(group, unknown.row)
     permanent.check_counts(counts)
     coords = {
@@ -362,13 +365,6 @@ def _add_beliefs(belief: Any, sizes: list[int]) -> None:
     for t, (size, end) in enumerate(zip(sizes, ends, strict=True)):
         model.add_coord(f"respondent_{t}", range(size))
         pm.Deterministic(f"belief_{t}", belief[end - size : end], dims=(f"respondent_{t}", "value"))
-
-
-def _concatenated(problems: Sequence[Problem]) -> tuple[IntArray, IntArray]:
-    """Groups of all releases, numbered consecutively, and their counts."""
-    before = np.cumsum([0, *(len(problem.counts) for problem in problems)])
-    shifted = [np.where(p.group < 0, -1, p.group + shift) for p, shift in zip(problems, before, strict=False)]
-    return np.concatenate(shifted), np.concatenate([problem.counts for problem in problems])
 
 
 def _concentrations(concentration: "float | FloatArray", shape: tuple[int, int], axis: str) -> FloatArray:

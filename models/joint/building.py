@@ -100,9 +100,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         )
     m = check_one_domain(observations)
     claims = [_checked_claims(adversary, observation) for observation in observations]
-    claimed = [np.zeros(0, dtype=np.int64) if claim is None else np.unique(claim.rows) for claim in claims]
-    who = _respondents(observations)
-    records = _records(adversary, observations, who, claimed)
+    rows = _all_rows(observations)
+    records = _records(adversary, rows, claims)
     classes = _record_classes(adversary, observations, records)
     steps = chain_steps(adversary, records.release, records.respondent, m, classes)
     group, counts, release = _groups(observations, records)
@@ -136,7 +135,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         emission_row=emission_row,
         respondents=len(prior),
     )
-    return JointHistory(problem, adversary, observations, *_places(observations, who, records, place), classes)
+    return JointHistory(problem, adversary, observations, *_places(rows, records, place, len(observations)), classes)
 
 
 def _checked_claims(adversary: Adversary, observation: Observation) -> Claims | None:
@@ -159,34 +158,31 @@ def check_one_domain(observations: tuple[Observation, ...]) -> int:
     return len(domains[0]) if domains else 0
 
 
-def _respondents(observations: tuple[Observation, ...]) -> list[IntArray]:
-    """Number of the respondent of each row of each release, in the order of first appearance."""
-    if not observations:
-        return []
-    everyone = np.concatenate([observation.people.respondents for observation in observations])
-    numbers, _ = pd.factorize(everyone)
-    return np.split(numbers.astype(np.int64), np.cumsum([len(observation.people) for observation in observations])[:-1])
+def _all_rows(observations: tuple[Observation, ...]) -> Records:
+    """All rows of all observations, in their order; respondents are numbered in the order of first appearance."""
+    sizes = [len(observation.people) for observation in observations]
+    if not sizes:
+        return Records(*np.zeros((4, 0), dtype=np.int64))
+    numbers, _ = pd.factorize(np.concatenate([observation.people.respondents for observation in observations]))
+    row = np.concatenate([np.arange(size) for size in sizes])
+    group = np.concatenate([observation.group for observation in observations])
+    return Records(numbers.astype(np.int64), np.repeat(np.arange(len(sizes)), sizes), row, group)
 
 
-def _records(
-    adversary: Adversary, observations: tuple[Observation, ...], who: list[IntArray], claimed: list[IntArray]
-) -> Records:
+def _records(adversary: Adversary, rows: Records, claims: list[Claims | None]) -> Records:
     """Records that enter the law: published ones, claimed ones, and with ``gaps="power"`` those of hidden steps."""
-    number = int(max((rows.max(initial=-1) for rows in who), default=-1)) + 1
-    nothing = np.zeros(0, dtype=np.int64)
-    steps_at_gaps = adversary.gaps == "power" and adversary.transitions is not None
-    first, seen = np.full(number, len(observations)), [Records(nothing, nothing, nothing, nothing)]
-    for t, (observation, rows) in enumerate(zip(observations, who, strict=True)):
-        included = observation.group >= 0
-        included[claimed[t]] = True
-        np.minimum.at(first, rows[included], t)
-        if steps_at_gaps:
-            included |= first[rows] < t
-        kept = np.flatnonzero(included)
-        seen.append(Records(rows[kept], np.full(len(kept), t), kept, observation.group[kept]))
-    records = Records(*(np.concatenate(parts) for parts in zip(*seen, strict=True)))
-    if steps_at_gaps and chains_at(adversary.transitions, 0)[0].order > 1:
-        records = _with_hidden_steps(records, number, len(observations))
+    included, starts = rows.group >= 0, np.searchsorted(rows.release, np.arange(len(claims)))
+    for start, claim in zip(starts, claims, strict=True):
+        if claim is not None:
+            included[start + claim.rows] = True
+    number, chain = int(rows.respondent.max(initial=-1)) + 1, adversary.transitions
+    if adversary.gaps == "power" and chain is not None:
+        first = np.full(number, len(claims))
+        np.minimum.at(first, rows.respondent[included], rows.release[included])
+        included |= first[rows.respondent] < rows.release
+    records = Records(*(array[included] for array in rows))
+    if adversary.gaps == "power" and chain is not None and chains_at(chain, 0)[0].order > 1:
+        records = _with_hidden_steps(records, number, len(claims))
     # Unpublished records stand behind the groups of their release.
     within = np.where(records.group >= 0, records.group, np.iinfo(np.int64).max)
     order = np.lexsort((within, records.release))
@@ -229,16 +225,12 @@ def _groups(observations: tuple[Observation, ...], records: Records) -> tuple[In
     """
     m = observations[0].counts.shape[1] if observations else 0
     unpublished = np.bincount(records.release[records.group < 0], minlength=len(observations)) > 0
-    parts, release, starts = [np.zeros((0, m), dtype=np.int64)], [np.zeros(0, dtype=np.int64)], [0]
-    for t, observation in enumerate(observations):
-        groups = len(observation.counts) + int(unpublished[t])
-        parts.append(np.vstack([observation.counts, np.zeros((groups - len(observation.counts), m), dtype=np.int64)]))
-        release.append(np.full(groups, t))
-        starts.append(starts[-1] + groups)
-    last = np.array([len(observation.counts) for observation in observations], dtype=np.int64)
-    start = np.array(starts, dtype=np.int64)[records.release]
-    group = start + np.where(records.group >= 0, records.group, last[records.release] if len(last) else 0)
-    return group, np.vstack(parts), np.concatenate(release).astype(np.int64)
+    none = np.zeros((1, m), dtype=np.int64)
+    parts = [np.vstack([seen.counts, none[: int(one)]]) for seen, one in zip(observations, unpublished, strict=True)]
+    sizes = np.array([len(part) for part in parts], dtype=np.int64)
+    starts, last = np.cumsum(sizes) - sizes, sizes - unpublished
+    group = starts[records.release] + np.where(records.group >= 0, records.group, last[records.release])
+    return group, np.vstack([none[:0], *parts]), np.repeat(np.arange(len(parts)), sizes)
 
 
 def _priors(
@@ -255,21 +247,21 @@ def _priors(
 
 
 def _places(
-    observations: tuple[Observation, ...], who: list[IntArray], records: Records, place: IntArray
+    rows: Records, records: Records, place: IntArray, releases: int
 ) -> tuple[tuple[IntArray, ...], tuple[IntArray, ...]]:
-    """Record of each row of each release, and the last record of its respondent before."""
-    last = np.full(int(max((rows.max(initial=-1) for rows in who), default=-1)) + 1, -1)
-    cuts = np.searchsorted(records.release, np.arange(len(observations) + 1))
-    record, before = [], []
-    for t, rows in enumerate(who):
-        part = slice(cuts[t], cuts[t + 1])
-        published = records.row[part] >= 0
-        at = np.full(len(rows), -1)
-        at[records.row[part][published]] = place[part][published]
-        record.append(at)
-        before.append(last[rows])
-        last[records.respondent[part]] = place[part]
-    return tuple(record), tuple(before)
+    """Record of each row of each release, and the last record of its respondent before; -1 for none."""
+    record, before = np.full((2, len(rows.row)), -1)
+    starts = np.searchsorted(rows.release, np.arange(releases + 1))
+    seen = np.flatnonzero(records.row >= 0)
+    record[starts[records.release[seen]] + records.row[seen]] = place[seen]
+    key, own = records.respondent * releases + records.release, rows.respondent * releases + rows.release
+    order = np.argsort(key)
+    at = np.searchsorted(key[order], own) - 1
+    found = np.flatnonzero(at >= 0)
+    last = order[at[found]]
+    met = records.respondent[last] == rows.respondent[found]
+    before[found[met]] = place[last[met]]
+    return tuple(np.split(record, starts[1:-1])[:releases]), tuple(np.split(before, starts[1:-1])[:releases])
 
 
 class ChainSteps(NamedTuple):

@@ -115,8 +115,8 @@ def _group(
     for number in range(component.max() + 1 if len(component) else 0):
         rows = np.flatnonzero(component == number)
         reached = np.zeros(len(capacity), dtype=np.bool_)
-        for i in rows:
-            reached |= pairs[i]
+        for member in rows:
+            reached |= pairs[member]
         values = np.flatnonzero(reached & (left > 0))
         part = np.zeros((len(rows), len(values)))
         for row in range(len(rows)):

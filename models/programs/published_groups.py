@@ -204,8 +204,8 @@ class LogPermanent(Op):
 
     def make_node(self, *inputs: Any) -> Any:
         """Apply the operation to a log-prior and counts (PyTensor's interface)."""
-        log_prior, counts = inputs
-        log_prior, counts = as_tensor(log_prior, ndim=2, dtype="float64"), as_tensor(counts, ndim=2)
+        log_prior: Any = as_tensor(inputs[0], ndim=2, dtype="float64")
+        counts: Any = as_tensor(inputs[1], ndim=2)
         if np.dtype(counts.dtype).kind not in "iu":
             raise TypeError(f"counts are {counts.dtype}; how often a value is shown is a whole number.")
         if isinstance(counts, Constant):

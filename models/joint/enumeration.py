@@ -1,7 +1,7 @@
 """Exact joint posterior by enumeration of the states of each component, and the choice of a solver for each component."""
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -360,7 +360,7 @@ class JointAuto:
         beliefs[place] = posterior.beliefs
         status[groups] |= posterior.status
         gap[groups] = posterior.gap
-        diagnostics = {}
+        diagnostics: dict[str, Any] = {}
         for name, exact in (("standard_error", 0.0), ("ess", np.inf), ("rhat", 1.0)):
             if (numbers := getattr(posterior, name)) is not None:
                 diagnostics[name] = np.full(len(beliefs), exact)

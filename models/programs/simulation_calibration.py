@@ -200,13 +200,13 @@ def calibration_ranks(
             of_draws = [function(one, data) for one in each]
             what = f"the quantity {name!r}"
             ranked[name] = _finite(what, of_draws), _finite(what, function(dict(truth), data))
-        for name, (of_draws, value) in ranked.items():
+        for name, (drawn, value) in ranked.items():
             if number and (name not in quantiles or quantiles[name][0].shape != value.shape):
                 raise ValueError(
                     f"{owner}: the truth of simulation {number} has {name!r} of shape {value.shape}, and that of simulation 0 has "
                     "not; all truths have the same names and shapes."
                 )
-            quantiles.setdefault(name, []).append(_quantile(value, of_draws, generator))
+            quantiles.setdefault(name, []).append(_quantile(value, drawn, generator))
         divergences.append(int(divergent))
     return CalibrationRanks({name: np.array(each) for name, each in quantiles.items()}, np.array(divergences))
 

@@ -342,10 +342,9 @@ def _under(data: LearningData, law: ChainLaw) -> Layout:
     """Layout of the history under a law, with a uniform distribution of weight `DOUBT` mixed in."""
     prior, tables = with_law(data.problem, law, data.classes, data.powers)
     at, m = data.problem.layout, data.problem.values
-    rows = {"prior": prior}
     if law.tables:
-        rows["table"] = np.vstack([np.reshape(table, (-1, m)) for table in tables])
-    return at._replace(**{name: (1 - DOUBT) * each + DOUBT / m for name, each in rows.items()})
+        at = at._replace(table=(1 - DOUBT) * np.vstack([table.reshape(-1, m) for table in tables]) + DOUBT / m)
+    return at._replace(prior=(1 - DOUBT) * prior + DOUBT / m)
 
 
 def _maximized(data: LearningData, tilted: TiltedLaw, law: ChainLaw) -> tuple[ChainLaw, ChainLaw, float]:

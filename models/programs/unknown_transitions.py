@@ -337,7 +337,7 @@ def _counted(owner: str, sequences: Any, classes: Any, order: int, values: int |
         check_chain_size(order, int(values))
     if isinstance(sequences, History):
         cuts = class_cuts(owner, sequences.schema, classes)
-        labels = class_labels(sequences.schema, cuts)
+        labels: list[Any] = class_labels(sequences.schema, cuts)
         visits = list(_by_view(sequences, lambda view: view.sensitive))
         own = list(_by_view(sequences, lambda view: class_codes(cuts, view.people)))
         domain: Sequence[Any] = [coordinate(value) for value in sequences.schema.values]
@@ -410,12 +410,10 @@ def known_visits(
     """Visits of each respondent from the first known value to the last, and the sensitive domain."""
     domain: Sequence[Hashable]
     if isinstance(sequences, History):
-        domain, (respondent, visits) = (
-            sequences.schema.values,
-            end_to_end(_by_view(sequences, lambda view: view.sensitive)),
-        )
+        domain = sequences.schema.values
+        respondent, visits = end_to_end(_by_view(sequences, lambda view: view.sensitive))
     else:
-        respondent, visits = end_to_end([np.asarray(part) for part in sequences])
+        respondent, visits = end_to_end(sequences)
         domain = range(values or int(visits.max(initial=0)) + 1)
     wrong = visits[(visits < MISSING) | (visits >= len(domain))]
     if len(wrong):

@@ -14,7 +14,6 @@ from foreknow.models import Auto, Beliefs, Estimator, Observation, Posterior
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.foreground.attribute_signatures import (
     AttributeSets,
     AttributeSignatures,
@@ -31,6 +30,7 @@ from foreknow.models.foreground.global_distribution import (
     posterior_beliefs,
     sampled_beliefs,
 )
+from foreknow.models.problem import check_is_estimator
 from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import MAX_FLOAT, check_choice, check_kind, check_not_class, is_number, is_whole, shown
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values

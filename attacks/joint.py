@@ -13,7 +13,7 @@ from foreknow.attacks.signature import read_signatures, signature_evidence
 from foreknow.models import Adversary, Averaged, Beliefs, GroupMessages, LearnedKnowledge, Release, joint_history
 from foreknow.models.joint import JointSolver, joint_log_evidence, release_beliefs
 from foreknow.models.joint.building import first_signatures_log_evidence, with_signatures
-from foreknow.models.joint.posterior import check_is_solver
+from foreknow.models.joint.problem import check_is_solver
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
 from foreknow.models.progress import Progress, check_progress

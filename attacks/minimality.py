@@ -12,9 +12,16 @@ from foreknow.attacks.attack import Published, each_release, group_shares, table
 from foreknow.models import Beliefs, Observation, Posterior
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.beliefs import ReleaseBeliefs
-from foreknow.models.estimators.arguments import check_state_limit
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, group_rows
-from foreknow.models.settings import MAX_FLOAT, check_array_size, check_choice, check_range, check_whole, is_whole
+from foreknow.models.settings import (
+    MAX_FLOAT,
+    check_array_size,
+    check_choice,
+    check_range,
+    check_state_limit,
+    check_whole,
+    is_whole,
+)
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 type Rule = Literal["cuts", "classes"]

@@ -11,7 +11,6 @@ import pandas as pd
 from foreknow.models.advice import Advice, message_of
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators import Auto, TooLarge
-from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.knowledge.cascades import TAKES_CLAIMS, Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain
@@ -20,7 +19,7 @@ from foreknow.models.knowledge.priors import Prior
 from foreknow.models.knowledge.sequences import GapRule, check_gaps
 from foreknow.models.mechanisms import Channel, counterfeit_posterior, distortion_posterior, fitted_channel
 from foreknow.models.memory import Memory, Revision, joint_size, predict_by_class, remember, with_classes
-from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, probability_rows
+from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, check_is_estimator, probability_rows
 from foreknow.models.settings import as_floats, check_choice, check_kind, check_not_class, shown
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.people import People

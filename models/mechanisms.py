@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.exact import log_evidence
-from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Posterior, Problem, group_sums
+from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Posterior, Problem, chosen_groups, group_sums
 
 MAX_ROUNDS = 200
 """Largest number of rounds of a distribution that is estimated together with the beliefs."""
@@ -57,7 +57,7 @@ def counterfeit_posterior(problem: Problem, people: int, estimate: Callable[[Pro
     counts, invented_group = problem.counts, problem.group[people:]
     invented = np.bincount(invented_group, minlength=len(counts))
     with_counterfeits = invented > 0
-    part = _selected_groups(problem, with_counterfeits)
+    part = chosen_groups(problem, with_counterfeits)
     signature = signature_numbers(counts)
     expected = counts * (invented / np.maximum(counts.sum(axis=1), 1))[:, None]
     prior, change = problem.prior, np.inf
@@ -75,12 +75,6 @@ def counterfeit_posterior(problem: Problem, people: int, estimate: Callable[[Pro
     return replace(answer, status=np.where(unconverged, answer.status | UNCONVERGED, answer.status))
 
 
-def _selected_groups(problem: Problem, kept: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Problem:
-    """Problem in which all but some groups are empty."""
-    group = np.where(np.append(kept, False)[problem.group], problem.group, -1)
-    return Problem(problem.prior, group, np.where(kept[:, None], problem.counts, 0), problem.evidence)
-
-
 def signature_numbers(counts: IntArray) -> IntArray:
     """Number of the signature (set of shown values) of each group: int array, shape ``(g,)``; equal for equal sets."""
     return np.unique(counts > 0, axis=0, return_inverse=True)[1].reshape(-1)
@@ -95,15 +89,8 @@ def counterfeit_weights(counts: IntArray, expected: FloatArray, signature: IntAr
     """Weight of a counterfeit of each value, shape ``(g, m)``: 1 plus the number expected in other groups of the signature.
 
     This is the predictive distribution of a Dirichlet distribution with parameters 1 over the values of the signature. It
-    suffices where the rows of the respondents already contain the information of the signature.
-
-    Parameters
-    ----------
-    counts : int array, shape (g, m)
-    expected : float array, shape (g, m)
-        Expected number of counterfeits.
-    signature : int array, shape (g,)
-        Result of `signature_numbers`.
+    suffices where the rows of the respondents already contain the information of the signature. ``expected``, shape ``(g, m)``,
+    is the expected number of counterfeits, ``signature`` the result of `signature_numbers`.
     """
     return np.where(counts > 0, sums_of_other_groups(expected, signature) + 1, 0.0)
 
@@ -218,18 +205,10 @@ def fitted_channel(
 
 
 def emission_matrices(channel: Channel, counts: IntArray) -> FloatArray:
-    """Probability of each published value given the own value, by group: float array, shape ``(g, m, m)``.
+    """Probability of each published value given the own value, by group: ``[j, x, y]``, shape ``(g, m, m)``.
 
-    Parameters
-    ----------
-    channel : Channel
-    counts : int array, shape (g, m)
-        Multisets of the groups, of which each is one factor: own values that a group does not show are weighted by ``vanish``.
-
-    Returns
-    -------
-    float array, shape (g, m, m)
-        ``[j, x, y]``; the matrix of a group is divided by its largest row sum, which changes no posterior.
+    Own values that a group with ``counts``, shape ``(g, m)``, does not show are weighted by ``vanish``. The matrix of a group is
+    divided by its largest row sum, which changes no posterior.
     """
     m = counts.shape[1]
     share = channel.odds / (1 + channel.odds)
@@ -402,13 +381,8 @@ def signature_law(
 def received_shares(counts: IntArray, new: FloatArray, signature: IntArray) -> FloatArray:
     """Share of the newly assigned records of each value that the signature of each group received: shape ``(g, m)``.
 
-    Parameters
-    ----------
-    counts : int array, shape (g, m)
-    new : float array, shape (g, m)
-        Expected number of newly assigned records; those of the group itself are left out.
-    signature : int array, shape (g,)
-        Result of `foreknow.models.mechanisms.signature_numbers`.
+    ``new``, shape ``(g, m)``, is their expected number, of which those of the group itself are left out; ``signature`` is the
+    result of `signature_numbers`.
     """
     shown = np.zeros((int(signature.max(initial=-1)) + 1, counts.shape[1]))
     shown[signature] = counts > 0

@@ -1,6 +1,6 @@
 """Estimation problem of a release and its posterior, as arrays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntFlag
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, compiled
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_floats, is_whole, shown
+from foreknow.models.settings import as_floats, check_not_class, shown
 
 ROW_SUM_TOLERANCE = 1e-6
 """Largest difference from 1 of the sum of a row of probabilities. Within it, rows are normalized on entry, and negative
@@ -51,14 +51,6 @@ class Problem:
         Pseudo-counts for knowledge of single respondents: ``evidence[i, s]`` is added to the Dirichlet parameter of every
         assignment in which respondent i has value s (BayFrame, Definition 6). Only estimators over such parameters read it, as
         `DirichletMultinomial`; the others refuse a problem that has it.
-
-    Raises
-    ------
-    TypeError
-        If an argument is no array of numbers.
-    ValueError
-        If the shapes do not fit, a row is not a distribution, the counts of a group do not sum to its size, or evidence is
-        negative or not finite. The message names the place.
     """
 
     prior: FloatArray
@@ -68,12 +60,15 @@ class Problem:
 
     def __post_init__(self) -> None:
         prior = as_floats("Problem", "prior", self.prior, "is a float array of shape (n, m), a distribution per row")
-        group = _whole_numbers("group", self.group, "is an int array of shape (n,), the group of each respondent or -1")
-        counts = _whole_numbers("counts", self.counts, "is an int array of shape (g, m), the multiset of each group")
+        group, counts = np.asarray(self.group), np.asarray(self.counts)
+        for name, array in (("group", group), ("counts", counts)):
+            if array.dtype.kind not in "biu":
+                raise ValueError(f"{name} must be whole numbers, an array of an integer type; got {array.dtype}.")
         if prior.ndim != 2 or counts.ndim != 2 or prior.shape[1] != counts.shape[1] or group.shape != prior.shape[:1]:
             raise ValueError(
                 f"a problem needs prior (n, m), group (n,) and counts (g, m); got {prior.shape}, {group.shape} and {counts.shape}."
             )
+        group, counts = group.astype(np.int64, order="C"), counts.astype(np.int64, order="C")
         _check_groups(group, counts)
         object.__setattr__(self, "prior", probability_rows(prior, "the prior of respondent in row"))
         object.__setattr__(self, "group", group)
@@ -131,13 +126,14 @@ class Posterior:
 
     def first(self, n: int) -> "Posterior":
         """Posterior of the first n respondents, as without the counterfeits behind them."""
-        if not is_whole(n, 0):
-            raise ValueError(f"Posterior.first: n is {shown(n)}; it is a number of respondents, 0 or more.")
-        n = int(n)
-        rows = (self.probabilities, self.standard_error, self.ess, self.rhat)
-        probabilities, error, ess, rhat = (None if array is None else array[:n] for array in rows)
-        assert probabilities is not None
-        return Posterior(probabilities, self.status, error, ess, rhat, self.rule, self.error, self.divergences)
+        rows = {name: getattr(self, name) for name in ("probabilities", "standard_error", "ess", "rhat")}
+        return replace(self, **{name: array[:n] for name, array in rows.items() if array is not None})
+
+
+def chosen_groups(problem: Problem, chosen: BoolArray) -> Problem:
+    """Problem with the chosen groups only; respondents of other groups are outside all groups."""
+    group = np.where(np.append(chosen, False)[problem.group], problem.group, -1)
+    return Problem(problem.prior, group, np.where(chosen[:, None], problem.counts, 0), problem.evidence)
 
 
 class Estimator(Protocol):
@@ -149,6 +145,16 @@ class Estimator(Protocol):
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
         ...
+
+
+def check_is_estimator(owner: str, name: str, value: Any) -> None:
+    """Raise TypeError unless a setting is an estimator: an object that can be called and has the flag ``exact``."""
+    check_not_class(owner, name, value)
+    if not (callable(value) and hasattr(value, "exact")):
+        raise TypeError(
+            f"{owner}: {name} is {shown(value)}; it is an estimator object, as Exact() or Auto(). Make one of a function of the "
+            "prior (k, m) and the counts (m,) of one group by PerGroup(function)."
+        )
 
 
 def are_probabilities(rows: FloatArray) -> BoolArray:
@@ -166,19 +172,16 @@ def probability_rows(rows: FloatArray, what: str) -> FloatArray:
     rows : float array, shape (n, m)
     what : str
         Name of a row in error messages, to which its number is added.
-
-    Raises
-    ------
-    ValueError
-        If an entry is NaN or negative, or the sum of a row differs from 1 by more than `ROW_SUM_TOLERANCE`. The message names
-        the row.
     """
     rows = np.asarray(rows, dtype=np.float64, order="C")
     wrong = ~are_probabilities(rows)
     if wrong.any():
         row = int(wrong.argmax())
+        fault = f"holds the negative number {rows[row].min():g}" if rows[row].min() < -ROW_SUM_TOLERANCE else ""
+        fault = fault or f"sums to {rows[row].sum():.6g}"
+        fault = fault if np.isfinite(rows[row]).all() else "holds NaN or an infinity"
         raise ValueError(
-            f"{what} {row} {_fault(rows[row])}; a row must be probabilities that sum to 1 over the whole sensitive domain. "
+            f"{what} {row} {fault}; a row must be probabilities that sum to 1 over the whole sensitive domain. "
             "Normalize it, or give the rest to the values that were left out."
         )
     rows = np.maximum(rows, 0.0)
@@ -186,18 +189,6 @@ def probability_rows(rows: FloatArray, what: str) -> FloatArray:
     # The sum of m rounded quotients differs from 1 by at most m roundings.
     is_normalized = np.abs(sums - 1) <= rows.shape[1] * np.finfo(np.float64).eps
     return np.divide(rows, sums, out=rows, where=~is_normalized)
-
-
-def _whole_numbers(name: str, value: Any, takes: str) -> IntArray:
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"Problem: {name} is {shown(value)}; it {takes}.") from None
-    if array.dtype.kind not in "biufO":
-        raise TypeError(f"Problem: {name} is {shown(value)}; it {takes}.")
-    if not np.issubdtype(array.dtype, np.integer):
-        raise ValueError(f"{name} must be whole numbers, an array of an integer type; got {array.dtype}.")
-    return array.astype(np.int64, order="C")
 
 
 def _check_groups(group: IntArray, counts: IntArray) -> None:
@@ -217,27 +208,20 @@ def _check_groups(group: IntArray, counts: IntArray) -> None:
         )
 
 
-def _pseudo_counts(evidence: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    given = as_floats("Problem", "evidence", evidence, "is a float array of the shape of the prior")
-    evidence = np.asarray(given, order="C")
-    if evidence.shape != shape:
-        raise ValueError(
-            f"evidence has shape {evidence.shape}; it needs the prior's, {shape}: a pseudo-count per pair."
-        )
-    wrong = ~(np.isfinite(evidence) & (evidence >= 0))
+def _pseudo_counts(evidence: Any, shape: tuple[int, ...]) -> FloatArray:
+    given = np.asarray(
+        as_floats("Problem", "evidence", evidence, "is a float array of the shape of the prior"), order="C"
+    )
+    if given.shape != shape:
+        raise ValueError(f"evidence has shape {given.shape}; it needs the prior's, {shape}: a pseudo-count per pair.")
+    wrong = ~(np.isfinite(given) & (given >= 0))
     if wrong.any():
         row, value = (int(axis[0]) for axis in np.nonzero(wrong))
         raise ValueError(
-            f"the evidence for the respondent in row {row} and value {value} is {evidence[row, value]:g}; pseudo-counts are "
+            f"the evidence for the respondent in row {row} and value {value} is {given[row, value]:g}; pseudo-counts are "
             "finite and 0 or more. Evidence against a pair cannot be given; leave it out."
         )
-    return evidence
-
-
-def _fault(row: FloatArray) -> str:
-    if not np.isfinite(row).all():
-        return "holds NaN or an infinity"
-    return f"holds the negative number {row.min():g}" if row.min() < -ROW_SUM_TOLERANCE else f"sums to {row.sum():.6g}"
+    return given
 
 
 class GroupRows(NamedTuple):

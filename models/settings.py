@@ -212,3 +212,29 @@ def installing(extra: str) -> str:
     "pip install '.[report]' in the folder of foreknow's sources"
     """
     return f"pip install '.[{extra}]' in the folder of foreknow's sources"
+
+
+MAX_ITERATIONS = 2**63 - 1
+"""Largest number of iterations that a compiled kernel counts."""
+
+MAX_STATES_IN_MEMORY = 2**40
+"""Largest limit of states; at 32 bytes each they take 32 TiB."""
+
+
+def check_state_limit(owner: str, limit: Any) -> None:
+    """Raise ValueError unless a limit is a whole number of states from 1 to `MAX_STATES_IN_MEMORY`."""
+    if not is_whole(limit) or limit > MAX_STATES_IN_MEMORY:
+        raise ValueError(f"{owner}: limit is {limit!r}; it is a number of states, from 1 to 2^40 (32 bytes each).")
+
+
+def check_positive(owner: str, name: str, value: Any, what: str) -> None:
+    """Raise ValueError unless a setting is a positive finite number."""
+    if not (is_number(value, 0, MAX_FLOAT) and value > 0):
+        raise ValueError(f"{owner}: {name} is {value!r}; it is a positive finite number, {what}.")
+
+
+def check_iteration(owner: str, tolerance: Any, iterations: Any) -> None:
+    """Raise ValueError unless a tolerance is positive and finite and a number of iterations fits a kernel."""
+    check_positive(owner, "tolerance", tolerance, "at which the iteration stops")
+    if not is_whole(iterations) or iterations > MAX_ITERATIONS:
+        raise ValueError(f"{owner}: iterations is {iterations!r}; it is a number of iterations, from 1 to 2^63 - 1.")

@@ -42,7 +42,7 @@ from foreknow.models import (
     Schema,
 )
 from foreknow.models.joint import JointSolver
-from foreknow.models.joint.posterior import with_progress
+from foreknow.models.joint.problem import with_progress
 
 JOINT_PANEL, FOREGROUND_PANEL = "Joint attack", "Foreground attack"
 RULE_PANEL = "Maximum-entropy and minimality attack"

@@ -31,10 +31,17 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.joint import JointProblem
 from foreknow.models.joint.building import chain_steps
 from foreknow.models.joint.group_messages import exact_beliefs, tilted_messages, weights_without_groups
-from foreknow.models.joint.group_visit import fit_tilts, scratch_of, tilted_counts, write_record_weights
 from foreknow.models.joint.max_entropy import contradicted_groups, with_doubt
-from foreknow.models.joint.messages import Messages, expected_steps, factors_of, first_messages
-from foreknow.models.joint.posterior import JointPosterior, belief_starts, record_beliefs
+from foreknow.models.joint.messages import (
+    Messages,
+    expected_steps,
+    first_messages,
+    fit_tilts,
+    scratch_of,
+    tilted_counts,
+    write_record_weights,
+)
+from foreknow.models.joint.problem import JointPosterior, belief_starts, record_beliefs
 
 GROUPS_OF_A_RELEASE = 2**49
 """Upper limit of the labels of a release, at least `MOST_BLOCKS` times `GROUPS_OF_A_BLOCK`: the key of a group is release times
@@ -244,17 +251,17 @@ def exchange_tilts(task: ExchangeTask) -> FloatArray:
         Expected number of records of each value of the members in the partition of each shared group.
     """
     law, state = law_of(task.partition), state_of(task.partition, task.before)
-    at, factors, scratch = law.law.layout, factors_of(law.law), scratch_of(law.law)
+    at, scratch = law.law.layout, scratch_of(law.law)
     messages, m, solver = state.messages, law.law.values, task.partition.solver
     groups = int(at.release_starts[min(task.releases, law.law.releases)])
     place = at.value_starts[law.groups][:, None] + np.arange(m)
     state.pending[law.groups[(messages.tilt[place] != task.tilts).any(axis=1)]] = np.inf
     messages.tilt[place] = task.tilts
     limit = float(solver.rounds) * max(groups, 1)
-    fit_tilts(groups, at, factors, messages, scratch, state.pending, state.gap, float(solver.tolerance), limit)
+    fit_tilts(groups, at, messages, scratch, state.pending, state.gap, float(solver.tolerance), limit)
     expected = np.zeros(task.tilts.shape)
     fitted = law.groups < groups
-    expected[fitted] = tilted_counts(law.groups[fitted], m, at, factors, messages, scratch)
+    expected[fitted] = tilted_counts(law.groups[fitted], m, at, messages, scratch)
     write_pickle(_state_path(task.partition, task.exchange), state)
     return expected
 
@@ -360,7 +367,7 @@ def write_beliefs(task: BeliefTask) -> tuple[IntArray, IntArray]:
     beliefs = record_beliefs(law.law, messages.forward * messages.backward)
     release = law.law.release
     edges = np.searchsorted(release[law.law.group], [task.first, task.last]).tolist()
-    ruled_out = expected_steps(at, factors_of(law.law), messages, law.impossible, (edges[0], edges[1]))[1]
+    ruled_out = expected_steps(at, messages, law.impossible, (edges[0], edges[1]))[1]
     doubtful = contradicted_groups(law.problem, law.law, ruled_out, beliefs) > 0
     contradicted = np.flatnonzero(doubtful[law.groups] & _within(release[law.groups], task))
     doubtful |= state.gap > own.solver.tolerance
@@ -384,7 +391,7 @@ def _weights(law: PartitionLaw, messages: Messages, task: BeliefTask) -> FloatAr
     weights = np.zeros(int(starts[-1]))
     # The law of a partition ends with the last release of its own respondents.
     groups = (int(at.release_starts[min(task.first, releases)]), int(at.release_starts[min(task.last, releases)]))
-    write_record_weights(weights, groups, starts, at, factors_of(law.law), messages, scratch_of(law.law))
+    write_record_weights(weights, groups, starts, at, messages, scratch_of(law.law))
     return weights
 
 

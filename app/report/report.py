@@ -31,7 +31,7 @@ from foreknow.models import Adversary, Averaged, GroupMessages, History, Release
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint import JointSolver
-from foreknow.models.joint.posterior import check_is_solver
+from foreknow.models.joint.problem import check_is_solver
 from foreknow.models.progress import Progress, stepping
 from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, is_number, is_whole
 

@@ -13,9 +13,9 @@ from foreknow.defenses.requirements.summary import DrawnPrior, GroupMembers, Sum
 from foreknow.models import Categorical, Estimator, Hierarchy, History, KernelPrior, Omega, Problem, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.divergence import jensen_shannon
-from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.global_distribution import posterior_beliefs
+from foreknow.models.problem import check_is_estimator
 from foreknow.models.settings import check_kind, is_number
 from foreknow.models.tables.distance import tree_distances
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values

@@ -1,20 +1,15 @@
 """Posterior estimators: frozen settings objects, ``estimator(problem) -> Posterior``.
 
 Each file has one estimator, in one shape: a frozen dataclass with its settings as fields, checked in ``__post_init__``; a flag
-``exact``; ``__call__(problem)`` for a whole release; below it the compiled kernels. The other files hold what several share:
-
-- ``arguments``: checks of settings and of the problem;
-- ``assignments``: kernels over the assignments of one group;
-- ``by_group``: one estimator for each group;
-- ``convergence``: effective sample size and R-hat.
+``exact``; ``__call__(problem)`` for a whole release; below it the compiled kernels. Two files hold what several share:
+``assignments`` the kernels over the assignments of one group, ``convergence`` effective sample size and R-hat.
 """
 
 from collections.abc import Callable
 
 from foreknow.models.estimators.auto import Auto, Mixed
 from foreknow.models.estimators.belief_propagation import BeliefPropagation
-from foreknow.models.estimators.closed_form import ConfidenceSum, PerGroup, RandomWorlds
-from foreknow.models.estimators.dirichlet_multinomial import DirichletMultinomial
+from foreknow.models.estimators.closed_form import ConfidenceSum, DirichletMultinomial, PerGroup, RandomWorlds
 from foreknow.models.estimators.exact import Exact, TooLarge
 from foreknow.models.estimators.sinkhorn import Omega, Sinkhorn
 from foreknow.models.estimators.swap_chain import SwapChain

@@ -46,17 +46,9 @@ def group_beliefs(weights: FloatArray, capacity: IntArray) -> tuple[bool, FloatA
 def log_weight_and_beliefs(weights: FloatArray, capacity: IntArray, kind: IntArray) -> tuple[float, FloatArray]:
     """Logarithm of the total weight of all distinct assignments, and the belief in each pair, shape ``(k, d)``.
 
-    The sum runs over members, with values as types, or over published values, with kinds of members as types, whichever has
-    fewer states.
-
-    Parameters
-    ----------
-    weights : float array, shape (k, d)
-        Logarithms of priors.
-    capacity : int array, shape (d,)
-        Count of each value, at least 1; sums to k.
-    kind : int array, shape (k,)
-        Numbers from 0, equal for members whose rows are equal up to a factor.
+    The sum runs over members, with values as types, or over published values, with kinds of members as types, whichever has fewer
+    states. ``weights``, shape ``(k, d)``, are logarithms of priors; ``capacity``, shape ``(d,)``, is the count of each value, at
+    least 1, and sums to k; ``kind``, shape ``(k,)``, numbers members from 0, equally where their rows are equal up to a factor.
     """
     members_of_kind = np.bincount(kind)
     if state_count(members_of_kind) >= state_count(capacity):
@@ -69,28 +61,18 @@ def log_weight_and_beliefs(weights: FloatArray, capacity: IntArray, kind: IntArr
         if first[kind[i]] < 0:
             first[kind[i]] = i
         factor += weights[i].max() - weights[first[kind[i]]].max()
-    log_weight, belief = _by_published_value(weights, capacity, kind, first)
-    return log_weight + factor + _log_permutations(members_of_kind) - _log_permutations(capacity), belief
-
-
-@compiled
-def _by_published_value(
-    weights: FloatArray, capacity: IntArray, kind: IntArray, first: IntArray
-) -> tuple[float, FloatArray]:
-    """Sum over the k published values, each of which goes to a kind of members; ``first`` is a member of each kind."""
-    members_of_kind = np.bincount(kind)
+    # Published value t goes to a kind of members; a member of the kind has it with the kind's belief over the kind's size.
     published = np.repeat(np.arange(len(capacity)), capacity)
-    weights_of_kinds = np.zeros((len(published), len(members_of_kind)))
+    weights_of_kinds, belief = np.zeros((len(published), len(members_of_kind))), np.zeros_like(weights)
     for t in range(len(published)):
         for c in range(len(members_of_kind)):
             weights_of_kinds[t, c] = weights[first[c], published[t]]
     log_weight, belief_of_kinds = forward_backward(weights_of_kinds, members_of_kind)
-    belief = np.zeros_like(weights)
     for i in range(len(weights)):
         for t in range(len(published)):
             belief[i, published[t]] += belief_of_kinds[t, kind[i]] / members_of_kind[kind[i]]
         belief[i] /= max(belief[i].sum(), MIN_DIVISOR)
-    return log_weight, belief
+    return log_weight + factor + _log_permutations(members_of_kind) - _log_permutations(capacity), belief
 
 
 @compiled
@@ -150,16 +132,18 @@ def state_count(capacity: IntArray) -> float:
 def forward_backward(weights: FloatArray, capacity: IntArray) -> tuple[float, FloatArray]:
     """Logarithm of the total weight of all sequences of types, and the probability that each item takes each type.
 
-    States are numbered in mixed radix; those with equal totals are a layer, and item r leads from layer r to layer r + 1. The
-    probability that item r takes type s is the sum, over the states of layer r, of the forward weight times the weight of the
-    step times the backward weight.
+    A state k is the number of items of each type, ``k_s <= n_s``. With P[r, s] the weight of type s for item r::
+
+        F(k + e_s) += F(k) P[r, s],    B(k) += P[r, s] B(k + e_s),    belief[r, s] = sum over k of F(k) P[r, s] B(k + e_s) / W
+
+    where r is the total of k, and W = F(n). States are numbered in mixed radix; those of total r are layer r.
 
     Parameters
     ----------
     weights : float array, shape (k, d)
         Logarithms of the weight of each type for each item.
     capacity : int array, shape (d,)
-        Sums to k.
+        n; sums to k.
 
     Returns
     -------
@@ -173,23 +157,17 @@ def forward_backward(weights: FloatArray, capacity: IntArray) -> tuple[float, Fl
     log_weight, belief = _plain_sums(weights, capacity, stride, states)
     if log_weight > -np.inf:
         return log_weight, belief
-    order, starts = _layers(capacity, states, len(weights))
-    forward = _log_forward(weights, capacity, stride, order, starts)
-    if forward[-1] == -np.inf:
-        return -np.inf, np.zeros(weights.shape)
-    return forward[-1], _log_backward(weights, capacity, stride, order, starts, forward)
+    return _log_sums(weights, capacity, stride, states)
 
 
 @compiled
 def _plain_sums(weights: FloatArray, capacity: IntArray, stride: IntArray, states: int) -> tuple[float, FloatArray]:
-    """The same sums without logarithms, ten times as fast; -inf and zeros where they would lose precision.
-
-    The weights of each item are scaled to a maximum of 1.
-    """
+    """The same sums without logarithms, ten times as fast; -inf and zeros where they would lose precision."""
     k, d = weights.shape
     belief = np.zeros((k, d))
     if k * np.log(d) > np.log(MAX_PLAIN_SEQUENCES):
         return -np.inf, belief
+    # P[r, s], scaled to a maximum of 1 for each item.
     scaled, scale = np.zeros((k, d)), 0.0
     for r in range(k):
         largest = weights[r].max()
@@ -198,23 +176,9 @@ def _plain_sums(weights: FloatArray, capacity: IntArray, stride: IntArray, state
         scale += largest
         for s in range(d):
             scaled[r, s] = np.exp(weights[r, s] - largest)
-    forward = _plain_forward(scaled, capacity, stride, states)
-    if forward[-1] < MIN_PLAIN_WEIGHT:
-        return -np.inf, belief
-    _plain_backward(scaled, capacity, stride, forward, belief)
-    for r in range(k):
-        belief[r] /= belief[r].sum()
-    return np.log(forward[-1]) + scale, belief
-
-
-@compiled
-def _plain_forward(scaled: FloatArray, capacity: IntArray, stride: IntArray, states: int) -> FloatArray:
-    """Weight of all sequences from the empty state to each state.
-
-    States are visited by their numbers, so that every predecessor comes first. ``taken`` has the digits of the state's number:
-    the number of items of each type; ``total`` is their sum. The inner ``while`` loop adds 1 to the number, with carries.
-    """
-    forward, taken, total = np.zeros(states), np.zeros(len(capacity), dtype=np.int64), 0
+    # F: states by their numbers, so that every predecessor comes first. ``taken`` has the digits k_s, ``total`` is their sum; the
+    # inner ``while`` loop adds 1 to the number, with carries.
+    forward, taken, total = np.zeros(states), np.zeros(d, dtype=np.int64), 0
     forward[0] = 1.0
     for state in range(1, states):
         s = 0
@@ -224,20 +188,15 @@ def _plain_forward(scaled: FloatArray, capacity: IntArray, stride: IntArray, sta
             s += 1
         taken[s] += 1
         total += 1
-        for s in range(len(capacity)):
+        for s in range(d):
             if taken[s] > 0:
                 forward[state] += forward[state - stride[s]] * scaled[total - 1, s]
-    return forward
-
-
-@compiled
-def _plain_backward(
-    scaled: FloatArray, capacity: IntArray, stride: IntArray, forward: FloatArray, belief: FloatArray
-) -> None:
-    """Add the weight of each step to ``belief``, from the full state down; the ``while`` loop subtracts 1, with borrows."""
-    backward, taken, total = np.zeros(len(forward)), capacity.copy(), capacity.sum()
+    if forward[-1] < MIN_PLAIN_WEIGHT:
+        return -np.inf, belief
+    # B, and F P B, from the full state down; the ``while`` loop subtracts 1, with borrows.
+    backward = np.zeros(states)
     backward[-1] = 1.0
-    for state in range(len(forward) - 2, -1, -1):
+    for state in range(states - 2, -1, -1):
         s = 0
         while taken[s] == 0:
             taken[s] = capacity[s]
@@ -245,51 +204,47 @@ def _plain_backward(
             s += 1
         taken[s] -= 1
         total -= 1
-        for s in range(len(capacity)):
+        for s in range(d):
             if taken[s] < capacity[s]:
                 step = scaled[total, s] * backward[state + stride[s]]
                 backward[state] += step
                 belief[total, s] += forward[state] * step
+    for r in range(k):
+        belief[r] /= belief[r].sum()
+    return np.log(forward[-1]) + scale, belief
 
 
 @compiled
-def _log_forward(
-    weights: FloatArray, capacity: IntArray, stride: IntArray, order: IntArray, starts: IntArray
-) -> FloatArray:
-    """Logarithm of the weight of all sequences from the empty state to each state."""
-    forward = np.full(len(order), -np.inf)
+def _log_sums(weights: FloatArray, capacity: IntArray, stride: IntArray, states: int) -> tuple[float, FloatArray]:
+    """The same sums with logarithms, layer by layer."""
+    k, d = weights.shape
+    order, starts = _layers(capacity, states, k)
+    forward, backward, terms = np.full(states, -np.inf), np.full(states, -np.inf), np.empty(d)
+    belief = np.zeros((k, d))
+    # log F
     forward[0] = 0.0
-    terms = np.empty(len(capacity))
-    for r in range(len(weights)):
+    for r in range(k):
         for state in order[starts[r + 1] : starts[r + 2]]:
-            for s in range(len(capacity)):
+            for s in range(d):
                 possible = (state // stride[s]) % (capacity[s] + 1) > 0
                 terms[s] = forward[state - stride[s]] + weights[r, s] if possible else -np.inf
             forward[state] = log_sum_exp(terms)
-    return forward
-
-
-@compiled
-def _log_backward(
-    weights: FloatArray, capacity: IntArray, stride: IntArray, order: IntArray, starts: IntArray, forward: FloatArray
-) -> FloatArray:
-    """Probability that each item takes each type, by the backward pass from the full state."""
-    belief = np.zeros(weights.shape)
-    backward = np.full(len(order), -np.inf)
+    if forward[-1] == -np.inf:
+        return -np.inf, belief
+    # log B, and F P B / W
     backward[-1] = 0.0
-    terms = np.empty(len(capacity))
-    for r in range(len(weights) - 1, -1, -1):
+    for r in range(k - 1, -1, -1):
         for state in order[starts[r] : starts[r + 1]]:
             if forward[state] == -np.inf:
                 continue
-            for s in range(len(capacity)):
+            for s in range(d):
                 possible = (state // stride[s]) % (capacity[s] + 1) < capacity[s]
                 terms[s] = weights[r, s] + backward[state + stride[s]] if possible else -np.inf
             backward[state] = log_sum_exp(terms)
-            for s in range(len(capacity)):
+            for s in range(d):
                 belief[r, s] += np.exp(forward[state] + terms[s] - forward[-1])
         belief[r] /= belief[r].sum()
-    return belief
+    return forward[-1], belief
 
 
 @compiled
@@ -327,22 +282,11 @@ def _layers(capacity: IntArray, states: int, k: int) -> tuple[IntArray, IntArray
 
 @compiled
 def possible_pairs(weights: FloatArray, capacity: IntArray) -> tuple[bool, BoolArray]:
-    """True if an assignment of positive weight exists, and the pairs that occur in at least one of them.
+    """True if an assignment of positive weight exists, and the pairs that occur in at least one of them, shape ``(k, d)``.
 
-    Parameters
-    ----------
-    weights : float array, shape (k, d)
-        Of k members and d values; 0 rules a pair out.
-    capacity : int array, shape (d,)
-        Count of each value, 1 or more; sums to k.
+    ``weights``, shape ``(k, d)``, rules a pair out by 0; ``capacity``, shape ``(d,)``, is the count of each value, 1 or more, and
+    sums to k. Where no assignment exists, the pairs are those of positive weight.
 
-    Returns
-    -------
-    bool, and bool array of shape (k, d)
-        Where no assignment exists, the array has the pairs of positive weight.
-
-    Notes
-    -----
     One assignment is found by augmenting paths. Consider the directed graph on values with an edge from a member's assigned
     value to each value allowed for the member. Another pair (i, s) is possible exactly if s and the value of i lie on a common
     cycle. Cost: O(k d) where nothing is ruled out, else O(k d^2 + d^3).
@@ -438,23 +382,10 @@ SUM_TOLERANCE = 1e-12
 
 @compiled
 def average_of_best(prior: FloatArray, counts: IntArray, best: IntArray, limit: int) -> tuple[float, FloatArray]:
-    """Number of states of the best assignments, and the fraction of them in which each member has each value.
+    """Number of states of the best assignments, and the fraction of them in which each member has each value: shape ``(k, m)``.
 
-    Any assignment within the pairs of `_tied_pairs` is a best one, so the fractions are exact beliefs for equal priors of these
-    pairs.
-
-    Parameters
-    ----------
-    prior : float array, shape (k, m)
-    counts : int array, shape (m,)
-    best : int array, shape (k,)
-        Value of each member in one best assignment.
-    limit : int
-        Largest number of states that is computed; above it the fractions are 0.
-
-    Returns
-    -------
-    float, and float array of shape (k, m)
+    ``best``, shape ``(k,)``, is the value of each member in one best assignment. Any assignment within the pairs of `_tied_pairs`
+    is a best one, so the fractions are exact beliefs for equal priors of these pairs. Above ``limit`` states the fractions are 0.
     """
     values = np.flatnonzero(counts)
     own = np.searchsorted(values, best)

@@ -6,17 +6,20 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.estimators.arguments import check_is_estimator, check_problem, check_state_limit
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.belief_propagation import BeliefPropagation
-from foreknow.models.estimators.dirichlet_multinomial import DirichletMultinomial
+from foreknow.models.estimators.closed_form import DirichletMultinomial
 from foreknow.models.estimators.exact import Exact, state_counts
 from foreknow.models.estimators.sinkhorn import Omega, Sinkhorn
-from foreknow.models.problem import Estimator, Posterior, Problem, group_rows
-from foreknow.models.settings import check_choice, check_whole, is_whole
+from foreknow.models.problem import Estimator, Posterior, Problem, check_is_estimator, chosen_groups, group_rows
+from foreknow.models.settings import check_choice, check_state_limit, check_whole, is_whole
 
 EXACT, BEYOND, SINKHORN = 0, 1, 2
 """Positions of the three estimators in the choice of each group."""
+
+
+LARGE = Sinkhorn()
+"""Estimator of groups with many pairs."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,6 @@ class Auto:
     pairs : int
         Largest number of pairs k d of a group for ``beyond``; 2^17 take `BeliefPropagation` about .2 seconds, and 30 if it needs
         all its iterations.
-
-    Raises
-    ------
-    ValueError
-        If ``limit`` or ``pairs`` is not a whole number of at least 1. When called with a problem that has evidence.
-    TypeError
-        If ``beyond`` is no estimator. When called with anything but a `Problem`.
 
     Examples
     --------
@@ -76,24 +72,18 @@ class Auto:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem)
+        problem.refuse_evidence(self)
         fits_exact = state_counts(problem, self.limit) <= self.limit
         fits_beyond = problem.sizes * (problem.counts > 0).sum(axis=1) <= self.pairs
         choice = np.where(fits_exact, EXACT, np.where(fits_beyond, BEYOND, SINKHORN))
-        estimators: tuple[Estimator, ...] = (Exact(self.limit), self.beyond, Sinkhorn())
+        estimators: tuple[Estimator, ...] = (Exact(self.limit), self.beyond, LARGE)
         posterior = by_group([(estimator, problem) for estimator in estimators], choice)
-        return replace(posterior, error=_errors(problem, posterior.probabilities, choice))
-
-
-def _errors(problem: Problem, belief: FloatArray, choice: IntArray) -> FloatArray:
-    """Estimated largest error of a belief in each group: float array, shape ``(g,)``."""
-    errors = np.where(choice == BEYOND, np.nan, 0.0)
-    order, starts = group_rows(problem.group, len(problem.counts))
-    shown: BoolArray = problem.counts > 0
-    for j in np.flatnonzero(choice == SINKHORN):
-        rows = order[starts[j] : starts[j + 1]]
-        errors[j] = np.abs(first_order_errors(belief[rows][:, shown[j]])).max()
-    return errors
+        errors = np.where(choice == BEYOND, np.nan, 0.0)
+        order, starts = group_rows(problem.group, len(problem.counts))
+        for j in np.flatnonzero(choice == SINKHORN):
+            belief = posterior.probabilities[order[starts[j] : starts[j + 1]]]
+            errors[j] = np.abs(first_order_errors(belief[:, problem.counts[j] > 0])).max()
+        return replace(posterior, error=errors)
 
 
 def first_order_errors(belief: FloatArray) -> FloatArray:
@@ -156,14 +146,6 @@ class Mixed:
     evidence : {"drop", "prior"}
         Use of the evidence in large groups.
 
-    Raises
-    ------
-    ValueError
-        If the size is not a whole number of at least 0, or ``evidence`` is another word. When called, the errors of the
-        estimators.
-    TypeError
-        If ``small`` or ``large`` is no estimator. When called with anything but a `Problem`.
-
     Notes
     -----
     Not Bayesian inference, as neither of the default estimators is. Amiri et al., Transactions on Data Privacy 12 (2019),
@@ -195,45 +177,27 @@ class Mixed:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem, reads_evidence=True)
-        prior = problem.prior if self.evidence == "drop" else _prior_with_evidence(problem)
+        prior, evidence = problem.prior, problem.evidence
+        if self.evidence == "prior" and evidence is not None:
+            prior = (prior + evidence) / (1 + evidence.sum(axis=1, keepdims=True))
         without_evidence = Problem(prior, problem.group, problem.counts)
         is_large = (problem.sizes > self.size).astype(np.int64)
         return by_group(((self.small, problem), (self.large, without_evidence)), is_large)
 
 
-def _prior_with_evidence(problem: Problem) -> FloatArray:
-    """Priors with the evidence added, rows normalized."""
-    if problem.evidence is None:
-        return problem.prior
-    return np.asarray((problem.prior + problem.evidence) / (1 + problem.evidence.sum(axis=1, keepdims=True)))
-
-
 def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Posterior:
-    """Posterior of a release whose group j is computed by ``parts[choice[j]]``.
+    """Posterior of a release whose group j is computed by ``parts[choice[j]]``, an estimator with the problem that it reads.
 
-    Parameters
-    ----------
-    parts : sequence of (Estimator, Problem)
-        Each estimator with the problem that it reads. The problems have the same groups and counts.
-    choice : int array, shape (g,)
-
-    Returns
-    -------
-    Posterior
-        ``rule`` has the name of each group's estimator. Standard errors, effective sample sizes, R-hats and numbers of divergent
-        draws are those of the chosen estimators that give them; elsewhere they are 0, infinity, 1 and 0. A respondent outside all
-        groups keeps the prior of the first problem.
-
-    Notes
-    -----
-    Cost: that of the chosen estimators, and O(n m) for each.
+    The problems have the same groups and counts. ``rule`` has the name of each group's estimator. Standard errors, effective
+    sample sizes, R-hats and numbers of divergent draws are those of the chosen estimators that give them; elsewhere they are 0,
+    infinity, 1 and 0. A respondent outside all groups keeps the prior of the first problem. Cost: that of the estimators, and O(n
+    m) for each.
     """
     first = parts[0][1]
     choice_of_row = np.append(choice, -1)[first.group]
     # An estimator without groups is called only to refuse evidence: its kernels would be compiled for nothing.
     answers = {
-        number: estimator(_part(problem, choice == number))
+        number: estimator(chosen_groups(problem, choice == number))
         for number, (estimator, problem) in enumerate(parts)
         if (choice == number).any() or problem.evidence is not None
     }
@@ -242,28 +206,13 @@ def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Po
         probabilities[choice_of_row == number] = answer.probabilities[choice_of_row == number]
         status |= answer.status
     names = np.array([type(estimator).__name__ for estimator, _ in parts], dtype=object)
-    sampled = {
-        name: _merged({number: getattr(answer, name) for number, answer in answers.items()}, choice_of_row, default)
-        for name, default in (("standard_error", 0.0), ("ess", np.inf), ("rhat", 1.0))
-    }
+    sampled = {}
+    for name, default in (("standard_error", 0.0), ("ess", np.inf), ("rhat", 1.0)):
+        arrays = {number: array for number, answer in answers.items() if (array := getattr(answer, name)) is not None}
+        if arrays:
+            sampled[name] = np.full(probabilities.shape, default)
+        for number, array in arrays.items():
+            sampled[name][choice_of_row == number] = array[choice_of_row == number]
     given = [answer.divergences for answer in answers.values() if answer.divergences is not None]
     divergences = np.sum(given, axis=0) if given else None
     return Posterior(probabilities, status, **sampled, rule=names[choice], divergences=divergences)
-
-
-def _part(problem: Problem, chosen: BoolArray) -> Problem:
-    """The problem with the chosen groups only; respondents of other groups are outside all groups."""
-    rows = np.append(chosen, False)[problem.group]
-    counts = np.where(chosen[:, None], problem.counts, 0)
-    return Problem(problem.prior, np.where(rows, problem.group, -1), counts, problem.evidence)
-
-
-def _merged(arrays: dict[int, FloatArray | None], choice_of_row: IntArray, default: float) -> FloatArray | None:
-    """Rows of each array where its estimator was chosen, and the default elsewhere; None if no estimator gives an array."""
-    given = {number: array for number, array in arrays.items() if array is not None}
-    if not given:
-        return None
-    merged = np.full(next(iter(given.values())).shape, default)
-    for number, array in given.items():
-        merged[choice_of_row == number] = array[choice_of_row == number]
-    return merged

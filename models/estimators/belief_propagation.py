@@ -6,11 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.estimators.arguments import check_iteration, check_problem
 from foreknow.models.estimators.assignments import group_beliefs, weights_and_possible_pairs, write_group_beliefs
-from foreknow.models.estimators.message_passing import logistic, pass_messages
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
-from foreknow.models.settings import is_number
+from foreknow.models.settings import check_iteration, is_number
 
 
 @dataclass(frozen=True)
@@ -41,14 +39,6 @@ class BeliefPropagation:
     damping : float
         Weight of the old message in each iteration, at least 0 and below 1.
 
-    Raises
-    ------
-    ValueError
-        If the tolerance is not positive and finite, the iterations are not a whole number of at least 1, or the damping is
-        outside its range. When called with a problem that has evidence.
-    TypeError
-        When called with anything but a `Problem`.
-
     Notes
     -----
     An approximation, closer to `Exact` than `Sinkhorn` where priors are sharp; exact for two members or fewer. Cost: O(k d)
@@ -76,7 +66,7 @@ class BeliefPropagation:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem)
+        problem.refuse_evidence(self)
         order, starts = group_rows(problem.group, len(problem.counts))
         settings = (float(self.tolerance), int(self.iterations), float(self.damping))
         return Posterior(*_beliefs_and_status(problem.prior, problem.counts, order, starts, *settings))
@@ -112,14 +102,21 @@ def _group(
     weights: FloatArray, pairs: BoolArray, capacity: IntArray, tolerance: float, iterations: int, damping: float
 ) -> tuple[bool, FloatArray]:
     """True if a group's messages converged, and its beliefs, component by component."""
-    belief, left, undecided = _decided_members(pairs, capacity)
+    # Members with one possible value have it; the others share the counts that are left, component by component.
+    belief, left, undecided = np.zeros(pairs.shape), capacity.copy(), np.zeros(len(pairs), dtype=np.bool_)
+    for i in range(len(pairs)):
+        undecided[i] = pairs[i].sum() > 1
+        if not undecided[i]:
+            only = int(np.argmax(pairs[i]))
+            belief[i, only] = 1.0
+            left[only] -= 1
     component = _components(pairs, undecided)
     converged = True
     for number in range(component.max() + 1 if len(component) else 0):
         rows = np.flatnonzero(component == number)
         reached = np.zeros(len(capacity), dtype=np.bool_)
-        for i in rows:
-            reached |= pairs[i]
+        for member in rows:
+            reached |= pairs[member]
         values = np.flatnonzero(reached & (left > 0))
         part = np.zeros((len(rows), len(values)))
         for row in range(len(rows)):
@@ -132,21 +129,6 @@ def _group(
             for place in range(len(values)):
                 belief[rows[row], values[place]] = of_part[row, place]
     return converged, belief
-
-
-@compiled
-def _decided_members(pairs: BoolArray, capacity: IntArray) -> tuple[FloatArray, IntArray, BoolArray]:
-    """Beliefs of members with one possible value, the counts left for the others, and a flag for each of the others."""
-    belief = np.zeros(pairs.shape)
-    left = capacity.copy()
-    undecided = np.zeros(len(pairs), dtype=np.bool_)
-    for i in range(len(pairs)):
-        undecided[i] = pairs[i].sum() > 1
-        if not undecided[i]:
-            only = int(np.argmax(pairs[i]))
-            belief[i, only] = 1.0
-            left[only] -= 1
-    return belief, left, undecided
 
 
 @compiled
@@ -208,3 +190,152 @@ def _cycle_beliefs(weights: FloatArray, pairs: BoolArray) -> FloatArray:
             if pairs[i, s]:
                 belief[i, s] = probability if first_assignment[i, s] else 1.0 - probability
     return belief
+
+
+MIN_LOG_ODDS = -700.0
+"""Log-odds below which a probability is 0; exp(710) overflows."""
+
+
+@compiled
+def pass_messages(
+    weights: FloatArray, capacity: IntArray, tolerance: float, iterations: int, damping: float
+) -> tuple[bool, FloatArray]:
+    """True if the largest change of a belief fell to the tolerance, and the beliefs, with rows scaled to 1.
+
+    Messages are kept as logarithms where plain floats would overflow or vanish (`plain_messages`).
+
+    ``weights``, shape ``(k, d)``, are logarithms of priors, -inf for pairs that are ruled out; ``capacity``, shape ``(d,)``, is the
+    count of each value.
+    """
+    in_range, converged, plain = plain_messages(weights, capacity, tolerance, iterations, damping)
+    if in_range:
+        return converged, _rows_to_one(plain)
+    k, d = weights.shape
+    from_members, from_values, belief = np.zeros((k, d)), np.zeros((k, d)), np.zeros((k, d))
+    for _ in range(iterations):
+        update_members(weights, from_values, capacity, from_members)
+        update_values(from_members, damping, from_values)
+        change = 0.0
+        for i in range(k):
+            for s in range(d):
+                updated = logistic(from_members[i, s] + from_values[i, s]) * capacity[s]
+                change = max(change, abs(updated - belief[i, s]))
+                belief[i, s] = updated
+        if change <= tolerance:
+            return True, _rows_to_one(belief)
+    return False, _rows_to_one(belief)
+
+
+@compiled
+def update_members(weights: FloatArray, from_values: FloatArray, capacity: IntArray, from_members: FloatArray) -> None:
+    """Write the messages of members: the weight of a value over the sum for all other published values.
+
+    The sum includes the other published values equal to this one. Sums over the values before and after each value leave it
+    out without a subtraction, in O(k d).
+    """
+    k, d = weights.shape
+    times, equal = np.zeros(d), np.zeros(d)
+    for s in range(d):
+        times[s] = np.log(capacity[s])
+        equal[s] = np.log(capacity[s] - 1.0) if capacity[s] > 1 else -np.inf
+    before, after = np.full(d + 1, -np.inf), np.full(d + 1, -np.inf)
+    for i in range(k):
+        for s in range(d):
+            before[s + 1] = np.logaddexp(before[s], weights[i, s] + from_values[i, s] + times[s])
+        for s in range(d - 1, -1, -1):
+            after[s] = np.logaddexp(after[s + 1], weights[i, s] + from_values[i, s] + times[s])
+        for s in range(d):
+            others = np.logaddexp(before[s], after[s + 1])
+            from_members[i, s] = weights[i, s] - np.logaddexp(others, weights[i, s] + from_values[i, s] + equal[s])
+
+
+@compiled
+def update_values(from_members: FloatArray, damping: float, from_values: FloatArray) -> None:
+    """Write the messages of values: one over the sum of the messages of all other members, damped."""
+    k, d = from_members.shape
+    before, after = np.zeros(k + 1), np.zeros(k + 1)
+    for s in range(d):
+        before[0], after[k] = -np.inf, -np.inf
+        for i in range(k):
+            before[i + 1] = np.logaddexp(before[i], from_members[i, s])
+        for i in range(k - 1, -1, -1):
+            after[i] = np.logaddexp(after[i + 1], from_members[i, s])
+        for i in range(k):
+            undamped = -np.logaddexp(before[i], after[i + 1])
+            from_values[i, s] = damping * from_values[i, s] + (1.0 - damping) * undamped
+
+
+@compiled
+def logistic(log_odds: float) -> float:
+    """Probability of some log-odds; 0 below `MIN_LOG_ODDS`.
+
+    SciPy's ``expit`` cannot be called from compiled kernels.
+    """
+    return 1.0 / (1.0 + np.exp(-log_odds)) if log_odds > MIN_LOG_ODDS else 0.0
+
+
+@compiled
+def _rows_to_one(belief: FloatArray) -> FloatArray:
+    for i in range(len(belief)):
+        belief[i] /= belief[i].sum()
+    return belief
+
+
+MIN_PLAIN_MESSAGE, MAX_PLAIN_MESSAGE = 1e-140, 1e140
+"""Range of weights and messages that are kept without logarithms: a product of two is a normal float."""
+
+
+@compiled
+def plain_messages(
+    weights: FloatArray, capacity: IntArray, tolerance: float, iterations: int, damping: float
+) -> tuple[bool, bool, FloatArray]:
+    """True if all messages are in range, true if they converged, and the beliefs, whose columns sum to the capacities.
+
+    The parameters are those of `pass_messages`. Cost: O(k d) for each iteration.
+    """
+    k, d = weights.shape
+    scaled, from_members, from_values, belief = np.zeros((k, d)), np.zeros((k, d)), np.ones((k, d)), np.zeros((k, d))
+    if k == 1 or d == 1:
+        return False, False, belief
+    for i in range(k):
+        largest = weights[i].max()
+        for s in range(d):
+            scaled[i, s] = np.exp(weights[i, s] - largest)
+            if not scaled[i, s] >= MIN_PLAIN_MESSAGE:
+                return False, False, belief
+    before, after = np.zeros(d + 1), np.zeros(d + 1)
+    above, below = np.zeros(k + 1), np.zeros(k + 1)
+    for _ in range(iterations):
+        # nu[i, s]: weight of a value over the sum for all other published values.
+        for i in range(k):
+            for s in range(d):
+                before[s + 1] = before[s] + scaled[i, s] * from_values[i, s] * capacity[s]
+            for s in range(d - 1, -1, -1):
+                after[s] = after[s + 1] + scaled[i, s] * from_values[i, s] * capacity[s]
+            for s in range(d):
+                equal = scaled[i, s] * from_values[i, s] * (capacity[s] - 1.0)
+                from_members[i, s] = scaled[i, s] / (before[s] + after[s + 1] + equal)
+        # mu[s, i]: one over the sum of nu of all other members, damped in logarithms.
+        least, largest = MAX_PLAIN_MESSAGE, MIN_PLAIN_MESSAGE
+        for s in range(d):
+            for i in range(k):
+                above[i + 1] = above[i] + from_members[i, s]
+            for i in range(k - 1, -1, -1):
+                below[i] = below[i + 1] + from_members[i, s]
+            for i in range(k):
+                undamped = 1.0 / (above[i] + below[i + 1])
+                from_values[i, s] = undamped * (from_values[i, s] / undamped) ** damping
+                least = min(least, from_members[i, s], from_values[i, s])
+                largest = max(largest, from_members[i, s], from_values[i, s])
+        if not (least >= MIN_PLAIN_MESSAGE and largest <= MAX_PLAIN_MESSAGE):
+            return False, False, belief
+        change = 0.0
+        for i in range(k):
+            for s in range(d):
+                odds = from_members[i, s] * from_values[i, s]
+                updated = odds / (1.0 + odds) * capacity[s]
+                change = max(change, abs(updated - belief[i, s]))
+                belief[i, s] = updated
+        if change <= tolerance:
+            return True, True, belief
+    return True, False, belief

@@ -7,7 +7,6 @@ import numpy as np
 
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.estimators.arguments import check_problem, check_state_limit
 from foreknow.models.estimators.assignments import (
     group_beliefs,
     log_weight_and_beliefs,
@@ -18,7 +17,7 @@ from foreknow.models.estimators.assignments import (
 )
 from foreknow.models.estimators.sinkhorn import Sinkhorn
 from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem, group_rows
-from foreknow.models.settings import check_kind, check_whole
+from foreknow.models.settings import check_state_limit
 
 
 class TooLarge(ValueError):  # noqa: N818 - the name says what is wrong
@@ -47,10 +46,6 @@ class Exact:
     ------
     TooLarge
         When called, if a group exceeds the limit; the message names the group and the way out. Nothing is computed then.
-    ValueError
-        If the limit is not a whole number in its range. When called with a problem that has evidence.
-    TypeError
-        When called with anything but a `Problem`.
 
     Notes
     -----
@@ -69,7 +64,7 @@ class Exact:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem)
+        problem.refuse_evidence(self)
         states = state_counts(problem, self.limit)
         if states.size and states.max() > self.limit:
             worst = int(states.argmax())
@@ -143,13 +138,6 @@ def log_evidence(problem: Problem, limit: int = 2**16) -> FloatArray:
     float array, shape (g,)
         0 for an empty group.
 
-    Raises
-    ------
-    TypeError
-        If ``problem`` is no `Problem`.
-    ValueError
-        If the limit is not a whole number of at least 1.
-
     Notes
     -----
     Exact for groups with at most ``limit`` states, as `Exact`. For other groups, the saddle-point approximation: the law of
@@ -165,8 +153,6 @@ def log_evidence(problem: Problem, limit: int = 2**16) -> FloatArray:
     >>> np.exp(log_evidence(problem)).round(6)
     array([0.58])
     """
-    check_kind("log_evidence", "problem", problem, Problem, "is a Problem, as observation.problem(prior)")
-    check_whole("log_evidence", "limit", limit, "states")
     order, starts = group_rows(problem.group, len(problem.counts))
     large = state_counts(problem, int(limit)) > limit
     found = _exact(problem.prior, problem.counts, order, starts, large)

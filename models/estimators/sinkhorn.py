@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.estimators.arguments import check_iteration, check_problem
 from foreknow.models.estimators.assignments import MIN_DIVISOR, weights_and_possible_pairs, write_group_beliefs
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows, group_sums
+from foreknow.models.settings import check_iteration
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,6 @@ class Omega:
     A shown value to which every member's prior gives 0 is shared equally among the members. A respondent whose prior gives 0 to
     every shown value gets the frequencies of the group. Both are reported as `Status.CONTRADICTED`.
 
-    Raises
-    ------
-    TypeError
-        When called with anything but a `Problem`.
-    ValueError
-        When called with a problem that has evidence.
-
     Notes
     -----
     Cost: O(n m). T. Li, N. Li, J. Zhang, "Modeling and Integrating Background Knowledge in Data Anonymization", ICDE 2009;
@@ -39,13 +32,13 @@ class Omega:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem)
+        problem.refuse_evidence(self)
         columns = group_sums(problem.prior, problem.group, len(problem.counts))
-        return Posterior(*_omega_beliefs(problem.prior, problem.group, problem.counts, problem.sizes, columns))
+        return Posterior(*_column_scaled(problem.prior, problem.group, problem.counts, problem.sizes, columns))
 
 
 @compiled
-def _omega_beliefs(
+def _column_scaled(
     prior: FloatArray, group: IntArray, counts: IntArray, sizes: IntArray, columns: FloatArray
 ) -> tuple[FloatArray, IntArray]:
     belief = prior.copy()
@@ -93,14 +86,6 @@ class Sinkhorn:
     iterations : int
         Largest number of iterations; a group that needs more is reported as `Status.UNCONVERGED`.
 
-    Raises
-    ------
-    ValueError
-        If the tolerance is not positive and finite or the iterations are not a whole number of at least 1. When called with a
-        problem that has evidence.
-    TypeError
-        When called with anything but a `Problem`.
-
     Notes
     -----
     R. Sinkhorn, "A relationship between arbitrary positive matrices and doubly stochastic matrices", Annals of
@@ -119,7 +104,7 @@ class Sinkhorn:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem)
+        problem.refuse_evidence(self)
         order, starts = group_rows(problem.group, len(problem.counts))
         settings = (float(self.tolerance), int(self.iterations))
         return Posterior(*_beliefs_and_status(problem.prior, problem.counts, order, starts, *settings))
@@ -151,29 +136,22 @@ def _scale(weights: FloatArray, pairs: BoolArray, capacity: IntArray, tolerance:
         for s in range(d):
             if not pairs[i, s]:
                 weights[i, s] = 0.0
-    deviation = np.inf
-    for _ in range(iterations):
-        deviation = _scale_once(weights, capacity)
-        if deviation <= tolerance:
-            break
-    return deviation <= tolerance
-
-
-@compiled
-def _scale_once(weights: FloatArray, capacity: IntArray) -> float:
-    """Scale columns to the counts, then rows to 1; return the largest deviation of a row sum from 1 between the two."""
-    k, d = weights.shape
     columns = np.zeros(d)
-    for i in range(k):
-        for s in range(d):
-            columns[s] += weights[i, s]
-    deviation = 0.0
-    for i in range(k):
-        total = 0.0
-        for s in range(d):
-            weights[i, s] *= capacity[s] / max(columns[s], MIN_DIVISOR)
-            total += weights[i, s]
-        deviation = max(deviation, abs(total - 1.0))
-        for s in range(d):
-            weights[i, s] /= max(total, MIN_DIVISOR)
-    return deviation
+    for _ in range(iterations):
+        # Columns to the counts, then rows to 1; the deviation is that of the rows between the two.
+        columns[:] = 0.0
+        for i in range(k):
+            for s in range(d):
+                columns[s] += weights[i, s]
+        deviation = 0.0
+        for i in range(k):
+            total = 0.0
+            for s in range(d):
+                weights[i, s] *= capacity[s] / max(columns[s], MIN_DIVISOR)
+                total += weights[i, s]
+            deviation = max(deviation, abs(total - 1.0))
+            for s in range(d):
+                weights[i, s] /= max(total, MIN_DIVISOR)
+        if deviation <= tolerance:
+            return True
+    return False

@@ -7,7 +7,6 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.estimators.arguments import check_problem
 from foreknow.models.estimators.assignments import group_beliefs, weights_and_possible_pairs, write_group_beliefs
 from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS, mean_diagnostics
 from foreknow.models.estimators.exact import TooLarge
@@ -50,11 +49,6 @@ class SwapChain:
 
     Raises
     ------
-    ValueError
-        If draws, chains or warm-up are not whole numbers of at least their minimum. When called with a problem that has
-        evidence.
-    TypeError
-        If ``rng`` is neither a generator nor an integer. When called with anything but a `Problem`.
     TooLarge
         When called, if a group has more than `MAX_STORED_PROBABILITIES` probabilities to store.
 
@@ -91,7 +85,7 @@ class SwapChain:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem)
+        problem.refuse_evidence(self)
         order, starts = group_rows(problem.group, len(problem.counts))
         belief, status = problem.prior.copy(), np.zeros(len(problem.counts), dtype=np.int64)
         diagnostics = {name: np.full(belief.shape, default) for name, default in self._without_draws.items()}
@@ -154,21 +148,10 @@ def _likeliest_assignment(weights: FloatArray, published: IntArray) -> IntArray:
 def sample_probabilities(
     weights: FloatArray, start: IntArray, draws: int, chains: int, warmup: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Conditional probabilities of each member's values, averaged over each sweep.
+    """Conditional probabilities of each member's values, averaged over each sweep: shape ``(k, d, chains, draws)``.
 
-    Parameters
-    ----------
-    weights : float array, shape (k, d)
-        Priors of the k members, at least 4, for the d values.
-    start : int array, shape (k,)
-        Value of each member at the start of every chain.
-    draws, chains, warmup : int
-        Number of sweeps kept by each chain, of chains, and of sweeps discarded first.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    float array, shape (k, d, chains, draws)
+    ``weights``, shape ``(k, d)``, are the priors of the k members, at least 4, for the d values; ``start``, shape ``(k,)``, is
+    the value of each member at the start of every chain.
     """
     k, d = weights.shape
     kept = np.zeros((k, d, chains, draws))

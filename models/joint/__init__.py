@@ -5,15 +5,13 @@ A solver is a frozen settings object, ``solver(problem) -> JointPosterior``, wit
 
 from collections.abc import Callable
 
-from foreknow.models.joint.building import JointHistory, joint_history
-from foreknow.models.joint.enumeration import Enumeration
+from foreknow.models.joint.building import JointHistory, joint_history, release_beliefs
+from foreknow.models.joint.enumeration import Enumeration, JointAuto
 from foreknow.models.joint.group_messages import GroupMessages
-from foreknow.models.joint.joint_auto import JointAuto
 from foreknow.models.joint.learned_knowledge import LearnedKnowledge
 from foreknow.models.joint.max_entropy import MaxEntropy, joint_log_evidence
 from foreknow.models.joint.path_sampler import PathSampler, SampledPosterior
-from foreknow.models.joint.posterior import JointPosterior, JointSolver, release_beliefs
-from foreknow.models.joint.problem import JointProblem
+from foreknow.models.joint.problem import JointPosterior, JointProblem, JointSolver
 from foreknow.models.joint.sampled_knowledge import SampledKnowledge
 
 JOINT_SOLVERS: dict[str, Callable[..., JointSolver]] = {

@@ -1,4 +1,4 @@
-"""Joint problem of an adversary's knowledge and a sequence of observations.
+"""From an adversary's knowledge and a sequence of observations to a joint problem, and from its posterior to beliefs.
 
 Parts: transition tables between consecutive records, channels of distorted values, evidence of compromised records, and the rule of
 m-invariance as factors of the steps.
@@ -6,52 +6,37 @@ m-invariance as factors of the steps.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.joint.problem import JointProblem
+from foreknow.models.joint.problem import JointPosterior, JointProblem
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of, is_personal
 from foreknow.models.mechanisms import SignatureLaw, emission_matrices, normalized_rows, signature_numbers
 from foreknow.models.memory import Memory
-from foreknow.models.problem import DOUBT, group_rows
+from foreknow.models.problem import DOUBT, Posterior, group_rows, group_sums
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.observation import Observation
 
 
 class Records(NamedTuple):
-    """Records of all releases, sorted by release and group; those of counterfeits are not among them.
+    """Records of all releases, sorted by release and group; those of counterfeits are not among them. Arrays of shape ``(R,)``.
 
-    Attributes
-    ----------
-    respondent : int array, shape (R,)
-        Number of the respondent, in the order of first appearance.
-    release, row : int array, shape (R,)
-        Release, and row in its observation; -1 for a step of the chain without observation.
-    group : int array, shape (R,)
-        Group within the release; -1 for a record that is not published.
+    ``respondent`` numbers respondents in the order of first appearance. ``row`` is the row in the observation; -1 for a step of the
+    chain without observation. ``group`` is that within the release; -1 for a record that is not published.
     """
 
     respondent: IntArray
     release: IntArray
     row: IntArray
     group: IntArray
-
-
-class JointArrays(NamedTuple):
-    """Arrays of a `JointProblem` that have one row for each path or record."""
-
-    prior: FloatArray
-    path: IntArray
-    group: IntArray
-    chain: IntArray
-    evidence_row: IntArray
 
 
 @equal_by_fields
@@ -108,28 +93,41 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     compromised record is about them. With ``gaps="power"`` it takes a step at every release. Counterfeits are paths of one record
     with a uniform prior. Cost: O(R log R) and the cost of the prior.
     """
-    check_kind("joint_history", "adversary", adversary, Adversary, "is an Adversary; make one by Adversary(prior)")
-    takes = "is a sequence of Observation, as [release.observation for release in releases]"
-    check_kind("joint_history", "observations", observations, (list, tuple), takes)
     observations = tuple(observations)
-    for number, observation in enumerate(observations):
-        check_kind("joint_history", f"observation {number}", observation, Observation, "is an Observation")
+    for observation in observations:
+        check_kind(
+            "joint_history", "an observation", observation, Observation, "is an Observation, as release.observation"
+        )
     m = check_one_domain(observations)
     claims = [_checked_claims(adversary, observation) for observation in observations]
-    claimed = [np.zeros(0, dtype=np.int64) if claim is None else np.unique(claim.rows) for claim in claims]
-    who = _respondents(observations)
-    records = _records(adversary, observations, who, claimed)
+    rows = _all_rows(observations)
+    records = _records(adversary, rows, claims)
     classes = _record_classes(adversary, observations, records)
     steps = chain_steps(adversary, records.release, records.respondent, m, classes)
     group, counts, release = _groups(observations, records)
     prior = _priors(adversary, observations, records, steps.path, m)
     evidence, evidence_row = claim_evidence(claims, records.release, records.row, steps, prior)
     emission, emission_row = channel_emissions(adversary, observations, release, counts)
-    published = JointArrays(prior, steps.path, group, steps.chain, evidence_row)
-    arrays, place = _with_counterfeits(published, counts)
+    # A counterfeit is a path of one record, behind the records of its group.
+    invented = np.where(counts.any(axis=1), counts.sum(axis=1) - np.bincount(group, minlength=len(counts)), 0)
+    fake = np.repeat(np.arange(len(counts)), invented)
+    order = np.argsort(np.concatenate([group, fake]), kind="stable")
+    place = np.argsort(order)
+    arrays = {
+        name: np.concatenate(pair)[order]
+        for name, pair in {
+            "path": (steps.path, len(prior) + np.arange(len(fake))),
+            "group": (group, fake),
+            "chain": (steps.chain, 0 * fake),
+            "evidence_row": (evidence_row, 0 * fake - 1),
+            "classes": (classes, 0 * fake),
+        }.items()
+    }
+    classes = arrays.pop("classes")
     problem = JointProblem(
-        **arrays._asdict(),
-        tables=steps.tables,
+        np.vstack([prior, np.full((len(fake), m), 1.0 / max(m, 1))]),
+        steps.tables,
+        **arrays,
         counts=counts,
         release=release,
         evidence=evidence,
@@ -137,30 +135,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         emission_row=emission_row,
         respondents=len(prior),
     )
-    classes_of_records = np.zeros(len(problem.path), dtype=np.int64)
-    classes_of_records[place[: len(classes)]] = classes
-    places = _places(observations, who, records, place)
-    return JointHistory(problem, adversary, observations, *places, classes_of_records)
-
-
-def _with_counterfeits(arrays: JointArrays, counts: IntArray) -> tuple[JointArrays, IntArray]:
-    """Arrays with a path of one record for each counterfeit, sorted by group, and the new place of each given record."""
-    invented = counts.sum(axis=1) - np.bincount(arrays.group, minlength=len(counts))
-    invented[~counts.any(axis=1)] = 0
-    group, paths, m = np.repeat(np.arange(len(counts)), invented), len(arrays.prior), counts.shape[1]
-    numbers = paths + np.arange(len(group))
-    nothing = np.zeros(len(group), dtype=np.int64)
-    order = np.argsort(np.concatenate([arrays.group, group]), kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    extended = JointArrays(
-        np.vstack([arrays.prior, np.full((len(group), m), 1.0 / max(m, 1))]),
-        np.concatenate([arrays.path, numbers])[order],
-        np.concatenate([arrays.group, group])[order],
-        np.concatenate([arrays.chain, nothing])[order],
-        np.concatenate([arrays.evidence_row, nothing - 1])[order],
-    )
-    return extended, place
+    return JointHistory(problem, adversary, observations, *_places(rows, records, place, len(observations)), classes)
 
 
 def _checked_claims(adversary: Adversary, observation: Observation) -> Claims | None:
@@ -183,37 +158,31 @@ def check_one_domain(observations: tuple[Observation, ...]) -> int:
     return len(domains[0]) if domains else 0
 
 
-def _respondents(observations: tuple[Observation, ...]) -> list[IntArray]:
-    """Number of the respondent of each row of each release, in the order of first appearance."""
-    if not observations:
-        return []
-    everyone = np.concatenate([observation.people.respondents for observation in observations])
-    numbers, _ = pd.factorize(everyone)
-    return np.split(numbers.astype(np.int64), np.cumsum([len(observation.people) for observation in observations])[:-1])
+def _all_rows(observations: tuple[Observation, ...]) -> Records:
+    """All rows of all observations, in their order; respondents are numbered in the order of first appearance."""
+    sizes = [len(observation.people) for observation in observations]
+    if not sizes:
+        return Records(*np.zeros((4, 0), dtype=np.int64))
+    numbers, _ = pd.factorize(np.concatenate([observation.people.respondents for observation in observations]))
+    row = np.concatenate([np.arange(size) for size in sizes])
+    group = np.concatenate([observation.group for observation in observations])
+    return Records(numbers.astype(np.int64), np.repeat(np.arange(len(sizes)), sizes), row, group)
 
 
-def _records(
-    adversary: Adversary, observations: tuple[Observation, ...], who: list[IntArray], claimed: list[IntArray]
-) -> Records:
+def _records(adversary: Adversary, rows: Records, claims: list[Claims | None]) -> Records:
     """Records that enter the law: published ones, claimed ones, and with ``gaps="power"`` those of hidden steps."""
-    number = int(max((rows.max(initial=-1) for rows in who), default=-1)) + 1
-    nothing = np.zeros(0, dtype=np.int64)
-    first, seen = np.full(number, len(observations)), [Records(nothing, nothing, nothing, nothing)]
-    for t, (observation, rows) in enumerate(zip(observations, who, strict=True)):
-        included = observation.group >= 0
-        included[claimed[t]] = True
-        np.minimum.at(first, rows[included], t)
-        if adversary.gaps == "power" and adversary.transitions is not None:
-            included |= first[rows] < t
-        kept = np.flatnonzero(included)
-        seen.append(Records(rows[kept], np.full(len(kept), t), kept, observation.group[kept]))
-    records = Records(*(np.concatenate(parts) for parts in zip(*seen, strict=True)))
-    if (
-        adversary.gaps == "power"
-        and adversary.transitions is not None
-        and chains_at(adversary.transitions, 0)[0].order > 1
-    ):
-        records = _with_hidden_steps(records, number, len(observations))
+    included, starts = rows.group >= 0, np.searchsorted(rows.release, np.arange(len(claims)))
+    for start, claim in zip(starts, claims, strict=True):
+        if claim is not None:
+            included[start + claim.rows] = True
+    number, chain = int(rows.respondent.max(initial=-1)) + 1, adversary.transitions
+    if adversary.gaps == "power" and chain is not None:
+        first = np.full(number, len(claims))
+        np.minimum.at(first, rows.respondent[included], rows.release[included])
+        included |= first[rows.respondent] < rows.release
+    records = Records(*(array[included] for array in rows))
+    if adversary.gaps == "power" and chain is not None and chains_at(chain, 0)[0].order > 1:
+        records = _with_hidden_steps(records, number, len(claims))
     # Unpublished records stand behind the groups of their release.
     within = np.where(records.group >= 0, records.group, np.iinfo(np.int64).max)
     order = np.lexsort((within, records.release))
@@ -256,16 +225,12 @@ def _groups(observations: tuple[Observation, ...], records: Records) -> tuple[In
     """
     m = observations[0].counts.shape[1] if observations else 0
     unpublished = np.bincount(records.release[records.group < 0], minlength=len(observations)) > 0
-    parts, release, starts = [np.zeros((0, m), dtype=np.int64)], [np.zeros(0, dtype=np.int64)], [0]
-    for t, observation in enumerate(observations):
-        groups = len(observation.counts) + int(unpublished[t])
-        parts.append(np.vstack([observation.counts, np.zeros((groups - len(observation.counts), m), dtype=np.int64)]))
-        release.append(np.full(groups, t))
-        starts.append(starts[-1] + groups)
-    last = np.array([len(observation.counts) for observation in observations], dtype=np.int64)
-    start = np.array(starts, dtype=np.int64)[records.release]
-    group = start + np.where(records.group >= 0, records.group, last[records.release] if len(last) else 0)
-    return group, np.vstack(parts), np.concatenate(release).astype(np.int64)
+    none = np.zeros((1, m), dtype=np.int64)
+    parts = [np.vstack([seen.counts, none[: int(one)]]) for seen, one in zip(observations, unpublished, strict=True)]
+    sizes = np.array([len(part) for part in parts], dtype=np.int64)
+    starts, last = np.cumsum(sizes) - sizes, sizes - unpublished
+    group = starts[records.release] + np.where(records.group >= 0, records.group, last[records.release])
+    return group, np.vstack([none[:0], *parts]), np.repeat(np.arange(len(parts)), sizes)
 
 
 def _priors(
@@ -282,34 +247,27 @@ def _priors(
 
 
 def _places(
-    observations: tuple[Observation, ...], who: list[IntArray], records: Records, place: IntArray
+    rows: Records, records: Records, place: IntArray, releases: int
 ) -> tuple[tuple[IntArray, ...], tuple[IntArray, ...]]:
-    """Record of each row of each release, and the last record of its respondent before."""
-    last = np.full(int(max((rows.max(initial=-1) for rows in who), default=-1)) + 1, -1)
-    cuts = np.searchsorted(records.release, np.arange(len(observations) + 1))
-    record, before = [], []
-    for t, rows in enumerate(who):
-        part = slice(cuts[t], cuts[t + 1])
-        published = records.row[part] >= 0
-        at = np.full(len(rows), -1)
-        at[records.row[part][published]] = place[part][published]
-        record.append(at)
-        before.append(last[rows])
-        last[records.respondent[part]] = place[part]
-    return tuple(record), tuple(before)
+    """Record of each row of each release, and the last record of its respondent before; -1 for none."""
+    record, before = np.full((2, len(rows.row)), -1)
+    starts = np.searchsorted(rows.release, np.arange(releases + 1))
+    seen = np.flatnonzero(records.row >= 0)
+    record[starts[records.release[seen]] + records.row[seen]] = place[seen]
+    key, own = records.respondent * releases + records.release, rows.respondent * releases + rows.release
+    order = np.argsort(key)
+    at = np.searchsorted(key[order], own) - 1
+    found = np.flatnonzero(at >= 0)
+    last = order[at[found]]
+    met = records.respondent[last] == rows.respondent[found]
+    before[found[met]] = place[last[met]]
+    return tuple(np.split(record, starts[1:-1])[:releases]), tuple(np.split(before, starts[1:-1])[:releases])
 
 
 class ChainSteps(NamedTuple):
-    """Paths of records, and the chain that leads to each record.
+    """Path of each record, the chain that leads to it from the previous one of its path, and the tables of each chain.
 
-    Attributes
-    ----------
-    path : int array, shape (R,)
-        Path of each record. Without transitions each record is a path of its own.
-    chain : int array, shape (R,)
-        Chain that leads to each record from the previous one of its path; 0 for the first.
-    tables : tuple of float array, shapes (K, m, m), (K, m, m, m), ..., d arrays
-        Transition tables of each chain.
+    Without transitions each record is a path of its own. The chain of the first record of a path is 0.
     """
 
     path: IntArray
@@ -324,11 +282,6 @@ def chain_steps(
 
     ``classes``, shape ``(R,)``, is the class of the respondent at each record, for transitions by class; 0 by default. A step is
     by the class at the release to which it leads, and by the class of the earlier record where there is no record of it.
-
-    Raises
-    ------
-    ValueError
-        If the chain is not over m values, or its order changes between two releases.
     """
     chain = np.zeros(len(release), dtype=np.int64)
     if adversary.transitions is None or not len(release):
@@ -346,7 +299,12 @@ def chain_steps(
     kinds, number = np.unique(kinds, axis=0, return_inverse=True)
     chains, distinct = _distinct_chains(adversary, kinds.tolist() or [[0, 1, 0, 0]], m)
     chain[later] = chains[number.reshape(-1)]
-    return ChainSteps(path, chain, _stacked(distinct))
+    if len(orders := {each.order for each in distinct}) > 1:
+        raise ValueError(
+            f"the transitions have orders {sorted(orders)} at different releases; the joint law needs one order."
+        )
+    tables = zip(*(each.tables for each in distinct), strict=True)
+    return ChainSteps(path, chain, tuple(np.stack(table) for table in tables))
 
 
 def _distinct_chains(adversary: Adversary, kinds: list[list[int]], m: int) -> tuple[IntArray, list[MarkovChain]]:
@@ -380,45 +338,22 @@ def _product(links: list[MarkovChain], m: int) -> MarkovChain:
     return MarkovChain(1, np.minimum(table, 1.0), substochastic=True)
 
 
-def _stacked(chains: list[MarkovChain]) -> tuple[FloatArray, ...]:
-    orders = {chain.order for chain in chains}
-    if len(orders) > 1:
-        raise ValueError(
-            f"the transitions have orders {sorted(orders)} at different releases; the joint law needs one order."
-        )
-    return tuple(np.stack(tables) for tables in zip(*(chain.tables for chain in chains), strict=True))
-
-
 def channel_emissions(
     adversary: Adversary, observations: Sequence[Observation], release: IntArray, counts: IntArray
 ) -> tuple[FloatArray, IntArray]:
-    """Emissions of the groups of releases with distorted values.
+    """Emissions of the groups of releases with distorted values, shape ``(C, m, m)``, and the row of each group; -1 for none.
 
-    Parameters
-    ----------
-    adversary : Adversary
-        Its estimator computes the channel of each such release, going forward (`Adversary.channel`).
-    observations : sequence of Observation
-    release : int array, shape (G,)
-    counts : int array, shape (G, m)
-
-    Returns
-    -------
-    emission : float array, shape (C, m, m)
-    emission_row : int array, shape (G,)
-        Row of each group; -1 in other releases, and where nothing is published.
-
-    Notes
-    -----
-    The channel of a release is estimated from it and the releases before, not from later ones. Cost: that of the sequential
-    attack up to the last release with distorted values; nothing without any.
+    The channel of a release is estimated by the adversary's estimator from it and the releases before (`Adversary.channel`), not
+    from later ones. Cost: that of the sequential attack up to the last release with distorted values; nothing without any.
     """
     m = counts.shape[1]
     row = np.full(len(counts), -1, dtype=np.int64)
-    matrices = [np.zeros((0, m, m))]
-    memory, number = Memory(), 0
+    matrices, number = [np.zeros((0, m, m))], 0
     last = max((t for t, seen in enumerate(observations) if seen.distorted), default=-1)
-    for t, observation in enumerate(observations[: last + 1] if adversary.distortion == "counted" else ()):
+    if last < 0 or adversary.distortion != "counted":
+        return matrices[0], row
+    memory = Memory()
+    for t, observation in enumerate(observations[: last + 1]):
         revised = adversary.revise(memory, observation.people, observation.time)
         channel = adversary.channel(revised, observation)
         if channel is not None:
@@ -433,33 +368,16 @@ def channel_emissions(
 def claim_evidence(
     claims: Sequence[Claims | None], release: IntArray, row: IntArray, steps: ChainSteps, prior: FloatArray
 ) -> tuple[FloatArray, IntArray]:
-    """Likelihood of each value of the records that claims are about.
+    """Likelihood of each value of the records that claims are about, shape ``(E, m)``, and the row of each record; -1 for none.
 
     A claim of confidence c in the value s makes the law of a path the mixture of the path given s, with weight c, and the path::
 
         evidence(x) = (1 - sum of c) + c_x / P(x),    P(x) = probability of x at this record by prior and transitions
 
     so that the probability of s before all releases becomes ``c + (1 - c) P(s)``: the law of total probability of BayFrame,
-    Equation 5, normalized.
+    Equation 5, normalized. ``release`` and ``row`` are those of each record, sorted by release; ``prior`` is of the first value of
+    each path.
 
-    Parameters
-    ----------
-    claims : sequence of Claims or None
-        Claims of each release.
-    release, row : int array, shape (R,)
-        Release and row of each record, sorted by release.
-    steps : ChainSteps
-    prior : float array, shape (N, m)
-        Distribution of the first value of each path.
-
-    Returns
-    -------
-    evidence : float array, shape (E, m)
-    evidence_row : int array, shape (R,)
-        Row of each record, -1 for none.
-
-    Notes
-    -----
     Several claims about one respondent at different times are independent evidence: P is the law without any of them. A value of
     probability 0 has ``P = DOUBT``. Cost: O(R log R), and O(m^(d + 1)) for each record on the path of a claim up to it.
     """
@@ -503,17 +421,9 @@ def with_signatures(problem: JointProblem, laws: Sequence[SignatureLaw]) -> Join
 
         P(S | S', x', x) = [x = x'] [S = S'] + [x != x'] r_S(x)
 
-    and the first record of a path the factor r_S(x), the share of the newly assigned records of value x that S received.
+    and the first record of a path the factor r_S(x), the share of the newly assigned records of value x that S received. ``laws``
+    has the shares of each release, and the distribution of the counterfeits of each group. Chains are of order 1.
 
-    Parameters
-    ----------
-    problem : JointProblem
-        With chains of order 1.
-    laws : sequence of SignatureLaw
-        Of each release, with the shares r_S and the distribution of the counterfeits of each group.
-
-    Notes
-    -----
     Exact for given shares. Groups of one release and one signature have the mean of their shares. A step from or to a record
     that is not published has no factor. Cost: O(R log R), and ``m^2`` numbers for each release, signature, and chain.
     """
@@ -542,7 +452,9 @@ def first_signatures_log_evidence(problem: JointProblem, laws: Sequence[Signatur
 def _received(problem: JointProblem, laws: Sequence[SignatureLaw]) -> tuple[FloatArray, IntArray]:
     """Share of the newly assigned records of each value that each signature of a release received, and its row of each group."""
     _, cell = np.unique(np.stack([problem.release, signature_numbers(problem.counts)]), axis=1, return_inverse=True)
-    return _means(_by_group(problem, [law.shares for law in laws]), cell.reshape(-1)), cell.reshape(-1)
+    rows, cell = _by_group(problem, [law.shares for law in laws]), cell.reshape(-1)
+    sizes = np.bincount(cell)
+    return group_sums(rows, cell, len(sizes)) / sizes[:, None], cell
 
 
 def _first_records(problem: JointProblem) -> tuple[IntArray, IntArray]:
@@ -559,13 +471,6 @@ def _by_group(problem: JointProblem, parts: Sequence[FloatArray]) -> FloatArray:
         start = int(np.searchsorted(problem.release, t))
         rows[start : start + len(part)] = part
     return rows
-
-
-def _means(rows: FloatArray, cell: IntArray) -> FloatArray:
-    """Mean row of each cell."""
-    total = np.zeros((int(cell.max(initial=-1)) + 1, rows.shape[1]))
-    np.add.at(total, cell, rows)
-    return np.asarray(total / np.bincount(cell, minlength=len(total))[:, None])
 
 
 def _steps(
@@ -585,3 +490,91 @@ def _steps(
     chain = problem.chain.copy()
     chain[later] = len(base) + number.reshape(-1)
     return chain, np.concatenate([base, tables])
+
+
+def release_beliefs(
+    history: JointHistory, posterior: JointPosterior, hindsight: bool = True
+) -> tuple[ReleaseBeliefs, ...]:
+    """Beliefs about each release of a history.
+
+    The posterior of a record is that of the joint law. The posterior of a suppressed record that is not in the law is the
+    prediction of the chain from the belief about the last record of its respondent before, or the prior.
+
+    Parameters
+    ----------
+    history : JointHistory
+    posterior : JointPosterior
+        Of the problem of the history.
+    hindsight : bool
+        False if the posterior of each release is given the releases up to it: the revised prior is then the prediction from the
+        beliefs after the releases before. True if it is given all releases: all of them are one observation, and the revised prior
+        is the prediction of prior and transitions before any release.
+
+    Notes
+    -----
+    For chains of order d over 1 predictions use the transitions after one value. Cost: O(n m^2) per release.
+    """
+    found = []
+    unconditional = np.zeros((len(history.problem.prior), history.problem.values))
+    for t, observation in enumerate(history.observations):
+        prior = history.adversary.prior_rows(observation.people)
+        before = history.before[t]
+        some = len(before) > 0 and len(history.problem.path) > 0
+        predicted = _predicted(history, t, prior, posterior.rows(np.maximum(before, 0)) if some else prior)
+        revised = predicted
+        if hindsight and some:
+            revised = _predicted(history, t, prior, unconditional[history.problem.path[before]])
+            inside = np.flatnonzero(history.record[t] >= 0)
+            unconditional[history.problem.path[history.record[t][inside]]] = revised[inside]
+        arrays = _posterior(history, posterior, t, predicted)
+        found.append(ReleaseBeliefs(observation, prior, revised, arrays))
+    return tuple(found)
+
+
+def _posterior(history: JointHistory, posterior: JointPosterior, t: int, predicted: FloatArray) -> Posterior:
+    """Posterior of the rows of a release, with the diagnostics of a solver that samples."""
+    inside = np.flatnonzero(history.record[t] >= 0)
+    record = history.record[t][inside]
+    # Releases without published records at the end of the history have no entry in the layout.
+    first, number = int(np.searchsorted(posterior.problem.release, t)), len(history.observations[t].counts)
+    arrays: dict[str, Any] = {}
+    for name, default in (("standard_error", 0.0), ("ess", np.nan), ("rhat", np.nan)):
+        numbers = getattr(posterior, name)
+        if numbers is not None:
+            arrays[name] = np.full(predicted.shape, default)
+            arrays[name][inside] = posterior.rows(record, numbers)
+    beliefs = predicted.copy()
+    beliefs[inside] = posterior.rows(record)
+    rule = np.full(number, posterior.rule, dtype=object)
+    return Posterior(beliefs, posterior.status[first : first + number], rule=rule, **arrays)
+
+
+def _predicted(history: JointHistory, t: int, prior: FloatArray, belief: FloatArray) -> FloatArray:
+    """Prediction of the chain for each row of a release from the belief about the last record before; the prior where none is."""
+    transitions, before = history.adversary.transitions, history.before[t]
+    seen = np.flatnonzero(before >= 0)
+    revised = prior.copy()
+    if transitions is None or not len(seen):
+        return revised
+    when: IntArray = history.problem.release[history.problem.group[before[seen]]]
+    through, last = history.classes[before[seen]], classes_of(transitions, history.observations[t].people)[seen]
+    for start in np.unique(when):
+        some = when == start
+        rows = seen[some]
+        onward = belief[rows]
+        for step in range(start + 1 if history.adversary.gaps == "power" else t, t + 1):
+            onward = _stepped(onward, chains_at(transitions, step), (last if step == t else through)[some])
+        totals = onward.sum(axis=1, keepdims=True)
+        revised[rows] = np.divide(onward, totals, out=revised[rows], where=totals > 0)
+    return revised
+
+
+def _stepped(belief: FloatArray, chains: tuple[MarkovChain, ...], classes: IntArray) -> FloatArray:
+    """Beliefs after one step of the chain of each row's class, by the transitions after one value."""
+    if len(chains) == 1:
+        return np.asarray(belief @ chains[0].tables[0])
+    onward = np.zeros(belief.shape)
+    for number in np.unique(classes):
+        some = classes == number
+        onward[some] = belief[some] @ chains[number].tables[0]
+    return onward

@@ -1,17 +1,28 @@
-"""Exact joint posterior, by enumeration of the states of each component."""
+"""Exact joint posterior by enumeration of the states of each component, and the choice of a solver for each component."""
 
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.estimators.arguments import check_state_limit
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.joint.posterior import JointPosterior, belief_starts, forward_by_prefixes
-from foreknow.models.joint.problem import JointProblem, check_joint_problem, components
+from foreknow.models.joint.group_messages import GroupMessages
+from foreknow.models.joint.problem import (
+    JointPosterior,
+    JointProblem,
+    JointSolver,
+    belief_starts,
+    check_is_solver,
+    components,
+    forward_by_prefixes,
+    sub_problem,
+    with_progress,
+)
 from foreknow.models.problem import CONTRADICTED, DOUBT
+from foreknow.models.progress import Progress, check_progress
+from foreknow.models.settings import check_state_limit
 
 
 @dataclass(frozen=True)
@@ -36,10 +47,6 @@ class Enumeration:
     ------
     TooLarge
         When called, if a component exceeds the limit; the message names its respondents and groups.
-    ValueError
-        If the limit is not a whole number in its range.
-    TypeError
-        When called with anything but a `JointProblem`.
 
     Notes
     -----
@@ -67,10 +74,9 @@ class Enumeration:
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history."""
-        check_joint_problem(self, problem)
         found = enumerate_components(problem, self.limit, stop=True)
         if len(found.unfit):
-            raise TooLarge(_too_large(problem, found.unfit, int(self.limit)))
+            raise _too_large(problem, found.unfit, int(self.limit))
         gap = np.zeros(len(problem.counts))
         return JointPosterior(
             problem, found.beliefs, found.status, gap, rule="Enumeration", log_evidence=found.log_evidence
@@ -78,22 +84,14 @@ class Enumeration:
 
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it; each prefix is solved anew."""
-        check_joint_problem(self, problem)
         return forward_by_prefixes(self, problem)
 
 
 class Enumerated(NamedTuple):
     """Result of `enumerate_components`.
 
-    Attributes
-    ----------
-    beliefs : float array, shape (B,)
-        Those of records left out are 0.
-    status : int array, shape (G,)
-    unfit : int array
-        Records of components that exceed the limit, ascending.
-    log_evidence : float
-        Log-probability of the published counts of the enumerated components.
+    ``beliefs`` of records left out are 0. ``unfit`` are the records of components that exceed the limit, ascending.
+    ``log_evidence`` is the log-probability of the published counts of the enumerated components.
     """
 
     beliefs: FloatArray
@@ -103,46 +101,30 @@ class Enumerated(NamedTuple):
 
 
 def enumerate_components(problem: JointProblem, limit: int, stop: bool) -> Enumerated:
-    """Beliefs by enumeration of each component whose transitions are within a limit.
-
-    Parameters
-    ----------
-    problem : JointProblem
-    limit : int
-    stop : bool
-        True to stop at the first component that exceeds the limit.
-    """
+    """Beliefs by enumeration of each component whose transitions are within a limit; ``stop`` at the first one that exceeds it."""
     starts = belief_starts(problem)
     beliefs, status = np.zeros(starts[-1]), np.zeros(len(problem.counts), dtype=np.int64)
     unfit: list[IntArray] = [np.zeros(0, dtype=np.int64)]
     log_evidence = 0.0
-    parts, factors, doubtful = components(problem), log_factors(problem), log_factors(problem, DOUBT)
-    for component in range(len(parts)):
-        records = parts.records(component)
-        solved = _solve(problem, records, factors, doubtful, limit)
-        if solved is None:
+    factors, doubtful = log_factors(problem), log_factors(problem, DOUBT)
+    for records in components(problem):
+        elimination = eliminate(problem, factors, records, limit)
+        if elimination is not None and elimination.log_total == -np.inf:
+            status[problem.group[records]] |= CONTRADICTED
+            elimination = eliminate(problem, doubtful, records, limit)
+        if elimination is None:
             unfit.append(records)
             if stop:
                 break
             continue
-        elimination, contradicted = solved
         log_evidence += elimination.log_total
-        status[problem.group[records]] |= CONTRADICTED if contradicted else 0
         for record, belief in value_weights(elimination, np.diff(starts)):
             beliefs[starts[record] : starts[record + 1]] = belief
     return Enumerated(beliefs, status, np.sort(np.concatenate(unfit)), log_evidence)
 
 
 class LogFactors(NamedTuple):
-    """Logarithms of the factors of a joint problem.
-
-    Attributes
-    ----------
-    prior : float array, shape (N, m)
-    tables : tuple of float array, shapes (K, m, m), (K, m, m, m), ...
-    evidence : float array, shape (E, m)
-    emission : float array, shape (C, m, m)
-    """
+    """Logarithms of the factors of a joint problem, in the shapes of `JointProblem`."""
 
     prior: FloatArray
     tables: tuple[FloatArray, ...]
@@ -153,14 +135,9 @@ class LogFactors(NamedTuple):
 class Step(NamedTuple):
     """Transitions between the states before and after one record.
 
-    Attributes
-    ----------
-    record : int
-    before, after, value : int array, shape (transitions,)
-        State before, state after, and position of the record's value among the values of its group.
-    log_factor : float array, shape (transitions,)
-    log_weight : float array, shape (states before,)
-        Logarithm of the weight of all assignments of earlier records that lead to each state, up to a constant.
+    ``before``, ``after`` and ``value`` are the states and the position of the record's value among those of its group,
+    ``log_factor`` the factor of each transition, and ``log_weight`` the weight of all assignments of earlier records that lead to
+    each state before.
     """
 
     record: int
@@ -172,45 +149,26 @@ class Step(NamedTuple):
 
 
 class Elimination(NamedTuple):
-    """Steps over all records of a component, and the logarithm of the weight of all its assignments.
-
-    Attributes
-    ----------
-    steps : list of Step
-    log_total : float
-        Minus infinity if no assignment is possible; then there are no steps.
-    """
+    """Steps over all records of a component, and the log-weight of all its assignments: minus infinity if none is possible."""
 
     steps: list[Step]
     log_total: float
 
 
-def _solve(
-    problem: JointProblem, records: IntArray, factors: LogFactors, doubtful: LogFactors, limit: int
-) -> tuple[Elimination, bool] | None:
-    """Elimination of a component, and True if doubt had to be mixed in; None above the limit."""
-    elimination = eliminate(problem, factors, records, limit)
-    contradicted = elimination is not None and elimination.log_total == -np.inf
-    if contradicted:
-        elimination = eliminate(problem, doubtful, records, limit)
-    return None if elimination is None else (elimination, contradicted)
-
-
-def _too_large(problem: JointProblem, records: IntArray, limit: int) -> str:
-    paths, groups = np.unique(problem.path[records]), np.unique(problem.group[records])
-    return Advice(
-        f"the component of {len(paths)} respondents (paths {_first(paths)}) who share {len(groups)} groups ({_first(groups)}) has "
-        f"more than {limit} transitions between joint states. ",
-        Wording(
-            "Use MaxEntropy() or PathSampler(rng=...), which approximate, JointAuto(), which enumerates only small components, or "
-            "Enumeration(limit=...) if there is memory (60 bytes each).",
-            "Choose --solver auto.",
-        ),
+def _too_large(problem: JointProblem, records: IntArray, limit: int) -> TooLarge:
+    numbers = (np.unique(problem.path[records]), np.unique(problem.group[records]))
+    paths, groups = (", ".join(map(str, each[:6].tolist())) + ", ..." * (len(each) > 6) for each in numbers)
+    return TooLarge(
+        Advice(
+            f"the component of {len(numbers[0])} respondents (paths {paths}) who share {len(numbers[1])} groups ({groups}) has "
+            f"more than {limit} transitions between joint states. ",
+            Wording(
+                "Use MaxEntropy() or PathSampler(rng=...), which approximate, JointAuto(), which enumerates only small components, "
+                "or Enumeration(limit=...) if there is memory (60 bytes each).",
+                "Choose --solver auto.",
+            ),
+        )
     )
-
-
-def _first(numbers: IntArray) -> str:
-    return ", ".join(map(str, numbers[:6].tolist())) + (", ..." if len(numbers) > 6 else "")
 
 
 MAX_KEY = 2**62
@@ -220,13 +178,8 @@ MAX_KEY = 2**62
 class States(NamedTuple):
     """Joint states between two records, as columns of equal length.
 
-    Attributes
-    ----------
-    log_weight : float array, shape (states,)
-    known : dict of int to tuple of int array
-        For each path with a later record, the codes of its last d values, oldest first.
-    left : tuple of int array
-        Number of records that are still to be published with each value of the current group.
+    ``known`` has the codes of the last d values of each path with a later record, oldest first; ``left`` the number of records that
+    are still to be published with each value of the current group.
     """
 
     log_weight: FloatArray
@@ -254,16 +207,23 @@ def log_factors(problem: JointProblem, doubt: float = 0.0) -> LogFactors:
 def eliminate(problem: JointProblem, factors: LogFactors, records: IntArray, limit: float) -> Elimination | None:
     """Sum over the values of all records of a component; None if the transitions are more than ``limit``.
 
-    Records are taken one by one. A state has the last d values of each path with a later record, and the counts that the current
-    group has left to publish. Cost: O(transitions * columns of a state), and a sort of the transitions.
+    Records are taken one by one, by release and group; in a group, records that end a path come first, and records that begin one
+    come last. A state has the last d values of each path with a later record, and the counts that the current group has left to
+    publish. Cost: O(transitions * columns of a state), and a sort of the transitions.
     """
-    order = _order(problem, records)
+    at = problem.layout
+    following, previous = at.following[records] >= 0, at.previous[records] >= 0
+    order = records[np.lexsort((following & ~previous, following | ~previous, problem.group[records]))]
     states, steps, tried, log_total, group = States(np.zeros(1), {}, ()), [], 0, 0.0, -1
     for r in order.tolist():
         if problem.group[r] != group:
+            # All counts of a new group are left to publish.
             group = int(problem.group[r])
-            states = _entered(problem, group, states)
-        tried += len(states.log_weight) * _options(problem, group)
+            shown = at.shown[at.value_starts[group] : at.value_starts[group + 1]].astype(np.int64)
+            options = len(shown) ** (2 if problem.emission_row[group] >= 0 and shown.any() else 1)
+            left = tuple(np.full(len(states.log_weight), count) for count in shown.tolist())
+            states = states._replace(left=left if shown.any() else ())
+        tried += len(states.log_weight) * options
         if tried > limit:
             return None
         step, states = _advance(problem, factors, r, states)
@@ -278,18 +238,9 @@ def eliminate(problem: JointProblem, factors: LogFactors, records: IntArray, lim
 
 
 def value_weights(elimination: Elimination, width: IntArray) -> list[tuple[int, FloatArray]]:
-    """Belief in each value of each record of a component, from the backward pass over its steps.
+    """Records of a component with the beliefs in each of their values, from the backward pass over its steps.
 
-    Parameters
-    ----------
-    elimination : Elimination
-    width : int array, shape (R,)
-        Number of possible values of each record.
-
-    Returns
-    -------
-    list of (int, float array of shape (width,))
-        Record and its beliefs, which sum to 1.
+    ``width``, shape ``(R,)``, is the number of possible values of each record.
     """
     beliefs = []
     onward = np.zeros(1)
@@ -313,47 +264,29 @@ def log_sums(logs: FloatArray, place: IntArray, size: int) -> FloatArray:
         return np.asarray(top + np.log(sums))
 
 
-def _order(problem: JointProblem, records: IntArray) -> IntArray:
-    """Records by release and group; in a group, records that end a path come first, and records that begin one come last."""
-    following, previous = problem.layout.following[records] >= 0, problem.layout.previous[records] >= 0
-    return records[np.lexsort((following & ~previous, following | ~previous, problem.group[records]))]
-
-
-def _options(problem: JointProblem, group: int) -> int:
-    """Number of transitions that are tried from each state: own values, times published values where they are distorted."""
-    width = int(np.diff(problem.layout.value_starts[group : group + 2])[0])
-    return width**2 if problem.emission_row[group] >= 0 and problem.counts[group].any() else width
-
-
-def _entered(problem: JointProblem, group: int, states: States) -> States:
-    """States before the first record of a group: all its counts are left to publish."""
-    at = problem.layout
-    shown = at.shown[at.value_starts[group] : at.value_starts[group + 1]].astype(np.int64)
-    size = len(states.log_weight)
-    return states._replace(left=tuple(np.full(size, count) for count in shown.tolist()) if shown.any() else ())
-
-
 def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States) -> tuple[Step, States]:
     """Transitions over the values of a record, and the states after it."""
     at, path, group = problem.layout, int(problem.path[r]), int(problem.group[r])
     values = at.values[at.value_starts[group] : at.value_starts[group + 1]]
-    log_factor = _log_factor(problem, factors, r, states)[..., values]
-    log_factor = np.broadcast_to(log_factor, (len(states.log_weight), len(values)))[..., None]
-    left = np.stack(states.left, axis=1) > 0 if states.left else np.ones((1, 1), dtype=np.bool_)
-    row = problem.emission_row[group]
-    if not states.left:
-        possible = np.isfinite(log_factor)
-    elif row < 0:
-        possible = np.isfinite(log_factor) & left[:, :, None]
+    row, claim, past = problem.emission_row[group], problem.evidence_row[r], states.known.get(path, ())
+    # log P(x), or log A(x | the last values), plus log e(x): shape (states or 1, m).
+    log_factor = factors.tables[len(past) - 1][problem.chain[r]][past] if past else factors.prior[path][None]
+    log_factor = log_factor + factors.evidence[claim] if claim >= 0 else log_factor
+    log_factor = np.broadcast_to(log_factor[..., values], (len(states.log_weight), len(values)))[..., None]
+    if states.left:
+        # A value is published only while its count is not used up; through a channel it differs from the own value.
+        left = np.stack(states.left, axis=1) > 0
+        if row >= 0:
+            log_factor = log_factor + factors.emission[row][np.ix_(values, values)]
+        possible = np.isfinite(log_factor) & (left[:, :, None] if row < 0 else left[:, None, :])
     else:
-        log_factor = log_factor + factors.emission[row][np.ix_(values, values)]
-        possible = np.isfinite(log_factor) & left[:, None, :]
+        possible = np.isfinite(log_factor)
     before, value, channel = np.nonzero(possible)
     published = value if row < 0 else channel
     step_factor = log_factor[before, value, channel]
     known = {p: tuple(column[before] for column in columns) for p, columns in states.known.items() if p != path}
     if at.following[r] >= 0:
-        recent = (*(column[before] for column in states.known.get(path, ())), values[value])
+        recent = (*(column[before] for column in past), values[value])
         known[path] = recent[-max(problem.order, 1) :]
     remaining = tuple(column[before] - (published == s) for s, column in enumerate(states.left))
     columns = [*(column for columns in known.values() for column in columns), *remaining]
@@ -362,15 +295,6 @@ def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States)
     log_weight = log_sums(states.log_weight[before] + step_factor, after, len(first))
     kept = {p: tuple(column[first] for column in columns) for p, columns in known.items()}
     return step, States(log_weight, kept, tuple(column[first] for column in remaining))
-
-
-def _log_factor(problem: JointProblem, factors: LogFactors, r: int, states: States) -> FloatArray:
-    """Logarithm of the prior or the transition and the evidence of a record: shape ``(states or 1, m)``."""
-    path = int(problem.path[r])
-    known = states.known.get(path, ())
-    rows = factors.tables[len(known) - 1][problem.chain[r]][known] if known else factors.prior[path][None]
-    line = problem.evidence_row[r]
-    return np.asarray(rows + factors.evidence[line] if line >= 0 else rows)
 
 
 def _row_numbers(columns: list[IntArray], rows: int) -> tuple[IntArray, IntArray]:
@@ -384,3 +308,84 @@ def _row_numbers(columns: list[IntArray], rows: int) -> tuple[IntArray, IntArray
         key, bound = key * base + column, bound * base
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
     return number, first
+
+
+@dataclass(frozen=True)
+class JointAuto:
+    """`Enumeration` for components with few transitions, another solver for the rest of the history.
+
+    The posterior's ``rule`` says how many records and groups each solver has. Where the other solver samples, its diagnostics are
+    kept; enumerated beliefs have the standard error 0, an infinite effective sample size and the R-hat 1.
+
+    Parameters
+    ----------
+    limit : int
+        Largest number of transitions of a component for `Enumeration`; 2^16 take some 20 milliseconds.
+    otherwise : joint solver
+        Solver of the other components, all together: `GroupMessages`, `MaxEntropy` or ``PathSampler(rng=...)``.
+    progress : callable, optional
+        That of ``otherwise``, by default its own; `forward` has one part for each release.
+
+    Examples
+    --------
+    >>> problem = JointProblem([[0.9, 0.1], [0.5, 0.5]], (), [0, 1], [0, 0], [0, 0], [[1, 1]], [0])
+    >>> posterior = JointAuto()(problem)
+    >>> posterior.rows(np.array([0, 1])).round(3).tolist(), posterior.rule
+    ([[0.9, 0.1], [0.1, 0.9]], 'Enumeration: 2 records in 1 group')
+    """
+
+    limit: int = 2**16
+    otherwise: JointSolver = field(default_factory=GroupMessages)
+    progress: Progress | None = field(default=None, kw_only=True, repr=False, compare=False)
+    exact: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_state_limit("JointAuto", self.limit)
+        check_is_solver("JointAuto", "otherwise", self.otherwise)
+        if self.progress is not None:
+            check_progress("JointAuto", self.progress, "the parts of a solution")
+
+    def __call__(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of a whole history."""
+        beliefs, status, rest, log_evidence = enumerate_components(problem, self.limit, stop=False)
+        gap, enumerated = np.zeros(len(problem.counts)), np.ones(len(problem.path), dtype=np.bool_)
+        enumerated[rest] = False
+        rule = _share_rule("Enumeration", problem, np.flatnonzero(enumerated))
+        if not len(rest):
+            return JointPosterior(problem, beliefs, status, gap, rule=rule, log_evidence=log_evidence)
+        otherwise = self.otherwise if self.progress is None else with_progress(self.otherwise, self.progress)
+        posterior = otherwise(sub_problem(problem, rest))
+        groups = np.unique(problem.group[rest])
+        place = np.flatnonzero(np.repeat(~enumerated, np.diff(belief_starts(problem))))
+        beliefs[place] = posterior.beliefs
+        status[groups] |= posterior.status
+        gap[groups] = posterior.gap
+        diagnostics: dict[str, Any] = {}
+        for name, exact in (("standard_error", 0.0), ("ess", np.inf), ("rhat", 1.0)):
+            if (numbers := getattr(posterior, name)) is not None:
+                diagnostics[name] = np.full(len(beliefs), exact)
+                diagnostics[name][place] = numbers
+        other = _share_rule(posterior.rule or type(self.otherwise).__name__, problem, rest)
+        return JointPosterior(
+            problem,
+            beliefs,
+            status,
+            gap,
+            posterior.rounds,
+            **diagnostics,
+            rule="; ".join(filter(None, (rule, other))),
+            approximation=posterior.approximation,
+        )
+
+    def forward(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of each release given the releases up to it; each prefix is solved anew."""
+        if self.progress is None:
+            return forward_by_prefixes(self, problem)
+        return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
+
+
+def _share_rule(name: str, problem: JointProblem, records: IntArray) -> str:
+    if not len(records):
+        return ""
+    groups = len(np.unique(problem.group[records]))
+    return f"{name}: {len(records)} record{'s'[: len(records) != 1]} in {groups} group{'s'[: groups != 1]}"

@@ -7,28 +7,38 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.estimators.arguments import check_iteration
 from foreknow.models.estimators.assignments import group_beliefs, proportional_rows, state_count
 from foreknow.models.estimators.auto import Auto
-from foreknow.models.estimators.message_passing import pass_messages
-from foreknow.models.joint.group_visit import Scratch, scratch_of, thresholds, write_record_weights, write_weights
+from foreknow.models.estimators.belief_propagation import pass_messages
 from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw, with_doubt
 from foreknow.models.joint.messages import (
-    Factors,
     Messages,
+    Scratch,
     copied,
     expected_steps,
-    factors_of,
     first_messages,
+    scratch_of,
     send_backward,
     send_forward,
+    thresholds,
     write_predicted,
+    write_record_weights,
+    write_weights,
 )
-from foreknow.models.joint.posterior import JointPosterior, belief_starts, forward_by_prefixes, record_beliefs
-from foreknow.models.joint.problem import JointProblem, Layout, check_joint_problem
+from foreknow.models.joint.problem import (
+    JointPosterior,
+    JointProblem,
+    Layout,
+    belief_starts,
+    forward_by_prefixes,
+    record_beliefs,
+)
 from foreknow.models.problem import DOUBT, Problem
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
-from foreknow.models.settings import is_whole, shown
+from foreknow.models.settings import check_iteration, is_whole, shown
+
+EXACT_COUNTS = Auto()
+"""Estimator of a group whose members are independent given the other releases."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +60,6 @@ class GroupMessages:
         overconfident.
     progress : callable
         As for `MaxEntropy`. Each release is a further part, also in each pass; `forward` with passes has one part for each release.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    TypeError
-        If ``progress`` cannot be called. When called with anything but a `JointProblem`.
 
     Notes
     -----
@@ -82,7 +85,6 @@ class GroupMessages:
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
-        check_joint_problem(self, problem)
         parts = len(thresholds(self.tolerance)) + (int(self.passes) + 1) * problem.releases
         step = stepping(self.progress, range(parts))
         fit = MaxEntropy(self.tolerance, self.rounds).fit(problem, step=step)
@@ -91,17 +93,14 @@ class GroupMessages:
         likelihoods = tilted_messages(problem, fit.messages).likelihoods
         weights = weights_without_groups(problem, likelihoods)
         for _ in range(self.passes):
-            likelihoods = exact_messages(problem, weights, likelihoods, step)
+            # Message of a group with exact counts: posterior over weight. Other groups keep theirs.
+            beliefs, _ = exact_beliefs(problem, weights, step)
+            likelihoods = np.where(_has_counts(problem), beliefs / _doubted(problem, weights), likelihoods)
             weights = weights_without_groups(problem, likelihoods)
         return self._corrected(fit.posterior, weights, weights * likelihoods, step)
 
-    @property
-    def _rule(self) -> str:
-        return f"GroupMessages, {self.passes} pass{'es' * (self.passes > 1)}" if self.passes else "GroupMessages"
-
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it."""
-        check_joint_problem(self, problem)
         if self.passes:
             return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
         step = stepping(self.progress, range(2 * problem.releases))
@@ -125,45 +124,20 @@ class GroupMessages:
             beliefs=beliefs,
             status=status | relaxed.status,
             gap=0 * relaxed.gap,
-            rule=self._rule,
+            rule="GroupMessages" + (f", {self.passes} pass{'es' * (self.passes > 1)}" if self.passes else ""),
             log_tilted=None,
             relaxed=relaxed,
             approximation=self,
         )
 
 
-def exact_messages(
-    problem: JointProblem, weights: FloatArray, old: FloatArray, step: Callable[[], None] = no_step
-) -> FloatArray:
-    """Message of each group to its records with exact counts: posterior over weight, shape ``(B,)``.
-
-    Groups without counts and those with distorted values keep their old messages.
-    """
-    beliefs, _ = exact_beliefs(problem, weights, step)
-    return np.where(_has_counts(problem), beliefs / _doubted(problem, weights), old)
-
-
 def exact_beliefs(
     problem: JointProblem, weights: FloatArray, step: Callable[[], None] = no_step
 ) -> tuple[FloatArray, IntArray]:
-    """Posterior of each record in its group with exact counts, and the status of each group.
+    """Posterior of each record in its group with exact counts, shape ``(B,)``, and the status of each group.
 
-    Parameters
-    ----------
-    problem : JointProblem
-    weights : float array, shape (B,)
-        Weight of each possible value of each record without the message of its group. Members are independent with them.
-    step : callable
-        Called before each release.
-
-    Returns
-    -------
-    beliefs : float array, shape (B,)
-        The weights, where a group has no counts or distorted values.
-    status : int array, shape (G,)
-
-    Notes
-    -----
+    ``weights``, shape ``(B,)``, are those of each possible value of each record without the message of its group; members are
+    independent with them, and a group without counts or with distorted values keeps them. ``step`` is called before each release.
     As exact as `Auto` for each group, release by release. Cost: that of `Auto`; memory O(n m) for the records of one release.
     """
     at, starts = problem.layout, belief_starts(problem)
@@ -180,7 +154,7 @@ def exact_beliefs(
         prior = np.zeros((len(width), problem.values))
         prior[row, value] = weights[place]
         own = np.where(counted[group], group - groups.start, -1)
-        answer = Auto()(Problem(prior, own, np.where(counted[groups, None], problem.counts[groups], 0)))
+        answer = EXACT_COUNTS(Problem(prior, own, np.where(counted[groups, None], problem.counts[groups], 0)))
         beliefs[place] = answer.probabilities[row, value]
         status[groups] = answer.status
     return beliefs, status
@@ -205,11 +179,11 @@ def _doubted(problem: JointProblem, weights: FloatArray) -> FloatArray:
 def weights_without_groups(problem: JointProblem, likelihoods: FloatArray) -> FloatArray:
     """Weight of each possible value of each record by its chain and the messages of all other groups: shape ``(B,)``."""
     law, _ = with_doubt(problem)
-    at, factors, messages = law.layout, factors_of(law), first_messages(law)
+    at, messages = law.layout, first_messages(law)
     starts, scratch = belief_starts(law), scratch_of(law)
-    pass_along(at, factors, messages, likelihoods, starts, scratch)
+    pass_along(at, messages, likelihoods, starts, scratch)
     weights = np.zeros(int(starts[-1]))
-    write_record_weights(weights, (0, len(law.counts)), starts, at, factors, messages, scratch)
+    write_record_weights(weights, (0, len(law.counts)), starts, at, messages, scratch)
     return weights
 
 
@@ -223,8 +197,7 @@ class ExactMessages(NamedTuple):
     likelihoods : float array, shape (B,)
         Of each group to each possible value of its records.
     visited : float array, shape (B,)
-        Weight of each possible value of each record when its group was last updated; 0 before, and where the messages of the
-        group were then still far from what the weights give.
+        Weight of each possible value of each record when its group was last updated; 0 where it is to be updated in any case.
     """
 
     along: Messages
@@ -246,37 +219,24 @@ def tilted_messages(problem: JointProblem, messages: Messages) -> ExactMessages:
 
 
 def exact_groups(
-    problem: JointProblem, at: Layout, factors: Factors, start: ExactMessages, threshold: float
+    problem: JointProblem, at: Layout, start: ExactMessages, threshold: float
 ) -> tuple[TiltedLaw, ExactMessages]:
     """Law of the chains under the messages of their groups, after one sweep of updates; and the messages.
 
     The message of a group to a member is the probability of the published multiset given the member's value, where the other
-    members are independent with the weights that their chains give them. A sweep updates the groups forward and then backward
-    in time, each from the newest messages of the others.
+    members are independent with the weights that their chains give them. A sweep updates the groups forward and then backward in
+    time, each from the newest messages of the others, where weights or beliefs changed by more than ``threshold``
+    (`sweep_groups`). ``at`` is the layout of the history under the present law; the prior and tables of ``problem`` are not read.
 
-    Parameters
-    ----------
-    problem : JointProblem
-        The history; its prior and tables are not read.
-    at, factors
-        Layout and factors of the history under the present law.
-    start : ExactMessages
-    threshold : float
-        Mean change, in total variation, of the weights of its members or of its beliefs over which a group is updated again
-        (`sweep_groups`).
-
-    Notes
-    -----
-    Exact where the respondents' groups make no cycle and have at most `exact_visit.MAX_EXACT_STATES` states. Where the same
-    respondents meet again, evidence is counted more than once. Distorted groups keep their messages. Cost: that of the updated
-    groups, and O(S d).
+    Exact where the respondents' groups make no cycle and have at most `MAX_EXACT_STATES` states. Where the same respondents meet
+    again, evidence is counted more than once. Distorted groups keep their messages. Cost: that of the updated groups, and O(S d).
     """
     starts = belief_starts(problem)
     after = ExactMessages(copied(start.along), start.likelihoods.copy(), start.visited.copy())
     scratch = scratch_of(problem)
-    sweep_groups(at, factors, after.along, after.likelihoods, after.visited, starts, scratch, threshold)
-    pass_along(at, factors, after.along, after.likelihoods, starts, scratch)
-    steps, _ = expected_steps(at, factors, after.along, np.zeros(at.table.shape, dtype=np.bool_), (0, len(at.previous)))
+    sweep_groups(at, after.along, after.likelihoods, after.visited, starts, scratch, threshold)
+    pass_along(at, after.along, after.likelihoods, starts, scratch)
+    steps, _ = expected_steps(at, after.along, np.zeros(at.table.shape, dtype=np.bool_), (0, len(at.previous)))
     beliefs = record_beliefs(problem, after.along.forward * after.along.backward)
     groups = len(problem.counts)
     posterior = JointPosterior(problem, beliefs, np.zeros(groups, dtype=np.int64), np.zeros(groups))
@@ -284,9 +244,7 @@ def exact_groups(
 
 
 @compiled
-def pass_along(
-    at: Layout, factors: Factors, messages: Messages, likelihoods: FloatArray, starts: IntArray, scratch: Scratch
-) -> None:
+def pass_along(at: Layout, messages: Messages, likelihoods: FloatArray, starts: IntArray, scratch: Scratch) -> None:
     """Write all messages along the paths, under the likelihoods of the groups."""
     groups = len(at.group_starts) - 1
     unread = np.zeros(groups)
@@ -295,12 +253,10 @@ def pass_along(
         first, last, width = at.group_starts[g], at.group_starts[g + 1], at.value_starts[g + 1] - at.value_starts[g]
         likelihood = likelihoods[starts[first] : starts[last]]
         if step < groups:
-            write_predicted(scratch.predicted, first, last, at, factors, messages.forward)
-            send_forward(first, last, 0, at, factors, messages, scratch.predicted, likelihood, width, unread)
+            write_predicted(scratch.predicted, first, last, at, messages.forward)
+            send_forward(first, last, 0, at, messages, scratch.predicted, likelihood, width, unread)
         else:
-            send_backward(
-                first, last, at, factors, messages, scratch.onward, scratch.message, likelihood, width, unread
-            )
+            send_backward(first, last, at, messages, scratch.onward, scratch.message, likelihood, width, unread)
 
 
 STEP = 0.5
@@ -319,71 +275,38 @@ BETHE_TOLERANCE, BETHE_ITERATIONS, BETHE_DAMPING = 1e-3, 50, 0.2
 @compiled
 def sweep_groups(
     at: Layout,
-    factors: Factors,
     messages: Messages,
     likelihoods: FloatArray,
     visited: FloatArray,
     starts: IntArray,
     scratch: Scratch,
     threshold: float,
-) -> int:
-    """Visit all groups forward and then backward in time; return the number of updates.
+) -> None:
+    """Visit all groups forward and then backward in time.
 
-    Parameters
-    ----------
-    at, factors
-        Read only.
-    messages, scratch
-        Overwritten.
-    likelihoods : float array, shape (B,)
-        Message of its group to each possible value of each record; overwritten.
-    visited : float array, shape (B,)
-        Weight of each value of each record at the last update of its group; 0 where the group is to be updated whatever its
-        weights, as its messages were still far from what its weights give. Overwritten.
-    starts : int array, shape (R + 1,)
-        Position of the first possible value of each record.
-    threshold : float
-        A group is updated if the mean weights of its members changed by more than this since its last update, in total
-        variation, or its mean beliefs did so in that update.
+    A group is updated if the mean weights of its members changed by more than ``threshold`` since its last update, in total
+    variation, or its mean beliefs did so in that update. ``messages``, ``likelihoods``, ``visited`` (`ExactMessages`) and
+    ``scratch`` are overwritten; ``starts``, shape ``(R + 1,)``, is the position of the first possible value of each record.
     """
-    groups, updates = len(at.group_starts) - 1, 0
+    groups = len(at.group_starts) - 1
     unread = np.zeros(groups)
     for place in range(2 * groups):
         g = place if place < groups else 2 * groups - 1 - place
-        updates += _visit(g, at, factors, messages, likelihoods, visited, starts, scratch, threshold, unread)
-    return updates
-
-
-@compiled
-def _visit(
-    g: int,
-    at: Layout,
-    factors: Factors,
-    messages: Messages,
-    likelihoods: FloatArray,
-    visited: FloatArray,
-    starts: IntArray,
-    scratch: Scratch,
-    threshold: float,
-    unread: FloatArray,
-) -> int:
-    """Update a group whose messages are not those of the weights of its members, and send messages to the neighbouring records."""
-    first, members = at.group_starts[g], at.group_starts[g + 1] - at.group_starts[g]
-    start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
-    weights = scratch.weights[:members, :width]
-    write_weights(weights, first, at, factors, messages, scratch.predicted)
-    updated, shown = 0, at.shown[start : start + width]
-    if shown.sum() > 0.0 and factors.emission_row[g] < 0:
-        before = visited[starts[first] : starts[first + members]].reshape((members, width))
-        if np.abs(before - weights).sum() > 2.0 * threshold * members:
-            old = likelihoods[starts[first] : starts[first + members]].reshape((members, width))
-            moved = _update(old, weights, shown.astype(np.int64))
-            before[:] = weights if moved <= 2.0 * threshold * members else np.zeros_like(weights)
-            updated = 1
-    last, likelihood = first + members, likelihoods[starts[first] : starts[first + members]]
-    send_forward(first, last, len(at.previous), at, factors, messages, scratch.predicted, likelihood, width, unread)
-    send_backward(first, last, at, factors, messages, scratch.onward, scratch.message, likelihood, width, unread)
-    return updated
+        first, last = at.group_starts[g], at.group_starts[g + 1]
+        members, start, width = last - first, at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
+        shown, likelihood = at.shown[start : start + width], likelihoods[starts[first] : starts[last]]
+        # w[i, x]: weight of each value of member i by its chain and the messages of all other groups.
+        weights = scratch.weights[:members, :width]
+        write_weights(weights, first, at, messages, scratch.predicted)
+        if shown.sum() > 0.0 and at.emission_row[g] < 0:
+            before = visited[starts[first] : starts[last]].reshape((members, width))
+            if np.abs(before - weights).sum() > 2.0 * threshold * members:
+                # Message to member i: P(multiset | x_i), by the exact counts of the others; half way from the old one.
+                moved = _update(likelihood.reshape((members, width)), weights, shown.astype(np.int64))
+                before[:] = weights if moved <= 2.0 * threshold * members else np.zeros_like(weights)
+        # alpha to the next and beta to the previous record of each member.
+        send_forward(first, last, len(at.previous), at, messages, scratch.predicted, likelihood, width, unread)
+        send_backward(first, last, at, messages, scratch.onward, scratch.message, likelihood, width, unread)
 
 
 @compiled

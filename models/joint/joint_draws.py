@@ -11,8 +11,6 @@ from foreknow.models.joint.path_factors import (
     EVIDENCE,
     FOLLOWING,
     FOLLOWING_BASE,
-    FOLLOWING_GROUP,
-    FOLLOWING_RELEASE,
     GROUP,
     KNOWN,
     PATH,
@@ -76,19 +74,8 @@ class Assignment(NamedTuple):
 class Moves(NamedTuple):
     """Settings and buffers of the moves of one chain.
 
-    Attributes
-    ----------
-    order : int
-        Order of the chain of values.
-    runs : bool
-        False for swaps at single releases, which do not mix where pairs meet again.
-    redraws : float
-        Number of records on redrawn paths in each sweep, as a share of all records.
-    blocks : int
-        Number of block redraws in each sweep.
-    pair : Workspace
-    path : PathBuffers
-    block : BlockBuffers
+    ``runs`` is False for swaps at single releases, which do not mix where pairs meet again. ``redraws`` is the number of records on
+    redrawn paths in each sweep, as a share of all records, and ``blocks`` the number of block redraws.
     """
 
     order: int
@@ -322,11 +309,12 @@ def swap_run(
     length = _meetings(records, one, two, runs, pair)
     if length == 1 and value[one] == value[two]:
         return 1
+    # Filter over meetings j: keep and swap are the weights of "values kept" and "values exchanged" at meeting j, given all before.
     keep, swap = 1.0, 0.0
     for j in range(length):
         x, y = value[pair[j, 0]], value[pair[j, 1]]
         for side in range(2):
-            # Factors of this record with the values x and y, if the pair kept its values at the last meeting, and if it swapped.
+            # A(x | v) and A(y | v) of this record, with v its own last value (kept) or the partner's (swapped); P at its start.
             r = pair[j, side]
             base, before, after = records[r, BASE], records[r, PREVIOUS], records[r, FOLLOWING]
             if j > 0 and before == pair[j - 1, side]:
@@ -336,6 +324,7 @@ def swap_run(
                 kept_x = table[base + beside[r, 0], x] if before >= 0 else prior[records[r, PATH], x]
                 kept_y = table[base + beside[r, 0], y] if before >= 0 else prior[records[r, PATH], y]
                 swapped_x, swapped_y = kept_x, kept_y
+            # e, and A to the next record where that is outside the run.
             outer_x, outer_y = 1.0, 1.0
             if records[r, EVIDENCE] >= 0:
                 outer_x, outer_y = evidence[records[r, EVIDENCE], x], evidence[records[r, EVIDENCE], y]
@@ -348,14 +337,11 @@ def swap_run(
             else:
                 keep_stay, keep_cross = keep_stay * kept_y * outer_y, keep_cross * kept_x * outer_x
                 swap_stay, swap_cross = swap_stay * swapped_y * outer_y, swap_cross * swapped_x * outer_x
-        weight[j, 0, 0], weight[j, 0, 1], weight[j, 1, 0], weight[j, 1, 1] = (
-            keep_stay,
-            keep_cross,
-            swap_stay,
-            swap_cross,
-        )
+        weight[j, 0, 0], weight[j, 0, 1] = keep_stay, keep_cross
+        weight[j, 1, 0], weight[j, 1, 1] = swap_stay, swap_cross
         total = keep_stay + keep_cross + swap_stay + swap_cross
         keep, swap = (keep_stay + swap_stay) / total, (keep_cross + swap_cross) / total
+    # Backward sampling of the decisions.
     swapped = rng.random() < swap
     for j in range(length - 1, -1, -1):
         if swapped:
@@ -370,43 +356,37 @@ def swap_run(
 @inlined
 def _meetings(records: IntArray, one: int, two: int, runs: bool, pair: IntArray) -> int:
     """Write the maximal run of meetings of two paths around a pair; return its length."""
-    a, b = one, two
-    while runs and records[a, PREVIOUS] >= 0 and records[b, PREVIOUS] >= 0:
-        c, d = records[a, PREVIOUS], records[b, PREVIOUS]
-        if records[a, PREVIOUS_RELEASE] != records[b, PREVIOUS_RELEASE]:
-            c, d = _same_release(records, c, d, PREVIOUS, -1)
-            if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
-                break
-        elif records[a, PREVIOUS_GROUP] != records[b, PREVIOUS_GROUP]:
-            break
+    a, b, length = one, two, 0
+    c, d = _next_meeting(records, a, b, PREVIOUS)
+    while runs and c >= 0:
         a, b = c, d
-    pair[0, 0], pair[0, 1], length = a, b, 1
-    while runs and records[a, FOLLOWING] >= 0 and records[b, FOLLOWING] >= 0:
-        c, d = records[a, FOLLOWING], records[b, FOLLOWING]
-        if records[a, FOLLOWING_RELEASE] != records[b, FOLLOWING_RELEASE]:
-            c, d = _same_release(records, c, d, FOLLOWING, 1)
-            if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
-                break
-        elif records[a, FOLLOWING_GROUP] != records[b, FOLLOWING_GROUP]:
-            break
-        a, b = c, d
+        c, d = _next_meeting(records, a, b, PREVIOUS)
+    while a >= 0:
         pair[length, 0], pair[length, 1], length = a, b, length + 1
+        a, b = _next_meeting(records, a, b, FOLLOWING) if runs else (-1, -1)
     return length
 
 
 @inlined
-def _same_release(records: IntArray, c: int, d: int, way: int, sign: int) -> tuple[int, int]:
-    """Records of two paths at or after the later of two releases, in the direction of time ``sign`` (column ``way``); -1 for none.
+def _next_meeting(records: IntArray, a: int, b: int, way: int) -> tuple[int, int]:
+    """Next records of two paths in a direction of time (column ``way``) that share a group; -1 for none.
 
-    Only one of the two paths is followed. The records are of the same release, or that path has none there.
+    At least one of the two paths has no record in between.
     """
+    c, d = records[a, way], records[b, way]
+    if c < 0 or d < 0:
+        return -1, -1
+    # Group and release of the records beside a and b, as copied into their rows.
+    group, release, sign = PREVIOUS_GROUP + 2 * way, PREVIOUS_RELEASE + 2 * way, 2 * way - 1
+    if records[a, release] == records[b, release]:
+        return (c, d) if records[a, group] == records[b, group] else (-1, -1)
     if sign * records[c, RELEASE] < sign * records[d, RELEASE]:
         while c >= 0 and sign * records[c, RELEASE] < sign * records[d, RELEASE]:
             c = records[c, way]
     else:
         while d >= 0 and sign * records[d, RELEASE] < sign * records[c, RELEASE]:
             d = records[d, way]
-    return c, d
+    return (c, d) if c >= 0 and d >= 0 and records[c, GROUP] == records[d, GROUP] else (-1, -1)
 
 
 @compiled
@@ -427,6 +407,7 @@ def swap_run_of_order(
     A run is a maximal sequence of records that are consecutive on both paths and share a group. The states are the last d
     decisions: 2^d. After the run, d further steps carry the factors that still depend on it.
     """
+    # The run: back to its first meeting, then forward; d further steps carry the factors that depend on it.
     a, b = one, two
     while runs and f.records[a, PREVIOUS] >= 0 and f.records[b, PREVIOUS] >= 0:
         if f.records[f.records[a, PREVIOUS], GROUP] != f.records[f.records[b, PREVIOUS], GROUP]:
@@ -440,6 +421,7 @@ def swap_run_of_order(
     for j in range(length, total):
         w.pair[j, 0], w.pair[j, 1] = a, b
         a, b = f.records[a, FOLLOWING] if a >= 0 else -1, f.records[b, FOLLOWING] if b >= 0 else -1
+    # Filter: forward[j, last d decisions] = sum over the oldest decision of forward[j - 1] and the factors of both records.
     for j in range(total):
         w.forward[j, :] = 0.0
         for state in range(states):
@@ -452,7 +434,21 @@ def swap_run_of_order(
                     w.weight[j, state, swap] = weight
                     w.forward[j, (2 * state + swap) % states] += weight
         w.forward[j] /= w.forward[j].sum()
-    _draw_decisions_of_order(f.records, value, published, beside, order, total, w, rng)
+    # Backward sampling of the decisions; the state after the last step is drawn first.
+    rest, state = rng.random(), 0
+    for candidate in range(states):
+        if w.forward[total - 1, candidate] > 0.0:
+            state = candidate
+            rest -= w.forward[total - 1, candidate]
+            if rest < 0.0:
+                break
+    for j in range(total - 1, -1, -1):
+        swap = state % 2
+        low, high = state // 2, state // 2 + states // 2
+        kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]
+        state = high if rng.random() * (kept + crossed) >= kept else low
+        if swap == 1:
+            exchange(f.records, value, published, beside, w.pair[j, 0], w.pair[j, 1])
     return length
 
 
@@ -476,32 +472,3 @@ def _side(
         code += place * (value[pair[j - k, 1 - side]] if crossed else value[at])
         place *= f.table.shape[1]
     return float(weight * f.table[f.records[r, BASE] + code, x])
-
-
-@compiled
-def _draw_decisions_of_order(
-    records: IntArray,
-    value: IntArray,
-    published: IntArray,
-    beside: IntArray,
-    order: int,
-    total: int,
-    w: Workspace,
-    rng: np.random.Generator,
-) -> None:
-    """Backward sampling of the decisions of a run; the state after the last step is drawn first."""
-    states = 2**order
-    rest, state = rng.random(), 0
-    for candidate in range(states):
-        if w.forward[total - 1, candidate] > 0.0:
-            state = candidate
-            rest -= w.forward[total - 1, candidate]
-            if rest < 0.0:
-                break
-    for j in range(total - 1, -1, -1):
-        swap = state % 2
-        low, high = state // 2, state // 2 + states // 2
-        kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]
-        state = high if rng.random() * (kept + crossed) >= kept else low
-        if swap == 1:
-            exchange(records, value, published, beside, w.pair[j, 0], w.pair[j, 1])

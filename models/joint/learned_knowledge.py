@@ -8,10 +8,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from foreknow.models.adversary import Adversary
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.building import JointHistory, check_one_domain, joint_history
-from foreknow.models.joint.group_messages import ExactMessages, exact_groups, tilted_messages
+from foreknow.models.joint.group_messages import exact_groups, tilted_messages
 from foreknow.models.joint.max_entropy import (
     ChainLaw,
     MaxEntropy,
@@ -23,7 +23,7 @@ from foreknow.models.joint.max_entropy import (
     with_doubt,
     with_law,
 )
-from foreknow.models.joint.messages import Factors, Messages, factors_of, first_messages, log_weight
+from foreknow.models.joint.messages import Messages, first_messages, log_weight
 from foreknow.models.joint.problem import JointProblem, Layout
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_codes, class_cuts
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_pseudo_count
@@ -31,7 +31,7 @@ from foreknow.models.knowledge.priors import UniformPrior
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
 from foreknow.models.problem import DOUBT
 from foreknow.models.progress import Progress, check_progress, stepping
-from foreknow.models.settings import check_choice, check_kind, check_range, check_whole, shown
+from foreknow.models.settings import check_choice, check_range, check_whole, shown
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.release import Release
 
@@ -134,13 +134,6 @@ class LearnedKnowledge:
             known beforehand: an item is taken each time that the change of the law is under the next of some thresholds, so that
             the parts between take about as long.
 
-        Raises
-        ------
-        TypeError
-            If an argument is of another kind.
-        ValueError
-            If there is no published record, the releases differ in their sensitive domain, or a setting is out of range.
-
         Notes
         -----
         Each round with expected counts alternates two minimizations of the relative entropy of a law Q of all paths to the
@@ -175,18 +168,15 @@ class LearnedKnowledge:
         check_choice(owner, "counts", counts, ("exact", "expected"))
         check_progress(owner, progress, "the parts of the learning")
         solver = MaxEntropy() if solver is None else solver
-        check_kind(owner, "solver", solver, MaxEntropy, "is a MaxEntropy, as MaxEntropy(tolerance=1e-3)")
         observations = each_observation(owner, releases)
-        data = learning_data(owner, observations, {} if classes is None else classes, gaps, int(order))
-        settings = LearningSettings(float(pseudo_count), float(tolerance), int(rounds), counts, solver)
+        data = learning_data(owner, observations, classes or {}, gaps, int(order), float(pseudo_count))
+        settings = LearningSettings(float(tolerance), int(rounds), counts, solver)
         learned = learn_law(data, settings, progress)
         law, trace = learned.law, learned.trace
-        prior = ClassFrequencies(data.cuts, law.prior.reshape(*(len(cut) + 1 for cut in data.cuts.values()), -1))
-        chain = MarkovChain(len(law.tables), law.tables[-1], law.tables[:-1]) if law.tables else None
+        prior, chain = data.knowledge(law)
         converged = trace[-1].change <= tolerance and bool(counts == "expected" or np.isnan(trace[-1].objective))
-        return cls(
-            prior, chain, tuple(trace), converged, _notes(observations[0].people.schema.values, learned, converged)
-        )
+        notes = _notes(observations[0].people.schema.values, learned, converged)
+        return cls(prior, chain, tuple(trace), converged, notes)
 
 
 class Learned(NamedTuple):
@@ -232,7 +222,6 @@ SKIPPED = 0.05
 class LearningSettings(NamedTuple):
     """Checked settings of `LearnedKnowledge.fit`."""
 
-    pseudo_count: float
     tolerance: float
     rounds: int
     counts: str
@@ -261,6 +250,18 @@ class LearningData(NamedTuple):
     classes: IntArray
     powers: IntArray
     start: ChainLaw
+    pseudo_count: float
+
+    def under(self, law: ChainLaw) -> JointProblem:
+        """The history under a law."""
+        prior, tables = with_law(self.problem, law, self.classes, self.powers)
+        return replace(self.problem, prior=prior, tables=tables if law.tables else self.problem.tables)
+
+    def knowledge(self, law: ChainLaw) -> tuple[ClassFrequencies, MarkovChain | None]:
+        """A law as a prior by class and transitions."""
+        shape = (*(len(cut) + 1 for cut in self.cuts.values()), -1)
+        chain = MarkovChain(len(law.tables), law.tables[-1], law.tables[:-1]) if law.tables else None
+        return ClassFrequencies(self.cuts, law.prior.reshape(shape)), chain
 
 
 def learn_law(data: LearningData, settings: LearningSettings, progress: Progress = iter) -> Learned:
@@ -274,21 +275,14 @@ def learn_law(data: LearningData, settings: LearningSettings, progress: Progress
     learned, messages = _with_expected_counts(data, settings, last, parts)
     if exact:
         learned = _with_exact_counts(data, settings, learned, messages, parts)
-    parts.end()
+    parts.reach(True, 0.0)
     return learned
 
 
 class LearningParts:
     """Parts of about equal length, each of which lasts until the change of the law is under a threshold.
 
-    Parameters
-    ----------
-    progress : callable
-        Function of the parts, as a range; it returns an iterable of the same length.
-    expected : float
-        Change at which the rounds with expected counts end.
-    exact : float or None
-        Change at which the rounds with exact counts end; None if there are none.
+    Rounds with expected counts end at the change ``expected``, those with exact counts at ``exact``; None if there are none.
     """
 
     def __init__(self, progress: Progress, expected: float, exact: float | None) -> None:
@@ -306,10 +300,6 @@ class LearningParts:
             self._later.popleft()
             self._step()
 
-    def end(self) -> None:
-        """Take the items that are left, after the last round."""
-        self.reach(True, 0.0)
-
 
 def _with_expected_counts(
     data: LearningData, settings: LearningSettings, tolerance: float, parts: LearningParts
@@ -322,20 +312,14 @@ def _with_expected_counts(
         len(trace) < settings.rounds and (change > tolerance or loose > max(settings.solver.tolerance, tolerance))
     ):
         parts.reach(False, change)
-        prior, tables = with_law(data.problem, law, data.classes, data.powers)
-        problem = replace(data.problem, prior=prior, tables=tables if law.tables else data.problem.tables)
+        problem = data.under(law)
         loose = max(settings.solver.tolerance, min(LOOSEST, change))
         tilted = replace(settings.solver, tolerance=loose).fit(problem, messages)
         messages = tilted.messages
-        objective = _objective(problem, messages.tilt) + log_density(law, settings.pseudo_count)
-        law, counts, change = _maximized(data, settings, tilted, law)
+        objective = log_weight(with_doubt(problem)[0].layout, messages.tilt) + log_density(law, data.pseudo_count)
+        law, counts, change = _maximized(data, tilted, law)
         trace.append(LearningRound(objective, change))
     return Learned(law, counts, trace), messages
-
-
-def _objective(problem: JointProblem, tilt: FloatArray) -> float:
-    doubted = with_doubt(problem)[0]
-    return log_weight(doubted.layout, factors_of(doubted), tilt)
 
 
 def _with_exact_counts(
@@ -346,40 +330,27 @@ def _with_exact_counts(
     now, change, least, since = tilted_messages(data.problem, messages), LOOSEST, np.inf, 0
     while change > settings.tolerance and len(trace) < settings.rounds and since < PATIENCE:
         parts.reach(True, change)
-        tilted, now = _exact_round(data, law, now, SKIPPED * change)
-        law, counts, change = _maximized(data, settings, tilted, law)
+        tilted, now = exact_groups(data.problem, _under(data, law), now, SKIPPED * change)
+        law, counts, change = _maximized(data, tilted, law)
         trace.append(LearningRound(np.nan, change))
         since = 0 if change < least else since + 1
         least = min(least, change)
     return Learned(law, counts, trace) if change <= settings.tolerance else start._replace(trace=trace)
 
 
-def _exact_round(
-    data: LearningData, law: ChainLaw, now: ExactMessages, threshold: float
-) -> tuple[TiltedLaw, ExactMessages]:
-    return exact_groups(data.problem, *_under(data, law), now, threshold)
-
-
-def _under(data: LearningData, law: ChainLaw) -> tuple[Layout, Factors]:
-    """Layout and factors of the history under a law without zeros."""
+def _under(data: LearningData, law: ChainLaw) -> Layout:
+    """Layout of the history under a law, with a uniform distribution of weight `DOUBT` mixed in."""
     prior, tables = with_law(data.problem, law, data.classes, data.powers)
     at, m = data.problem.layout, data.problem.values
     if law.tables:
-        at = at._replace(table=_doubted(np.vstack([np.reshape(table, (-1, m)) for table in tables])))
-    return at, factors_of(data.problem)._replace(prior=_doubted(prior))
+        at = at._replace(table=(1 - DOUBT) * np.vstack([table.reshape(-1, m) for table in tables]) + DOUBT / m)
+    return at._replace(prior=(1 - DOUBT) * prior + DOUBT / m)
 
 
-def _doubted(rows: FloatArray) -> FloatArray:
-    """Rows with a uniform distribution of weight `DOUBT` mixed in."""
-    return np.asarray((1 - DOUBT) * rows + DOUBT / rows.shape[1])
-
-
-def _maximized(
-    data: LearningData, settings: LearningSettings, tilted: TiltedLaw, law: ChainLaw
-) -> tuple[ChainLaw, ChainLaw, float]:
+def _maximized(data: LearningData, tilted: TiltedLaw, law: ChainLaw) -> tuple[ChainLaw, ChainLaw, float]:
     """Law of highest penalized likelihood given the expected counts of a round, the counts, and the change of the law."""
     counts = expected_counts(tilted, data.classes, len(law.prior), data.powers, law)
-    after = most_likely(counts, settings.pseudo_count, law)
+    after = most_likely(counts, data.pseudo_count, law)
     return after, counts, weighted_change(law, after, counts)
 
 
@@ -403,35 +374,33 @@ def _changes(first: float, factor: float, tolerance: float) -> Iterator[float]:
 
 
 def learning_data(
-    owner: str, observations: tuple[Observation, ...], classes: Mapping[str, int | None], gaps: GapRule, order: int
+    owner: str,
+    observations: tuple[Observation, ...],
+    classes: Mapping[str, int | None],
+    gaps: GapRule,
+    order: int,
+    pseudo_count: float,
 ) -> LearningData:
     """History of observations under the first law.
 
     The first law has the published distribution as prior. Each row of its transitions is half of it, with half staying.
-
-    Raises
-    ------
-    ValueError
-        If no record is published; the message begins with ``owner``. If the releases differ in their sensitive domain.
     """
     check_one_domain(observations)
     shown = sum((observation.counts.sum(axis=0) for observation in observations), np.zeros(1))
     if not shown.any():
         raise ValueError(f"{owner}: the releases publish no record; there is nothing to learn from.")
     cuts = class_cuts(owner, observations[0].people.schema, classes)
-    chain = MarkovChain(order, _first_table(shown / shown.sum(), order))
+    m = len(shown)
+    # Half staying at the last value, half to the published distribution.
+    first = np.broadcast_to((np.eye(m) + shown / shown.sum()) / 2, (m,) * (order + 1)).copy()
+    chain = MarkovChain(order, first)
     history = joint_history(Adversary(UniformPrior(), chain, gaps=gaps), observations)
     problem = history.problem
     number = int(np.prod([len(cut) + 1 for cut in cuts.values()], dtype=np.int64))
     tables = chain.tables if (problem.layout.previous >= 0).any() else ()
     start = ChainLaw(np.tile(shown / shown.sum(), (number, 1)), tables)
-    return LearningData(problem, cuts, _path_classes(history, cuts), _powers(problem, gaps, order), start)
-
-
-def _first_table(shown: FloatArray, order: int) -> FloatArray:
-    """Transitions at the start: half staying at the last value, half to the published distribution."""
-    m = len(shown)
-    return np.broadcast_to((np.eye(m) + shown) / 2, (m,) * (order + 1)).copy()
+    powers = _powers(problem, gaps, order)
+    return LearningData(problem, cuts, _path_classes(history, cuts), powers, start, pseudo_count)
 
 
 def _path_classes(history: JointHistory, cuts: Mapping[str, tuple[float, ...]]) -> IntArray:
@@ -458,30 +427,15 @@ def _powers(problem: JointProblem, gaps: GapRule, order: int) -> IntArray:
     return powers
 
 
-WAY_OUT = "Publish views first, as publish(history, defense)."
-
-
 def each_observation(owner: str, releases: Iterable[Any]) -> tuple[Observation, ...]:
-    """Observations of releases, or of observations themselves.
-
-    Raises
-    ------
-    TypeError
-        If ``releases`` is one release, or an element is neither a release nor an observation. ``owner`` is named.
-    ValueError
-        If there is no release.
-    """
-    takes = "releases or observations in the order of time"
-    if isinstance(releases, Observation) or hasattr(releases, "observation"):
-        raise TypeError(f"{owner} takes {takes}, and got one {type(releases).__name__}; put it into a list.")
-    if isinstance(releases, str | bytes | dict) or not np.iterable(releases):
-        raise TypeError(f"{owner} takes {takes}, and got {shown(releases)}. {WAY_OUT}")
-    observations = []
-    for release in releases:
-        observation = release if isinstance(release, Observation) else getattr(release, "observation", None)
+    """Observations of releases, or of observations themselves."""
+    observations = tuple(getattr(release, "observation", release) for release in releases)
+    for observation in observations:
         if not isinstance(observation, Observation):
-            raise TypeError(f"{owner} takes {takes}, and got {shown(release)}. {WAY_OUT}")
-        observations.append(observation)
+            raise TypeError(
+                f"{owner} takes releases or observations in the order of time, and got {shown(observation)}. Publish views first, "
+                "as publish(history, defense)."
+            )
     if not observations:
         raise ValueError(f"{owner}: there is no release; give one or more, in the order of time.")
-    return tuple(observations)
+    return observations

@@ -7,23 +7,22 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.estimators.arguments import check_iteration
 from foreknow.models.estimators.exact import log_evidence
-from foreknow.models.joint.group_visit import fit_tilts, scratch_of, thresholds, write_record_weights
 from foreknow.models.joint.messages import (
-    Factors,
     Messages,
     copied,
     expected_steps,
-    factors_of,
     first_messages,
+    fit_tilts,
     log_weight,
+    scratch_of,
+    thresholds,
+    write_record_weights,
 )
-from foreknow.models.joint.posterior import JointPosterior, belief_starts, record_beliefs
-from foreknow.models.joint.problem import JointProblem, check_joint_problem
+from foreknow.models.joint.problem import JointPosterior, JointProblem, belief_starts, record_beliefs
 from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Problem
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import check_iteration
 
 MIN_CONTRADICTION = 1e-2
 """Probability of impossible steps of a record from which its group is reported as contradicted."""
@@ -51,15 +50,8 @@ class MaxEntropy:
         Largest number of visits of all groups, on average. Groups that need more are reported as `Status.UNCONVERGED`.
     progress : callable
         Function of the parts of a solution that returns an iterable of the same length, as ``rich.progress.track``. One item is
-        taken before each part: the sweeps of each threshold of `foreknow.models.joint.group_visit.thresholds`, or each release of
+        taken before each part: the sweeps of each threshold of `foreknow.models.joint.messages.thresholds`, or each release of
         `forward`.
-
-    Raises
-    ------
-    ValueError
-        If the tolerance is not positive and finite, or the rounds are not a whole number of at least 1.
-    TypeError
-        If ``progress`` cannot be called. When called with anything but a `JointProblem`.
 
     Notes
     -----
@@ -98,20 +90,16 @@ class MaxEntropy:
         ``start`` holds the messages of a fitted law of the same groups, from which the iteration starts. ``step`` is called before
         the sweeps of each threshold.
         """
-        check_joint_problem(self, problem)
-        check_kind("MaxEntropy.fit", "start", start, (Messages, type(None)), "is the messages of a TiltedLaw, or None")
         law, impossible = with_doubt(problem)
-        factors, messages = factors_of(law), first_messages(law) if start is None else copied(start)
-        gap = np.zeros(len(law.counts))
-        visits = self._fit(law, factors, messages, np.full(len(gap), np.inf), gap, len(gap), step or no_step)
-        steps, ruled_out = expected_steps(law.layout, factors, messages, impossible, (0, len(law.path)))
-        beliefs = record_beliefs(law, messages.forward * messages.backward)
-        status = np.where(gap > self.tolerance, UNCONVERGED, 0) | contradicted_groups(problem, law, ruled_out, beliefs)
-        rounds = -(-visits // max(len(gap), 1))
-        log_tilted = log_weight(law.layout, factors, messages.tilt)
-        posterior = JointPosterior(
-            problem, beliefs, status, gap, rounds, rule="MaxEntropy", log_tilted=log_tilted, approximation=self
+        at, messages = law.layout, first_messages(law) if start is None else copied(start)
+        gap, pending = np.zeros(len(law.counts)), np.full(len(law.counts), np.inf)
+        limit = float(self.rounds) * max(len(gap), 1)
+        visits = fit_tilts(
+            len(gap), at, messages, scratch_of(law), pending, gap, float(self.tolerance), limit, step or no_step
         )
+        steps, ruled_out = expected_steps(at, messages, impossible, (0, len(law.path)))
+        beliefs = record_beliefs(law, messages.forward * messages.backward)
+        posterior = self._posterior(problem, law, beliefs, ruled_out, gap, visits, log_weight(at, messages.tilt))
         return TiltedLaw(posterior, steps, messages)
 
     def forward(self, problem: JointProblem) -> JointPosterior:
@@ -119,7 +107,6 @@ class MaxEntropy:
 
         Cost: a small multiple of that of the whole history, as the tilts of earlier releases change little.
         """
-        check_joint_problem(self, problem)
         return self.fit_forward(problem, stepping(self.progress, range(problem.releases))).posterior
 
     def fit_forward(self, problem: JointProblem, step: Callable[[], None] | None = None) -> "ForwardLaw":
@@ -127,61 +114,47 @@ class MaxEntropy:
 
         ``step`` is called before each release.
         """
-        check_joint_problem(self, problem)
         law, impossible = with_doubt(problem)
-        at, factors, messages, scratch = law.layout, factors_of(law), first_messages(law), scratch_of(law)
-        gap, pending, kept = (
-            np.zeros(len(law.counts)),
-            np.full(len(law.counts), np.inf),
-            np.zeros(len(messages.forward)),
-        )
-        starts = belief_starts(law)
-        final, ruled_out, weights, visits = np.zeros(len(gap)), np.zeros(len(law.path)), np.zeros(int(starts[-1])), 0
+        at, messages, scratch = law.layout, first_messages(law), scratch_of(law)
+        gap, pending = np.zeros(len(law.counts)), np.full(len(law.counts), np.inf)
+        starts, kept, final = belief_starts(law), np.zeros(len(messages.forward)), np.zeros(len(gap))
+        ruled_out, weights, visits = np.zeros(len(law.path)), np.zeros(int(starts[-1])), 0
         for t in range(law.releases):
             (step or no_step)()
             first, last = int(at.release_starts[t]), int(at.release_starts[t + 1])
-            visits += self._fit(law, factors, messages, pending, gap, last)
+            limit = float(self.rounds) * max(last, 1)
+            visits += fit_tilts(last, at, messages, scratch, pending, gap, float(self.tolerance), limit)
             records = (int(at.group_starts[first]), int(at.group_starts[last]))
-            ruled_out += expected_steps(at, factors, messages, impossible, records)[1]
-            write_record_weights(weights, (first, last), starts, at, factors, messages, scratch)
+            ruled_out += expected_steps(at, messages, impossible, records)[1]
+            write_record_weights(weights, (first, last), starts, at, messages, scratch)
             states = slice(at.state_starts[records[0]], at.state_starts[records[1]])
             kept[states] = messages.forward[states]
             final[first:last] = gap[first:last]
-        beliefs = record_beliefs(law, kept)
-        status = np.where(final > self.tolerance, UNCONVERGED, 0) | contradicted_groups(
-            problem, law, ruled_out, beliefs
-        )
-        rounds = -(-visits // max(len(gap), 1))
-        posterior = JointPosterior(problem, beliefs, status, final, rounds, rule="MaxEntropy", approximation=self)
+        posterior = self._posterior(problem, law, record_beliefs(law, kept), ruled_out, final, visits)
         return ForwardLaw(posterior, weights)
 
-    def _fit(
+    def _posterior(
         self,
+        problem: JointProblem,
         law: JointProblem,
-        factors: Factors,
-        messages: Messages,
-        pending: FloatArray,
+        beliefs: FloatArray,
+        ruled_out: FloatArray,
         gap: FloatArray,
-        groups: int,
-        step: Callable[[], None] = no_step,
-    ) -> int:
-        """Fit the tilts of the first groups in place; return the number of visits."""
-        scratch, limit = scratch_of(law), float(self.rounds) * max(groups, 1)
-        return fit_tilts(
-            groups, law.layout, factors, messages, scratch, pending, gap, float(self.tolerance), limit, step
+        visits: int,
+        log_tilted: float | None = None,
+    ) -> JointPosterior:
+        """Posterior of a fitted law, with the status of its groups."""
+        status = np.where(gap > self.tolerance, UNCONVERGED, 0) | contradicted_groups(problem, law, ruled_out, beliefs)
+        rounds = -(-visits // max(len(gap), 1))
+        return JointPosterior(
+            problem, beliefs, status, gap, rounds, rule="MaxEntropy", log_tilted=log_tilted, approximation=self
         )
 
 
 class TiltedLaw(NamedTuple):
-    """Law of minimum relative entropy.
+    """Law of minimum relative entropy: posterior, messages, and ``steps``, shape ``(Q, m)``.
 
-    Attributes
-    ----------
-    posterior : JointPosterior
-    steps : float array, shape (Q, m)
-        Expected number of each transition, by row of the ``table`` of the layout.
-    messages : Messages
-        Fitted messages and tilts.
+    ``steps`` is the expected number of each transition, by row of the ``table`` of the layout.
     """
 
     posterior: JointPosterior
@@ -190,14 +163,9 @@ class TiltedLaw(NamedTuple):
 
 
 class ForwardLaw(NamedTuple):
-    """Laws of minimum relative entropy of all prefixes of a history.
+    """Laws of minimum relative entropy of all prefixes: the posterior of each release given the releases up to it, and ``weights``.
 
-    Attributes
-    ----------
-    posterior : JointPosterior
-        Of each release given the releases up to it.
-    weights : float array, shape (B,)
-        Weight of each possible value of each record given the releases before, without its group; sums to 1 for each record.
+    ``weights``, shape ``(B,)``, are those of each possible value of each record given the releases before, without its group.
     """
 
     posterior: JointPosterior
@@ -223,8 +191,7 @@ def contradicted_groups(
     """Status of each group: contradicted where a member takes an impossible step or starts at an impossible value."""
     first = np.flatnonzero(problem.layout.previous < 0)
     posterior = JointPosterior(law, beliefs, np.zeros(len(law.counts), dtype=np.int64), np.zeros(len(law.counts)))
-    started = (posterior.rows(first) * (problem.prior[problem.path[first]] == 0)).sum(axis=1)
-    ruled_out[first] = started
+    ruled_out[first] = (posterior.rows(first) * (problem.prior[problem.path[first]] == 0)).sum(axis=1)
     worst = np.zeros(len(problem.counts))
     np.maximum.at(worst, problem.group, ruled_out)
     return np.where(worst >= MIN_CONTRADICTION, CONTRADICTED, 0)
@@ -233,12 +200,8 @@ def contradicted_groups(
 class ChainLaw(NamedTuple):
     """Law of the values of all respondents.
 
-    Attributes
-    ----------
-    prior : float array, shape (c, m)
-        Distribution of the first value in each class.
-    tables : tuple of float array, shapes (m, m), (m, m, m), ..., d arrays
-        Transitions after 1, ..., d known values; none where no respondent has two records.
+    ``prior``, shape ``(c, m)``, is the distribution of the first value in each class; ``tables``, shapes
+    ``(m, m), (m, m, m), ...``, are the transitions after 1, ..., d known values, none where no respondent has two records.
     """
 
     prior: FloatArray
@@ -246,22 +209,11 @@ class ChainLaw(NamedTuple):
 
 
 def expected_counts(law: TiltedLaw, classes: IntArray, number: int, powers: IntArray, chain: ChainLaw) -> ChainLaw:
-    """Expected numbers of first values of each class and of transitions, in the shapes of a law.
+    """Expected numbers of first values of each class and of transitions under a fitted law, in the shapes of ``chain``.
 
-    Parameters
-    ----------
-    law : TiltedLaw
-    classes : int array, shape (respondents,)
-        Class of each path that belongs to a respondent.
-    number : int
-        Number c of classes.
-    powers : int array, shape (K,)
-        Number of steps of each transition table of the problem; 1 for chains of an order over 1.
-    chain : ChainLaw
-        Law of which the tables are powers.
+    ``classes``, shape ``(respondents,)``, is the class of each path of a respondent, ``number`` the number of classes, and
+    ``powers``, shape ``(K,)``, the number of steps of each transition table, of which ``chain`` has the single ones.
 
-    Notes
-    -----
     Exact given the law. A transition over g steps adds the expected numbers of its g single steps, given both of its ends.
     Cost: O(R m + K g m^3).
     """
@@ -333,12 +285,9 @@ def with_law(
     prior = problem.prior.copy()
     prior[: problem.respondents] = law.prior[classes]
     if len(law.tables) == 1:
-        stacked = [
-            np.minimum(np.stack([np.linalg.matrix_power(law.tables[0], power) for power in powers.tolist()]), 1.0)
-        ]
-    else:
-        stacked = [np.stack([table] * len(powers)) for table in law.tables]
-    return prior, tuple(stacked)
+        stacked = np.stack([np.linalg.matrix_power(law.tables[0], power) for power in powers.tolist()])
+        return prior, (np.minimum(stacked, 1.0),)
+    return prior, tuple(np.stack([table] * len(powers)) for table in law.tables)
 
 
 def joint_log_evidence(posterior: JointPosterior) -> float:
@@ -350,11 +299,6 @@ def joint_log_evidence(posterior: JointPosterior) -> float:
         Of an exact solver, of `MaxEntropy`, or of a solver that starts with it and keeps its posterior. For the posterior of
         another solver, `MaxEntropy` solves the problem.
 
-    Raises
-    ------
-    TypeError
-        If ``posterior`` is no `JointPosterior`.
-
     Notes
     -----
     Exact for `Enumeration`. For `MaxEntropy`, with Q the tilted law, ``log P(counts) = -KL(Q || P) + log Q(counts)``, where the
@@ -362,7 +306,6 @@ def joint_log_evidence(posterior: JointPosterior) -> float:
     small groups; what it neglects are correlations under Q between the counts of groups that share respondents. Counts of distorted
     values are treated as counts of own values in the second term. Cost: that of `log_evidence` on all groups.
     """
-    check_kind("joint_log_evidence", "posterior", posterior, JointPosterior, "is a JointPosterior of a solver")
     if posterior.log_evidence is not None:
         return posterior.log_evidence
     if posterior.log_tilted is None:

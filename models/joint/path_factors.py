@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled, inlined
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, inlined
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.problem import DOUBT
 
@@ -50,45 +50,32 @@ class PathFactors(NamedTuple):
 
 
 def path_factors(problem: JointProblem) -> PathFactors:
-    """Factors of a problem, each mixed with the uniform distribution of weight `DOUBT`.
-
-    Notes
-    -----
-    Cost: O(R log R + N m + C m^2 + size of the tables).
-    """
+    """Factors of a problem, each mixed with the uniform distribution of weight `DOUBT`. Cost: O(R d + N m + C m^2 + tables)."""
     at, m, order = problem.layout, problem.values, problem.order
     when = problem.release[problem.group]
-    known = _numbers_before(at.previous, np.argsort(when, kind="stable"), order)
+    known, before = np.zeros(len(when), dtype=np.int64), at.previous
+    for _ in range(order):
+        known += before >= 0
+        before = np.where(before >= 0, at.previous[before], -1)
     sizes = np.array([0, *(m**length for length in range(1, order + 1))], dtype=np.int64)
     offsets = np.array([0, *np.cumsum([0, *(table.size // m for table in problem.tables)])[:-1]], dtype=np.int64)
     base = offsets[known] + problem.chain * sizes[known]
     columns = (at.previous, at.following, problem.group, when, problem.path, problem.evidence_row, known, base)
-    beside = [
-        np.where(neighbour >= 0, of_record[neighbour], -1)
-        for neighbour, of_record in (
-            (at.previous, problem.group),
-            (at.previous, when),
-            (at.following, problem.group),
-            (at.following, when),
-            (at.following, base),
-        )
-    ]
+    of_previous, of_following = (problem.group, when), (problem.group, when, base)
+    beside = [np.where(at.previous >= 0, of_record[at.previous], -1) for of_record in of_previous]
+    beside += [np.where(at.following >= 0, of_record[at.following], -1) for of_record in of_following]
+    largest = problem.evidence.max(axis=1, keepdims=True, initial=0.0)
+    likelihood = np.divide(problem.evidence, largest, out=np.ones_like(problem.evidence), where=largest > 0.0)
     return PathFactors(
         (1.0 - DOUBT) * problem.prior + DOUBT / m,
         (1.0 - DOUBT) * at.table + DOUBT / m,
-        _positive_likelihoods(problem.evidence),
+        np.maximum(likelihood, DOUBT),
         (1.0 - DOUBT) * problem.emission + DOUBT / m,
         np.ascontiguousarray(np.stack((*columns, *beside), axis=1), dtype=np.int32),
         at.group_starts,
         ~problem.constrained,
         np.where(problem.constrained, problem.emission_row, -1),
     )
-
-
-def _positive_likelihoods(evidence: FloatArray) -> FloatArray:
-    largest = evidence.max(axis=1, keepdims=True, initial=0.0)
-    likelihood = np.divide(evidence, largest, out=np.ones_like(evidence), where=largest > 0.0)
-    return np.asarray(np.maximum(likelihood, DOUBT))
 
 
 def softened(factors: PathFactors, weight: float) -> PathFactors:
@@ -100,16 +87,6 @@ def softened(factors: PathFactors, weight: float) -> PathFactors:
         evidence=(1.0 - weight) * factors.evidence + weight,
         emission=(1.0 - weight) * factors.emission + weight / m,
     )
-
-
-@compiled
-def _numbers_before(previous: IntArray, by_time: IntArray, order: int) -> IntArray:
-    """Number of earlier records on the path of each record, at most ``order``."""
-    known = np.zeros(len(previous), dtype=np.int64)
-    for r in by_time:
-        if previous[r] >= 0:
-            known[r] = min(known[previous[r]] + 1, order)
-    return known
 
 
 @inlined
@@ -136,20 +113,10 @@ def evidence_factor(f: PathFactors, r: int, x: int) -> float:
 class Workspace(NamedTuple):
     """Buffers of a move, allocated once for each chain.
 
-    Attributes
-    ----------
-    pair : int array, shape (T + d, 2)
-        Records of the pair at each meeting.
-    forward : float array, shape (T + d, 2^d)
-        Filtered weights of the last d decisions.
-    weight : float array, shape (T + d, 2^d, 2)
-        Weight of each decision given the last d ones.
-    own : float array, shape (2, m)
-        Weights of the own values of two records.
-    codes : float array, shape (T, m^d)
-        Filtered weights of the last d own values of a path; no row if multisets fix all own values.
-    cursor : int array, shape (1,)
-        Record that the next move visits.
+    ``pair``, shape ``(T + d, 2)``, are the records of the pair at each meeting; ``forward``, shape ``(T + d, 2^d)``, the filtered
+    weights of the last d decisions; ``weight``, shape ``(T + d, 2^d, 2)``, that of each decision given the last d ones; ``own``,
+    shape ``(2, m)``, the weights of the own values of two records; ``codes``, shape ``(T, m^d)``, those of the last d own values
+    of a path, no row if multisets fix all own values; ``cursor`` the record that the next move visits.
     """
 
     pair: IntArray

@@ -26,10 +26,8 @@ from foreknow.models.joint.joint_draws import (
     values_beside,
 )
 from foreknow.models.joint.max_entropy import MaxEntropy, with_doubt
-from foreknow.models.joint.messages import Factors, factors_of
 from foreknow.models.joint.path_factors import PathFactors, path_factors
-from foreknow.models.joint.posterior import JointPosterior, belief_starts, forward_by_prefixes
-from foreknow.models.joint.problem import JointProblem, Layout, check_joint_problem
+from foreknow.models.joint.problem import JointPosterior, JointProblem, Layout, belief_starts, forward_by_prefixes
 from foreknow.models.joint.redraws import drawn_place
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, stepping
@@ -48,15 +46,10 @@ MAX_SWEEPS = 2**16 * BATCHES - BATCHES
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
 class SampledPosterior(JointPosterior):
-    """Posterior of a joint problem by Markov chains.
+    """Posterior of a joint problem by Markov chains: a `JointPosterior` with the log density of each draw.
 
-    Attributes
-    ----------
-    problem, beliefs, status, gap, rounds, standard_error, ess, rhat, rule, log_evidence, log_tilted, relaxed
-        As in `JointPosterior`.
-    log_density : float array, shape (chains, sweeps)
-        Logarithm of the joint density of own and published values of each draw, without its constant. Chains that have converged
-        have the same mean.
+    ``log_density``, shape ``(chains, sweeps)``, is the logarithm of the joint density of own and published values, without its
+    constant. Chains that have converged have the same mean.
     """
 
     log_density: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
@@ -104,13 +97,6 @@ class PathSampler:
         each release. Results do not depend on it.
     rng : numpy.random.Generator or int
         Random generator, or an integer seed that makes one. Each call continues the generator, so that two calls differ.
-
-    Raises
-    ------
-    ValueError
-        If a number is not in its range.
-    TypeError
-        If ``rng`` is neither a generator nor an integer. When called with anything but a `JointProblem`.
 
     Notes
     -----
@@ -169,12 +155,10 @@ class PathSampler:
 
     def __call__(self, problem: JointProblem) -> SampledPosterior:
         """Posterior of a whole history."""
-        check_joint_problem(self, problem)
         return sampled_posterior(self, problem)
 
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it; each prefix is sampled anew."""
-        check_joint_problem(self, problem)
         return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
 
     def draws(self, problem: JointProblem, number: int) -> IntArray:
@@ -183,7 +167,6 @@ class PathSampler:
         The rows are in the order of the chains; the numbers of draws of two chains differ by at most one. The draws of a
         chain are equidistant over about ``sweeps`` sweeps, at least one sweep apart.
         """
-        check_joint_problem(self, problem)
         check_whole("PathSampler.draws", "number", number, "draws")
         number, chains = int(number), int(self.chains)
         factors, start = path_factors(problem), start_of(self, problem)
@@ -280,13 +263,7 @@ EXCHANGES = 30
 
 
 def later_messages(problem: JointProblem) -> FloatArray:
-    """Likelihood of the later releases given the value of each record, by `MaxEntropy`: float array, shape ``(S,)``.
-
-    Raises
-    ------
-    ValueError
-        If the chain of values is of an order over 1.
-    """
+    """Likelihood of the later releases given the value of each record, by `MaxEntropy`: float array, shape ``(S,)``."""
     if problem.order > 1:
         raise ValueError(
             f"PathSampler: start='paths' draws the paths of chains of order 1, and this chain has order {problem.order}. Use "
@@ -296,18 +273,8 @@ def later_messages(problem: JointProblem) -> FloatArray:
 
 
 def path_start(problem: JointProblem, later: FloatArray, rng: np.random.Generator) -> Assignment:
-    """Random assignment of each group, given those of the earlier releases.
+    """Random assignment of each group, given those of the earlier releases; ``later`` is the result of `later_messages`.
 
-    Parameters
-    ----------
-    problem : JointProblem
-        With a chain of order 1 or 0.
-    later : float array, shape (S,)
-        Result of `later_messages`.
-    rng : numpy.random.Generator
-
-    Notes
-    -----
     A group begins at a uniform random arrangement, and pairs of its records exchange their values or keep them, in proportion to
     the weights of both. This is exact as `EXCHANGES` grows where the weights are positive. Groups with distorted values start as
     in `independent_start`. Cost: O(S + m R + R `EXCHANGES`).
@@ -316,14 +283,12 @@ def path_start(problem: JointProblem, later: FloatArray, rng: np.random.Generato
     fixed = problem.constrained & (problem.emission_row < 0)
     distorted = problem.constrained & (problem.emission_row >= 0)
     kind = np.where(fixed, 1, np.where(distorted, 2, 0))
-    _draw_groups(random.own, law.layout, factors_of(law), later, kind, rng)
+    _draw_groups(random.own, law.layout, later, kind, rng)
     return Assignment(random.own, random.published, values_beside(problem.layout, random.own))
 
 
 @compiled
-def _draw_groups(
-    own: IntArray, at: Layout, factors: Factors, later: FloatArray, kind: IntArray, rng: np.random.Generator
-) -> None:
+def _draw_groups(own: IntArray, at: Layout, later: FloatArray, kind: IntArray, rng: np.random.Generator) -> None:
     """Draw the values of each group in the order of time: ``kind`` is 0 for free values, 1 for a multiset, 2 for no change."""
     m = at.table.shape[1]
     for g in range(len(kind)):
@@ -334,14 +299,14 @@ def _draw_groups(
         weights = np.zeros((size, m))
         for i in range(size):
             r = first + i
-            p, claim = at.previous[r], factors.evidence_row[r]
-            row = at.state_rows[at.state_starts[p] + _place(at, factors.group[p], own[p])] if p >= 0 else 0
+            p, claim = at.previous[r], at.evidence_row[r]
+            row = at.state_rows[at.state_starts[p] + _place(at, at.group[p], own[p])] if p >= 0 else 0
             for s in range(width):
                 x = at.values[start + s]
-                weight = at.table[row, x] if p >= 0 else factors.prior[factors.path[r], x]
+                weight = at.table[row, x] if p >= 0 else at.prior[at.path[r], x]
                 weights[i, x] = weight * later[at.state_starts[r] + s]
                 if claim >= 0:
-                    weights[i, x] *= factors.evidence[claim, x]
+                    weights[i, x] *= at.evidence[claim, x]
             if kind[g] == 0:
                 own[r] = drawn_place(weights[i], rng)
         if kind[g] == 1 and size > 1:
@@ -386,36 +351,24 @@ def chain_diagnostics(counts: Counts, starts: IntArray, length: int) -> ChainDia
         error = sqrt(V + 2 (1 - 2 p)^2 / n^2)
 
     V_1, V_2 and V_c are variances of the mean p, from the sample variance of the means of batches, of pairs of batches, and of
-    chains.
+    chains. ``counts``, shape ``(chains, b, B)``, is the number of draws of 1 in each of b batches of each chain, b even and at
+    least 4, for each of B beliefs; ``starts`` has the beliefs of each record, ``length`` is the number of draws of a batch.
 
-    Parameters
-    ----------
-    counts : unsigned int array, shape (chains, b, B)
-        Number of draws of 1 in each of b batches of each chain, b even and at least 4, for each of B beliefs.
-    starts : int array, shape (R + 1,)
-        Beliefs of each record.
-    length : int
-        Number of draws of a batch.
+    The effective sample size is at most ten times the number of draws. A belief whose draws are equal in each chain, and not
+    in all, has one less than the number of chains, and an infinite R-hat. A belief with equal draws in all chains has as many
+    as draws, and R-hat 1; its standard error is not 0 unless its record has one possible value.
 
-    Returns
-    -------
-    ChainDiagnostics
-        The effective sample size is at most ten times the number of draws. A belief whose draws are equal in each chain, and not
-        in all, has one less than the number of chains, and an infinite R-hat. A belief with equal draws in all chains has as many
-        as draws, and R-hat 1; its standard error is not 0 unless its record has one possible value. R-hat is that of half chains.
-
-    Notes
-    -----
-    V_1 is too small where batches are not much longer than autocorrelations (batch means, Glynn and Whitt 1991). ``2 V_2 - V_1``
-    corrects this to the first order: a lugsail estimate with r = 2 and c = 1/2 (Vats and Flegal 2022), which adds the
-    autocorrelation of adjacent batches to V_1. V_c has one degree of freedom less than chains; for one chain it is 0.
+    Notes ----- V_1 is too small where batches are not much longer than autocorrelations (batch means, Glynn and Whitt 1991).
+    ``2 V_2 - V_1`` corrects this to the first order: a lugsail estimate with r = 2 and c = 1/2 (Vats and Flegal 2022). V_c has
+    one degree of freedom less than chains; for one chain it is 0.
 
     The second term of the error stands for values that were drawn a few times or never: two standard errors are about the
     interval of Agresti and Coull (1998), with two successes and two failures added to n draws. Here n is the effective sample
     size of the record: the sum of ``p (1 - p)`` over its values, divided by that of V, at most the number of draws.
 
-    Split R-hat: Gelman et al. 2013, section 11.4, without rank-normalization; means and variances of draws of 0 or 1 follow from
-    counts. Approximate. Not seen: values that no chain visits, if the chains agree on the others. Cost: O(chains b B).
+    R-hat is that of half chains: Gelman et al. 2013, section 11.4, without rank-normalization; means and variances of draws of 0
+    or 1 follow from counts. Approximate. Not seen: values that no chain visits, if the chains agree on the others. Cost: O(chains
+    b B).
     """
     chains, batches, beliefs = counts.shape
     draws = float(chains * batches * length)

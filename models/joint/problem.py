@@ -1,14 +1,15 @@
-"""Estimation problem of a whole history, as arrays: its layout for message passing, and its connected components."""
+"""Estimation problem of a whole history as arrays, with its layout and components, and the posterior that a solver returns."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.problem import ROW_SUM_TOLERANCE, group_rows, probability_rows
-from foreknow.models.settings import as_floats, check_kind, is_whole, shown
+from foreknow.models.problem import ROW_SUM_TOLERANCE, probability_rows
+from foreknow.models.progress import Progress
+from foreknow.models.settings import shown
 
 MAX_STATES = 2**31
 """Largest number of states of all records together; three arrays of 8 bytes each take 48 GiB."""
@@ -40,6 +41,8 @@ class Layout(NamedTuple):
         Row of ``table`` that each state selects for the transition to the next record; 0 for the last record of a path.
     table : float array, shape (Q, m)
         Rows of all transition tables.
+    path, group, prior, evidence, evidence_row, emission, emission_row
+        Those of the problem.
     """
 
     previous: IntArray
@@ -52,55 +55,52 @@ class Layout(NamedTuple):
     state_starts: IntArray
     state_rows: IntArray
     table: FloatArray
+    path: IntArray
+    group: IntArray
+    prior: FloatArray
+    evidence: FloatArray
+    evidence_row: IntArray
+    emission: FloatArray
+    emission_row: IntArray
 
 
-def layout(
-    path: IntArray,
-    group: IntArray,
-    chain: IntArray,
-    counts: IntArray,
-    release: IntArray,
-    free: BoolArray,
-    tables: tuple[FloatArray, ...],
-) -> Layout:
-    """Layout of the records of a problem; ``free`` is True for groups whose records can have any value of the domain.
-
-    Raises
-    ------
-    ValueError
-        If the states are more than `MAX_STATES`.
-
-    Notes
-    -----
-    Cost: O(R log R + S).
-    """
+def layout(problem: "JointProblem") -> Layout:
+    """Layout of the records of a problem; raise ValueError if the states are more than `MAX_STATES`. Cost: O(R log R + S)."""
+    group, counts, release, tables = problem.group, problem.counts, problem.release, problem.tables
     (groups, m), order = counts.shape, max(len(tables), 1)
-    previous, following, known = _neighbours(path, release[group], order)
-    possible = (counts > 0) | free[:, None]
+    previous, following, known = _neighbours(problem.path, release[group], order)
+    possible = (counts > 0) | ~problem.constrained[:, None] | (problem.emission_row >= 0)[:, None]
     value_starts = np.concatenate([[0], np.cumsum(possible.sum(axis=1))])
     owner, values = np.nonzero(possible)
     states = _numbers_of_states(previous, group, np.diff(value_starts), order)
     state_starts = np.concatenate([[0], np.cumsum(states, dtype=np.float64)])
     if state_starts[-1] > MAX_STATES:
         raise ValueError(
-            f"JointProblem: {len(path)} records have {state_starts[-1]:.3g} states over sequences of {order} values, more than "
+            f"JointProblem: {len(group)} records have {state_starts[-1]:.3g} states over sequences of {order} values, more than "
             f"{MAX_STATES}. Use a chain of a smaller order, as transitions.truncate(1), or fewer records."
         )
     state_starts = state_starts.astype(np.int64)
     sizes = np.array([table.size // (m * len(table)) for table in tables], dtype=np.int64)
-    offsets = np.cumsum([0, *(table.size // m for table in tables)])[:-1]
-    arguments = (previous, following, known, state_starts, value_starts, values.astype(np.int64), group, chain)
+    offsets = np.cumsum([0, *(table.size // m for table in tables)])[:-1].astype(np.int64)
+    places = (previous, following, known, state_starts, value_starts, values.astype(np.int64), group, problem.chain)
     return Layout(
         previous,
         following,
         np.searchsorted(group, np.arange(groups + 1)),
-        np.searchsorted(release, np.arange((release[-1] + 1 if groups else 0) + 1)),
+        np.searchsorted(release, np.arange(problem.releases + 1)),
         value_starts,
         values.astype(np.int64),
         counts[owner, values].astype(np.float64),
         state_starts,
-        _state_rows(*arguments, offsets.astype(np.int64), sizes, m),
+        _state_rows(*places, offsets, sizes, m),
         np.vstack([np.zeros((0, m)), *(np.reshape(table, (-1, m)) for table in tables)]),
+        problem.path,
+        group,
+        problem.prior,
+        problem.evidence,
+        problem.evidence_row,
+        problem.emission,
+        problem.emission_row,
     )
 
 
@@ -108,16 +108,12 @@ def _neighbours(path: IntArray, when: IntArray, order: int) -> tuple[IntArray, I
     """Previous and following record of each record, and the number of values in its state, at most ``order``."""
     by_path = np.lexsort((when, path))
     same = path[by_path][1:] == path[by_path][:-1]
-    previous, following = np.full(len(path), -1, dtype=np.int64), np.full(len(path), -1, dtype=np.int64)
+    previous, following, known = np.full((3, len(path)), -1, dtype=np.int64)
     previous[by_path[1:][same]] = by_path[:-1][same]
     following[by_path[:-1][same]] = by_path[1:][same]
-    first = (
-        np.maximum.accumulate(np.where(np.concatenate([[True], ~same]), np.arange(len(path)), 0))
-        if len(path)
-        else by_path
-    )
-    known = np.zeros(len(path), dtype=np.int64)
-    known[by_path] = np.minimum(np.arange(len(path)) - first + 1, order)
+    numbers = np.arange(len(path))
+    first = np.maximum.accumulate(np.where(np.append(True, ~same)[: len(path)], numbers, 0))
+    known[by_path] = np.minimum(numbers - first + 1, order)
     return previous, following, known
 
 
@@ -210,18 +206,10 @@ class JointProblem:
     respondents : int, optional
         Number of paths that belong to respondents; those after them are counterfeits. All by default.
 
-    Raises
-    ------
-    TypeError
-        If an argument is no array of numbers.
-    ValueError
-        If shapes do not fit, numbers do not exist or decrease, a row is not a distribution, the counts of a group are negative or
-        do not sum to its size, a path has two records in a release, or the states are too many (`layout`).
-
     Notes
     -----
-    Memory: O(number of states), at most R m^d; only shown values are stored. Arrays are kept in C order: kernels are compiled for
-    one order only.
+    Shapes, numbers, counts and rows are checked. Memory: O(number of states), at most R m^d; only shown values are stored. Arrays
+    are kept in C order: kernels are compiled for one order only.
     """
 
     prior: FloatArray
@@ -239,30 +227,23 @@ class JointProblem:
     layout: Layout = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("path", "group", "chain", "counts", "release"):
-            object.__setattr__(self, name, _integers(name, getattr(self, name)))
-        object.__setattr__(self, "prior", _floats("prior", self.prior))
-        object.__setattr__(self, "tables", _tables(self.tables))
-        m = self.counts.shape[1] if self.counts.ndim == 2 else 0
-        optional = {
-            "evidence": (_floats, np.zeros((0, m))),
-            "evidence_row": (_integers, np.full(len(self.path), -1)),
-            "emission": (_floats, np.zeros((0, m, m))),
-            "emission_row": (_integers, np.full(len(self.counts), -1)),
+        given = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
+        path, counts = np.atleast_1d(self.path), np.asarray(self.counts)
+        m = counts.shape[1] if counts.ndim == 2 else 0
+        default = {
+            "evidence": np.zeros((0, m)),
+            "evidence_row": np.full(len(path), -1),
+            "emission": np.zeros((0, m, m)),
+            "emission_row": np.full(len(np.atleast_1d(counts)), -1),
         }
-        for name, (converted, default) in optional.items():
-            given = getattr(self, name)
-            object.__setattr__(self, name, default if given is None else converted(name, given))
+        for name, value in (default | given).items():
+            object.__setattr__(self, name, _array(name, value))
+        object.__setattr__(self, "tables", tuple(_array("tables", table) for table in self.tables))
         if self.respondents is None:
             object.__setattr__(self, "respondents", len(self.prior))
-        _check_shapes(self, m)
-        _check_numbers(self)
-        _check_counts(self)
-        _check_rows(self)
+        _check(self, m)
         object.__setattr__(self, "prior", probability_rows(self.prior, "the prior of path"))
-        free = ~self.constrained | (self.emission_row >= 0)
-        shape = (self.path, self.group, self.chain, self.counts, self.release, free, self.tables)
-        object.__setattr__(self, "layout", layout(*shape))
+        object.__setattr__(self, "layout", layout(self))
         _check_releases(self)
 
     @property
@@ -286,89 +267,57 @@ class JointProblem:
         return np.asarray(self.counts.any(axis=1))
 
 
-def check_joint_problem(solver: object, problem: Any) -> None:
-    """Raise TypeError unless a solver is called with a `JointProblem`."""
-    takes = "is a JointProblem; make one by joint_history(adversary, observations).problem"
-    check_kind(type(solver).__name__, "problem", problem, JointProblem, takes)
+ARRAYS: dict[str, Any] = dict.fromkeys(
+    ("path", "group", "chain", "counts", "release", "evidence_row", "emission_row"), np.int64
+)
+ARRAYS |= dict.fromkeys(("prior", "evidence", "emission"), np.float64)
+"""Type of each array of a `JointProblem`."""
 
 
-def _integers(name: str, value: Any) -> IntArray:
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        array = np.array("ragged")
-    if array.dtype.kind not in "iub" and (array.size or array.dtype.kind != "f"):
-        raise TypeError(f"JointProblem: {name} is {shown(value)}; it is an array of integers.")
-    return np.atleast_1d(array.astype(np.int64, order="C"))
+def _array(name: str, value: Any) -> Any:
+    """An array of the type of a field, in C order."""
+    array = np.asarray(value)
+    kind = ARRAYS.get(name, np.float64)
+    if array.dtype.kind not in ("iub" if kind is np.int64 else "iubf") and array.size:
+        wanted = "integers" if kind is np.int64 else "numbers"
+        raise TypeError(f"JointProblem: {name} is {shown(value)}; it is an array of {wanted}.")
+    return np.atleast_1d(array.astype(kind, order="C"))
 
 
-def _floats(name: str, value: Any) -> FloatArray:
-    return np.ascontiguousarray(as_floats("JointProblem", name, value, "is an array of numbers"))
-
-
-def _tables(value: Any) -> tuple[FloatArray, ...]:
-    if not isinstance(value, tuple | list):
-        raise TypeError(
-            f"JointProblem: tables is {shown(value)}; it is a tuple of arrays, one for each length of the past."
-        )
-    return tuple(_floats(f"table {length}", table) for length, table in enumerate(value, start=1))
-
-
-def _check_shapes(problem: JointProblem, m: int) -> None:
-    """Raise ValueError unless shapes fit."""
+def _check(problem: JointProblem, m: int) -> None:
+    """Raise ValueError unless shapes fit, numbers exist and do not decrease, and counts and rows are possible."""
     records, groups = len(problem.path), len(problem.counts)
+    chains = len(problem.tables[0]) if problem.tables else 1
     shapes = {
         "counts": (groups, m),
         "prior": (len(problem.prior), m),
-        "path": (records,),
-        "group": (records,),
-        "chain": (records,),
-        "release": (groups,),
+        **dict.fromkeys(("path", "group", "chain", "evidence_row"), (records,)),
+        **dict.fromkeys(("release", "emission_row"), (groups,)),
         "evidence": (len(problem.evidence), m),
-        "evidence_row": (records,),
         "emission": (len(problem.emission), m, m),
-        "emission_row": (groups,),
     }
-    for name, shape in shapes.items():
-        if np.shape(getattr(problem, name)) != shape:
-            raise ValueError(f"JointProblem: {name} has shape {np.shape(getattr(problem, name))}; it needs {shape}.")
-    chains = len(problem.tables[0]) if problem.tables else 0
+    found = {name: getattr(problem, name) for name in shapes}
     for length, table in enumerate(problem.tables, start=1):
-        if np.shape(table) != (chains, *(m,) * (length + 1)):
-            raise ValueError(
-                f"JointProblem: table {length} has shape {np.shape(table)}; it needs {(chains, *(m,) * (length + 1))}."
-            )
-
-
-def _check_numbers(problem: JointProblem) -> None:
-    """Raise ValueError unless numbers exist, and records and groups are sorted."""
-    chains = len(problem.tables[0]) if problem.tables else 1
+        found[f"table {length}"], shapes[f"table {length}"] = table, (chains, *(m,) * (length + 1))
+    for name, shape in shapes.items():
+        if found[name].shape != shape:
+            raise ValueError(f"JointProblem: {name} has shape {found[name].shape}; it needs {shape}.")
     limits = {
         "path": (0, len(problem.prior)),
-        "group": (0, len(problem.counts)),
+        "group": (0, groups),
         "chain": (0, chains),
         "release": (0, np.iinfo(np.int32).max),
         "evidence_row": (-1, len(problem.evidence)),
         "emission_row": (-1, len(problem.emission)),
     }
     for name, (least, limit) in limits.items():
-        numbers = getattr(problem, name)
-        if len(numbers) and not (numbers.min() >= least and numbers.max() < limit):
+        if len(found[name]) and not (found[name].min() >= least and found[name].max() < limit):
             raise ValueError(f"JointProblem: {name} holds numbers outside {least}..{limit - 1}.")
-    for name in ("group", "release"):
-        if (np.diff(getattr(problem, name)) < 0).any():
+        if name in ("group", "release") and (np.diff(found[name]) < 0).any():
             raise ValueError(f"JointProblem: {name} decreases; sort records by group, and groups by release.")
-    if not is_whole(problem.respondents, 0) or problem.respondents > len(problem.prior):
-        raise ValueError(
-            f"JointProblem: respondents is {shown(problem.respondents)}; it is a number of paths, from 0 to {len(problem.prior)}."
-        )
-
-
-def _check_counts(problem: JointProblem) -> None:
-    """Raise ValueError unless the counts of each group sum to its size, or all are 0."""
-    sizes = np.bincount(problem.group, minlength=len(problem.counts))
+    sizes = np.bincount(problem.group, minlength=groups)
     negative = (problem.counts < 0).any(axis=1)
-    unfit = negative | (problem.counts.any(axis=1) & (problem.counts.sum(axis=1) != sizes))
+    unfit = negative | (problem.constrained & (problem.counts.sum(axis=1) != sizes))
     if unfit.any():
         g = int(unfit.argmax())
         raise ValueError(
@@ -376,21 +325,14 @@ def _check_counts(problem: JointProblem) -> None:
             f"{', some of them negative' if negative[g] else ''}; a group shows one value per record. Add a path for each "
             "counterfeit."
         )
-
-
-def _check_rows(problem: JointProblem) -> None:
-    """Raise ValueError unless transitions and channels are probabilities and likelihoods are positive and finite."""
-    tables = {f"table {length}": table for length, table in enumerate(problem.tables, start=1)}
-    for name, table in {**tables, "emission": problem.emission}.items():
-        total = table.sum(axis=-1)
-        if not ((table >= 0).all() and (total <= 1 + ROW_SUM_TOLERANCE).all()):
+    for name in found.keys() - limits.keys() - {"counts", "prior", "evidence"}:
+        if not ((found[name] >= 0).all() and (found[name].sum(axis=-1) <= 1 + ROW_SUM_TOLERANCE).all()):
             raise ValueError(
                 f"JointProblem: {name} has a row that is no distribution; its numbers are at least 0 and sum to at most 1."
             )
-    wrong = ~(np.isfinite(problem.evidence) & (problem.evidence >= 0)).all(axis=1)
-    if wrong.any():
+    if not (np.isfinite(problem.evidence) & (problem.evidence >= 0)).all():
         raise ValueError(
-            f"JointProblem: row {int(wrong.argmax())} of evidence is not finite or negative; it holds the likelihood of each value."
+            "JointProblem: a row of evidence is not finite or negative; it holds the likelihood of each value."
         )
 
 
@@ -421,69 +363,30 @@ def first_releases(problem: JointProblem, releases: int) -> JointProblem:
     )
 
 
-class Components(NamedTuple):
-    """Records of each connected component: those of component c are ``order[starts[c]:starts[c + 1]]``, ascending.
+def components(problem: JointProblem) -> list[IntArray]:
+    """Records of each connected component, ascending; components are numbered by their first record. Cost: O(R log R).
 
     Paths of one component are connected by groups that publish a multiset. Groups that publish none connect nothing. The joint
     law is the product of the laws of the components.
-
-    Attributes
-    ----------
-    order : int array, shape (R,)
-    starts : int array, shape (C + 1,)
     """
-
-    order: IntArray
-    starts: IntArray
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def records(self, component: int) -> IntArray:
-        """Records of a component, ascending."""
-        return self.order[self.starts[component] : self.starts[component + 1]]
-
-
-def components(problem: JointProblem) -> Components:
-    """Connected components of a problem, numbered by their first record. Cost: O(R log R)."""
-    paths, groups = len(problem.prior), len(problem.counts)
-    tied = problem.constrained[problem.group]
-    ends = (problem.path[tied], paths + problem.group[tied])
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    graph = coo_array((np.ones(int(tied.sum()), dtype=np.int8), ends), shape=(paths + groups, paths + groups))
-    _, label = connected_components(graph, directed=False)
-    of_record = label[problem.path]
-    _, first, number = np.unique(of_record, return_index=True, return_inverse=True)
-    place = np.empty(len(first), dtype=np.int64)
-    place[np.argsort(first)] = np.arange(len(first))
-    return Components(*group_rows(place[number], len(first)))
+    paths, tied = len(problem.prior), problem.constrained[problem.group]
+    ends, nodes = (problem.path[tied], paths + problem.group[tied]), paths + len(problem.counts)
+    graph = coo_array((np.ones(int(tied.sum()), dtype=np.int8), ends), shape=(nodes, nodes))
+    label = connected_components(graph, directed=False)[1][problem.path]
+    by_label = np.argsort(label, kind="stable")
+    parts = np.split(by_label, np.flatnonzero(np.diff(label[by_label])) + 1)
+    return sorted((part for part in parts if len(part)), key=lambda part: int(part[0]))
 
 
 def sub_problem(problem: JointProblem, records: IntArray) -> JointProblem:
-    """Problem of some records alone.
+    """Problem of some records alone: all records of some components, ascending. Cost: O(r log r + N + G).
 
-    Parameters
-    ----------
-    problem : JointProblem
-    records : int array, shape (r,)
-        Ascending, without repetition: all records of some components. Of a group without counts, a part of the records is enough.
-
-    Returns
-    -------
-    JointProblem
-        Its records, paths and groups are in the order of the problem, numbered anew. Releases keep their numbers, and records
-        keep their possible values.
-
-    Raises
-    ------
-    ValueError
-        If the records hold only a part of a group that publishes a multiset.
-
-    Notes
-    -----
-    Not checked: that the records hold the whole of each path. Cost: O(r log r + N + G).
+    Records, paths and groups are in the order of the problem, numbered anew. Releases keep their numbers, and records their
+    possible values. Of a group without counts, a part of the records is enough. Not checked: that the records hold the whole of
+    each path.
     """
     records = np.asarray(records, dtype=np.int64)
     paths, path = np.unique(problem.path[records], return_inverse=True)
@@ -499,4 +402,142 @@ def sub_problem(problem: JointProblem, records: IntArray) -> JointProblem:
         evidence_row=problem.evidence_row[records],
         emission_row=problem.emission_row[groups],
         respondents=int((paths < problem.respondents).sum()),
+    )
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class JointPosterior:
+    """Posterior beliefs about all records of a history.
+
+    Attributes
+    ----------
+    problem : JointProblem
+    beliefs : float array, shape (B,)
+        Belief in each possible value of each record; those of record r are at ``starts[r]`` to ``starts[r + 1]``.
+    status : int array, shape (G,)
+        `Status` of each group.
+    gap : float array, shape (G,)
+        Share of the records of each group by which its expected counts differ from the published ones (total variation); 0 for
+        solvers that keep the counts.
+    rounds : int
+        Sweeps of an iteration.
+    standard_error, ess, rhat : float array, shape (B,), optional
+        Monte Carlo diagnostics of each belief, from solvers that sample.
+    rule : str
+        Name of the solver.
+    log_evidence : float, optional
+        Logarithm of the probability of all published counts, from exact solvers.
+    log_tilted : float, optional
+        Negative dual of minimum relative entropy, from `MaxEntropy`. `joint_log_evidence` completes it.
+    relaxed : JointPosterior, optional
+        Posterior of `MaxEntropy` with which the solver started; `joint_log_evidence` reads it.
+    approximation : joint solver, optional
+        `MaxEntropy` or `GroupMessages`, where it approximates the law of some records.
+    """
+
+    problem: JointProblem
+    beliefs: FloatArray
+    status: IntArray
+    gap: FloatArray
+    rounds: int = 0
+    standard_error: FloatArray | None = None
+    ess: FloatArray | None = None
+    rhat: FloatArray | None = None
+    rule: str = ""
+    log_evidence: float | None = None
+    log_tilted: float | None = None
+    relaxed: "JointPosterior | None" = None
+    approximation: "JointSolver | None" = None
+
+    @property
+    def starts(self) -> IntArray:
+        """Position of the first belief of each record, and the number of beliefs: int array, shape ``(R + 1,)``."""
+        return belief_starts(self.problem)
+
+    def rows(self, records: IntArray, numbers: FloatArray | None = None) -> FloatArray:
+        """Beliefs about some records over the whole domain, or the ``numbers`` in their places: shape ``(len(records), m)``."""
+        at, group, starts = self.problem.layout, self.problem.group[records], self.starts
+        width = np.diff(at.value_starts)[group]
+        row = np.repeat(np.arange(len(records)), width)
+        place = np.arange(len(row)) - np.repeat(np.cumsum(width) - width, width)
+        dense = np.zeros((len(records), self.problem.values))
+        source = self.beliefs if numbers is None else numbers
+        dense[row, at.values[at.value_starts[group][row] + place]] = source[starts[records][row] + place]
+        return dense
+
+
+def belief_starts(problem: JointProblem) -> IntArray:
+    """Position of the first belief of each record, in record order, and the number of beliefs."""
+    width = np.diff(problem.layout.value_starts)[problem.group]
+    return np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
+
+
+def record_beliefs(problem: JointProblem, states: FloatArray) -> FloatArray:
+    """Beliefs in the last value of each state: normalized sums over the states of each record, shape ``(B,)``."""
+    at, starts = problem.layout, belief_starts(problem)
+    width = np.diff(starts)
+    record = np.repeat(np.arange(len(width)), np.diff(at.state_starts))
+    place = (np.arange(len(record)) - at.state_starts[record]) % width[record]
+    beliefs = np.bincount(starts[record] + place, weights=states, minlength=int(starts[-1]))
+    totals = np.add.reduceat(beliefs, starts[:-1]) if len(width) else beliefs
+    return np.asarray(beliefs / np.repeat(totals, width))
+
+
+class JointSolver(Protocol):
+    """Rule that computes the posterior of a joint problem; a frozen settings object."""
+
+    exact: ClassVar[bool]
+    """True if it computes the Bayesian posterior without approximation."""
+
+    def __call__(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of each release given all releases."""
+        ...
+
+    def forward(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of each release given the releases up to it."""
+        ...
+
+
+def check_is_solver(owner: str, name: str, value: Any) -> None:
+    """Raise TypeError unless a setting is a solver object."""
+    if isinstance(value, type) or not callable(value) or not hasattr(value, "forward"):
+        raise TypeError(
+            f"{owner}: {name} is {shown(value)}; it is a joint solver, as MaxEntropy() or PathSampler(rng=1)."
+        )
+
+
+def with_progress(solver: JointSolver, progress: Progress) -> JointSolver:
+    """The solver with a progress of its own, if it takes one; else the solver unchanged."""
+    if is_dataclass(solver) and any(setting.name == "progress" for setting in fields(solver)):
+        return replace(solver, progress=progress)
+    return solver
+
+
+def forward_by_prefixes(solver: JointSolver, problem: JointProblem, progress: Progress = iter) -> JointPosterior:
+    """Posterior of each release given the releases up to it, by a solution of each prefix: T times the cost of a solver.
+
+    One item of ``progress`` is taken before each prefix.
+    """
+    if not problem.releases:
+        return solver(problem)
+    at = problem.layout
+    numbers = range(problem.releases)
+    parts = [solver(first_releases(problem, t + 1)) for t, _ in zip(numbers, progress(numbers), strict=True)]
+    groups = [slice(at.release_starts[t], at.release_starts[t + 1]) for t in range(len(parts))]
+    beliefs = [slice(*part.starts[at.group_starts[[g.start, g.stop]]]) for part, g in zip(parts, groups, strict=True)]
+
+    def joined(name: str, places: list[slice]) -> Any:
+        arrays = [getattr(part, name) for part in parts]
+        if any(array is None for array in arrays):
+            return None
+        return np.concatenate([array[own] for array, own in zip(arrays, places, strict=True)])
+
+    return JointPosterior(
+        problem,
+        **{name: joined(name, beliefs) for name in ("beliefs", "standard_error", "ess", "rhat")},
+        **{name: joined(name, groups) for name in ("status", "gap")},
+        rounds=max(part.rounds for part in parts),
+        rule=parts[0].rule,
+        approximation=parts[0].approximation,
     )

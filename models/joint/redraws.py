@@ -86,6 +86,7 @@ def redraw_paths(
             at = f.records[at, FOLLOWING]
             length += 1
         done += length
+        # Proposal by the filter of the present values, accepted by the ratio of the two sums and of the changes of the partners.
         before = _filter_partners(f, value, beside, length, w)
         change = _draw_partners(f, value, length, w, rng)
         if change == np.inf:
@@ -117,6 +118,8 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
     redrawn record, the two may have exchanged there as well, and the term of that exchange is corrected.
     """
     # One body: Numba counts references to arrays that a function is given, even an inlined one, which is twice as slow.
+    # Record r of the path at step j has the value u, its partner b the value x; y and z are the values before and after b. A is the
+    # chain, P the prior, e the evidence.
     records, table, prior, evidence, starts = f.records, f.table, f.prior, f.evidence, f.group_starts
     forward, changes, sums, reached = w.forward, w.change, w.sums, w.reached
     logs, m = 0.0, len(sums)
@@ -125,7 +128,7 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
         g, u, base, before = records[r, GROUP], value[r], records[r, BASE], records[r, PREVIOUS]
         first, size = starts[g], starts[g + 1] - starts[g]
         after = records[r, FOLLOWING] if j == length - 1 else -1
-        # Weight of each value of this record, by all values of the last one.
+        # reached[x] = P(x), A(x | value before the stretch), or the sum over partners of step j - 1 of forward A(x | v).
         if before < 0:
             reached[:] = prior[records[r, PATH]]
         elif j == 0:
@@ -149,6 +152,7 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
                 continue
             weight, change = reached[x], 1.0
             if b != r:
+                # change = factors of b with u over those with x: A(u | y) A(z | u) e(u) / (A(x | y) A(z | x) e(x)).
                 p, own, y = records[b, PREVIOUS], records[b, BASE], beside[b, 0]
                 if p < 0:
                     gained, lost = prior[records[b, PATH], u], prior[records[b, PATH], x]
@@ -158,7 +162,8 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
                         if records[b, PREVIOUS_GROUP] == records[r, PREVIOUS_GROUP]:
                             v = beside[r, 0]
                             if y != v:
-                                # The partner may have exchanged its last value too.
+                                # b may have exchanged its last value y for v too: then the ratio is A(u | v) / A(x | v) instead of
+                                # A(u | y) / A(x | y), in the term of forward that comes from b.
                                 c = forward[j - 1, p - before_first]
                                 joint = table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x])
                                 weight += c * table[base + y, x] * (joint - 1.0)
@@ -175,6 +180,7 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
                     lost *= evidence[records[b, EVIDENCE], x]
                 change = gained / lost
             changes[j, k] = change
+            # forward[j, k] = reached[x] change e(x), times A(value after the stretch | x) at its end; normalized.
             weight = max(weight, 0.0) * change
             if records[r, EVIDENCE] >= 0:
                 weight *= evidence[records[r, EVIDENCE], x]
@@ -209,6 +215,7 @@ def _draw_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers,
         size = starts[records[r, GROUP] + 1] - first
         linked, correction = -1, 1.0
         if later >= 0:
+            # Given the partner drawn at step j + 1: forward times A(x | own value), with the correction of `_filter_partners`.
             after = w.stretch[j + 1]
             base, x = records[after, BASE], value[later]
             for k in range(size):
@@ -217,10 +224,8 @@ def _draw_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers,
                 p, own = records[later, PREVIOUS], records[later, BASE]
                 if records[p, GROUP] == records[r, GROUP] and p != r and weight[p - first] > 0.0:
                     v, u, y = value[r], value[after], value[p]
-                    linked, correction = (
-                        p,
-                        table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x]),
-                    )
+                    linked = p
+                    correction = table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x])
                     weight[p - first] *= correction
         total = 0.0
         for k in range(size):
@@ -431,7 +436,14 @@ def _draw_arrangement(
     while depth >= 0:
         first, size, item = w.first[depth], w.size[depth], w.arranged[depth]
         if entered:
-            more = _first_arrangement(w.before[depth], item, size)
+            # Values in ascending order, or the first value of the domain for a part of one record.
+            more, item[0] = True, w.before[depth, 0] if size > 1 else 0
+            for i in range(1, size):
+                place = i
+                while place > 0 and item[place - 1] > w.before[depth, i]:
+                    item[place] = item[place - 1]
+                    place -= 1
+                item[place] = w.before[depth, i]
         elif size > 1:
             more = _next_arrangement(item, size)
         else:
@@ -457,19 +469,6 @@ def _draw_arrangement(
 
 
 @compiled
-def _first_arrangement(before: IntArray, item: IntArray, size: int) -> bool:
-    """Write the values of a part in ascending order, or the first value of the domain for a part of one record; True."""
-    item[0] = before[0] if size > 1 else 0
-    for i in range(1, size):
-        place = i
-        while place > 0 and item[place - 1] > before[i]:
-            item[place] = item[place - 1]
-            place -= 1
-        item[place] = before[i]
-    return True
-
-
-@compiled
 def _next_arrangement(item: IntArray, size: int) -> bool:
     """Replace items by the next arrangement in lexicographic order; False after the last one."""
     i = size - 2
@@ -490,53 +489,21 @@ def _next_arrangement(item: IntArray, size: int) -> bool:
 
 @compiled
 def redraw_own_values(
-    f: PathFactors,
-    value: IntArray,
-    published: IntArray,
-    first: int,
-    forward: FloatArray,
-    rng: np.random.Generator,
+    f: PathFactors, value: IntArray, published: IntArray, first: int, forward: FloatArray, rng: np.random.Generator
 ) -> None:
     """Draw all open values of a path, given the others and its published values.
 
-    Open are the values of records that no multiset fixes. Forward filtering and backward sampling over codes of the last d values.
-
-    Parameters
-    ----------
-    f, value, published
-    first : int
-        First record of the path.
-    forward : float array, shape (T, m^d)
-        Overwritten with the filtered weight of each code.
-    rng : numpy.random.Generator
-
-    Notes
-    -----
-    Cost: O(m^(d + 1)) for each open record.
+    Open are the values of records that no multiset fixes. Forward filtering and backward sampling over codes of the last d values;
+    ``first`` is the first record of the path, and ``forward``, shape ``(T, m^d)``, is overwritten. Cost: O(m^(d + 1)) for each open
+    record.
     """
-    if _has_open_records(f, first):
-        length, last = _filter_values(f, value, published, first, forward)
-        _draw_values(f, value, length, last, forward, rng)
-
-
-@compiled
-def _has_open_records(f: PathFactors, first: int) -> bool:
-    """True if a record of a path is in a group without multiset, or with distorted values."""
-    at = first
-    while at >= 0:
-        g = f.records[at, GROUP]
-        if f.free[g] or f.channel[g] >= 0:
-            return True
+    m, codes, at, is_open = f.prior.shape[1], forward.shape[1], first, False
+    while at >= 0 and not is_open:
+        is_open = f.free[f.records[at, GROUP]] or f.channel[f.records[at, GROUP]] >= 0
         at = f.records[at, FOLLOWING]
-    return False
-
-
-@compiled
-def _filter_values(
-    f: PathFactors, value: IntArray, published: IntArray, first: int, forward: FloatArray
-) -> tuple[int, int]:
-    """Write the filtered weights of the codes of the last d values; return the number of records and the last one."""
-    m, codes = f.prior.shape[1], forward.shape[1]
+    if not is_open:
+        return
+    # forward[t, code] ~ sum over the oldest value of forward[t - 1] A(x | .), times e(x) and W(published | x).
     length, at, last = 0, first, first
     while at >= 0:
         g, channel = f.records[at, GROUP], f.channel[f.records[at, GROUP]]
@@ -547,11 +514,8 @@ def _filter_values(
             if weight > 0.0:
                 row, after = _row(f, at, before), before * m % codes
                 step = f.table[row] if row >= 0 else f.prior[f.records[at, PATH]]
-                if fixed:
-                    forward[length, after + value[at]] += weight * step[value[at]]
-                else:
-                    for x in range(m):
-                        forward[length, after + x] += weight * step[x]
+                for x in range(value[at] if fixed else 0, value[at] + 1 if fixed else m):
+                    forward[length, after + x] += weight * step[x]
         for code in range(codes):
             if forward[length, code] > 0.0:
                 forward[length, code] *= evidence_factor(f, at, code % m)
@@ -559,20 +523,11 @@ def _filter_values(
                     forward[length, code] *= f.emission[channel, code % m, published[at]]
         forward[length] /= forward[length].sum()
         at, last, length = f.records[at, FOLLOWING], at, length + 1
-    return length, last
-
-
-@compiled
-def _draw_values(
-    f: PathFactors, value: IntArray, length: int, last: int, forward: FloatArray, rng: np.random.Generator
-) -> None:
-    """Draw the values of a path backward from its last record, given the filtered weights, which are overwritten."""
-    m, codes = f.prior.shape[1], forward.shape[1]
+    # Backward: the code before has all values of this one but the last, and one older value.
     code = drawn_place(forward[length - 1], rng)
     for j in range(length - 1, -1, -1):
         value[last] = code % m
         if j > 0:
-            # The code before has all values of this one but the last, and one older value.
             for oldest in range(m):
                 before = code // m + oldest * (codes // m)
                 row = _row(f, last, before)

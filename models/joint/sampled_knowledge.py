@@ -22,19 +22,18 @@ from foreknow.models.joint.joint_draws import (
     record_draw,
     value_places,
 )
-from foreknow.models.joint.learned_knowledge import each_observation, learning_data
+from foreknow.models.joint.learned_knowledge import LearningData, each_observation, learning_data
 from foreknow.models.joint.max_entropy import ChainLaw, with_law
 from foreknow.models.joint.path_factors import PathFactors, path_factors
 from foreknow.models.joint.path_sampler import BATCHES, PathSampler, SampledPosterior, chain_diagnostics
-from foreknow.models.joint.posterior import belief_starts
-from foreknow.models.joint.problem import JointProblem, check_joint_problem
+from foreknow.models.joint.problem import JointProblem, belief_starts
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.dirichlet import check_concentration, drawn_rows
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
 from foreknow.models.problem import DOUBT, UNCONVERGED
 from foreknow.models.progress import stepping
-from foreknow.models.settings import as_generator, check_array_size, check_kind, is_number, shown
+from foreknow.models.settings import as_generator, check_array_size
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.release import Release
 
@@ -93,27 +92,13 @@ class SampledKnowledge:
 
         Parameters
         ----------
-        releases : iterable of Release or Observation
-            In the order of time. Only observations are read, which hold no true value.
+        releases, classes, gaps, order
+            As in `LearnedKnowledge.fit`.
         sampler : PathSampler
             Number of chains and of draws, moves, progress, and random generator. Warm-up and annealing are half of ``sweeps`` each
             by default.
-        classes : mapping of str to int or None, optional
-            Attributes that define classes, each with a prior of its own, as for `ClassFrequencies.fit`. One prior for all by
-            default.
         pseudo_count : float
             Concentration of each probability of a row: the prior of each row is ``Dirichlet(pseudo_count, ..., pseudo_count)``.
-        gaps : {"ignore", "power"}
-            Treatment of releases in which a respondent is not published; see `Adversary`.
-        order : int
-            Order of the chain.
-
-        Raises
-        ------
-        TypeError
-            If an argument is of another kind.
-        ValueError
-            If there is no published record, the releases differ in their sensitive domain, or a setting is out of range.
 
         Notes
         -----
@@ -130,39 +115,25 @@ class SampledKnowledge:
         values it equals the estimate of `LearnedKnowledge.fit` with the same pseudo-count.
         """
         owner = "SampledKnowledge.fit"
-        check_kind(owner, "sampler", sampler, PathSampler, "is a PathSampler, as PathSampler(rng=1)")
         check_concentration(pseudo_count)
         check_gaps(gaps)
         check_chain_order(order)
         observations = each_observation(owner, releases)
-        data = learning_data(owner, observations, {} if classes is None else classes, gaps, int(order))
-        unknown = UnknownLaw(data.problem, data.classes, data.powers, data.start, float(pseudo_count))
-        drawn = law_draws(unknown, sampler)
-        cells = law_cells(unknown.problem, data.classes, data.start, data.powers)
+        data = learning_data(owner, observations, classes or {}, gaps, int(order), float(pseudo_count))
+        drawn, cells = law_draws(data, sampler), law_cells(data)
         law = law_of_rows(drawn.mean, cells)
-        prior = ClassFrequencies(data.cuts, law.prior.reshape(*(len(cut) + 1 for cut in data.cuts.values()), -1))
-        chain = MarkovChain(len(law.tables), law.tables[-1], law.tables[:-1]) if law.tables else None
+        prior, chain = data.knowledge(law)
         domain = [coordinate(value) for value in observations[0].people.schema.values]
-        beliefs = mixed_beliefs(drawn, unknown, law)
+        beliefs = mixed_beliefs(drawn, data, law)
         return cls(prior, chain, draws_tree(drawn, cells, domain), beliefs, draws_notes(drawn, cells, domain))
 
     def summary(self, probability: float = 0.9) -> "pd.DataFrame":
         """Posterior mean, central credible interval, effective sample sizes and R-hat of each probability, by ArviZ.
 
         One row for each probability, as ``transitions[a, b]``: that of b after a.
-
-        Raises
-        ------
-        ValueError
-            If the probability of the intervals is not between 0 and 1.
         """
         import arviz as az
 
-        if not (is_number(probability, 0, 1) and 0 < probability < 1):
-            raise ValueError(
-                f"SampledKnowledge.summary: probability is {shown(probability)}; it is that of the credible intervals, between 0 "
-                "and 1."
-            )
         table: pd.DataFrame = az.summary(self.draws, ci_prob=float(probability), ci_kind="eti", round_to="none")
         return table
 
@@ -176,18 +147,10 @@ class SampledKnowledge:
         return xarray.DataTree.from_dict(groups)
 
     def __call__(self, problem: JointProblem) -> SampledPosterior:
-        """Sampled beliefs, as those of a joint problem of the same releases.
-
-        Raises
-        ------
-        TypeError
-            If ``problem`` is no `JointProblem`.
-        ValueError
-            If the problem has other records, groups or paths than the releases, or claims or distorted values.
-        """
-        check_joint_problem(self, problem)
-        own = self.posterior.problem
-        if not all(np.array_equal(ours, theirs) for ours, theirs in zip(_records(own), _records(problem), strict=True)):
+        """Sampled beliefs, as those of a joint problem of the same releases."""
+        own, same = self.posterior.problem, np.array_equal
+        alike = all(same(getattr(own, name), getattr(problem, name)) for name in ("counts", "group", "release"))
+        if not (alike and same(own.layout.previous, problem.layout.previous)):
             raise ValueError(
                 "SampledKnowledge: the problem is of other releases than those that were sampled, or its adversary has other gaps "
                 "or no transitions. Give the same releases and gaps as to SampledKnowledge.fit."
@@ -200,46 +163,16 @@ class SampledKnowledge:
             )
         return replace(self.posterior, problem=problem)
 
-    def forward(self, problem: JointProblem) -> NoReturn:
+    def forward(self, problem: JointProblem) -> NoReturn:  # noqa: ARG002
         """Raise ValueError: the draws are given all releases."""
-        check_joint_problem(self, problem)
         raise ValueError(
             "SampledKnowledge: the draws are given all releases; there are no beliefs given the first ones only. Use "
             "hindsight=True, or SampledKnowledge.fit(releases[:t], ...) for each t."
         )
 
 
-def _records(problem: JointProblem) -> tuple[IntArray, ...]:
-    """Arrays in which problems of the same releases agree."""
-    return problem.counts, problem.group, problem.release, problem.layout.previous
-
-
 START_CONCENTRATION = 20.0
 """Sum of the concentrations of each row of the law at the start of a chain."""
-
-
-class UnknownLaw(NamedTuple):
-    """Joint problem whose law is unknown: Dirichlet rows.
-
-    Attributes
-    ----------
-    problem : JointProblem
-        Its prior and its tables are not read.
-    classes : int array, shape (respondents,)
-        Class of each path of a respondent.
-    powers : int array, shape (K,)
-        Number of steps of each chain of the problem.
-    start : ChainLaw
-        Mean of the law at the start of a chain.
-    pseudo_count : float
-        Concentration of each probability.
-    """
-
-    problem: JointProblem
-    classes: IntArray
-    powers: IntArray
-    start: ChainLaw
-    pseudo_count: float
 
 
 class LawDraws(NamedTuple):
@@ -275,7 +208,7 @@ class LawState(NamedTuple):
     counts: FloatArray
 
 
-def law_draws(unknown: UnknownLaw, sampler: PathSampler) -> LawDraws:
+def law_draws(data: LearningData, sampler: PathSampler) -> LawDraws:
     """Draws of the law and of the values of all records given the releases.
 
     Each draw is one sweep of the moves of the sampler under the law of the draw before, then a draw of each row of the law from
@@ -285,9 +218,9 @@ def law_draws(unknown: UnknownLaw, sampler: PathSampler) -> LawDraws:
     -----
     Cost of a draw: that of a sweep, O(R), and of the rows, O(N m). Memory: the draws of the law.
     """
-    problem = unknown.problem
+    problem = data.problem
     chains, length = int(sampler.chains), -(-int(sampler.sweeps) // BATCHES)
-    cells = law_cells(problem, unknown.classes, unknown.start, unknown.powers)
+    cells = law_cells(data)
     shape = (int(cells.row_starts[-1]), problem.values)
     check_array_size("SampledKnowledge.fit", chains=chains, draws=length * BATCHES, rows=shape[0], values=shape[1])
     starts, places = belief_starts(problem), value_places(problem.layout, problem.values)
@@ -298,16 +231,16 @@ def law_draws(unknown: UnknownLaw, sampler: PathSampler) -> LawDraws:
     seeds = as_generator("PathSampler", sampler.rng).integers(2**63, size=(chains, 2))
     step = stepping(sampler.progress, range(chains * (annealing_levels(sampler.annealing_sweeps) + 1 + BATCHES)))
     for c, rng in enumerate(map(np.random.default_rng, seeds)):
-        state = _warm_state(unknown, sampler, cells, mover, rng, step)
+        state = _warm_state(data, sampler, cells, mover, rng, step)
         trace = Trace(values[c], np.zeros(1), doubtful)
         for draw in range(length * BATCHES):
             if draw % length == 0:
                 step()
-            state = _next_state(state, unknown, cells, mover, rng)
+            state = _next_state(state, data, cells, mover, rng)
             record_draw(state.factors, state.assignment, starts, places, draw // length, 0, trace)
             rows[c, draw] = rows_of_law(state.law)
-            log_probability[c, draw] = collapsed_log_probability(state.counts, unknown.pseudo_count)
-            added = state.counts + unknown.pseudo_count
+            log_probability[c, draw] = collapsed_log_probability(state.counts, data.pseudo_count)
+            added = state.counts + data.pseudo_count
             mean += added / added.sum(axis=1, keepdims=True)
             totals += state.counts.sum(axis=1)
     number = chains * length * BATCHES
@@ -336,7 +269,7 @@ class LawCells(NamedTuple):
 
 
 def _warm_state(
-    unknown: UnknownLaw,
+    data: LearningData,
     sampler: PathSampler,
     cells: LawCells,
     mover: Moves,
@@ -345,71 +278,46 @@ def _warm_state(
 ) -> LawState:
     """State of a chain after annealing, with the law of its start, and warm-up."""
     warmup = int(sampler.sweeps) // 2 if sampler.warmup is None else int(sampler.warmup)
-    start = START_CONCENTRATION * rows_of_law(unknown.start) + unknown.pseudo_count
+    start = START_CONCENTRATION * rows_of_law(data.start) + data.pseudo_count
     law = law_of_rows(drawn_rows(start, rng), cells)
-    factors = with_factors(path_factors(unknown.problem), unknown.problem, law, unknown.classes, unknown.powers)
-    state = LawState(law, factors, independent_start(unknown.problem, rng), np.zeros(start.shape))
+    factors = with_factors(path_factors(data.problem), data, law)
+    state = LawState(law, factors, independent_start(data.problem, rng), np.zeros(start.shape))
     anneal_start(state.factors, state.assignment, sampler.annealing_sweeps, mover, rng, step=step)
     step()
     for _ in range(warmup):
-        state = _next_state(state, unknown, cells, mover, rng)
+        state = _next_state(state, data, cells, mover, rng)
     return state
 
 
 def _next_state(
-    state: LawState, unknown: UnknownLaw, cells: LawCells, mover: Moves, rng: np.random.Generator
+    state: LawState, data: LearningData, cells: LawCells, mover: Moves, rng: np.random.Generator
 ) -> LawState:
-    """State after one sweep and a draw of the law."""
+    """State after one sweep, and a draw of the law given the assignment."""
     advance(state.factors, state.assignment, 1, mover, rng)
-    return _with_law(state, unknown, cells, rng)
-
-
-def _with_law(state: LawState, unknown: UnknownLaw, cells: LawCells, rng: np.random.Generator) -> LawState:
-    """State with a law drawn given the assignment."""
     ahead = powers_ahead(state.law, int(cells.steps.max(initial=1)))
     counts = count_cells(state.assignment.own, cells, ahead, rng)
-    law = law_of_rows(drawn_rows(counts + unknown.pseudo_count, rng), cells)
-    factors = with_factors(state.factors, unknown.problem, law, unknown.classes, unknown.powers)
+    law = law_of_rows(drawn_rows(counts + data.pseudo_count, rng), cells)
+    factors = with_factors(state.factors, data, law)
     return LawState(law, factors, state.assignment, counts)
 
 
-def law_cells(problem: JointProblem, classes: IntArray, law: ChainLaw, powers: IntArray) -> LawCells:
-    """Cells of the records of a problem.
-
-    Parameters
-    ----------
-    problem : JointProblem
-    classes : int array, shape (respondents,)
-    law : ChainLaw
-        Any law of the same shape.
-    powers : int array, shape (K,)
-        Number of steps of each chain; 1 for chains of an order over 1.
-    """
-    previous, m = problem.layout.previous, problem.values
+def law_cells(data: LearningData) -> LawCells:
+    """Cells of the records of a history."""
+    problem, previous, m = data.problem, data.problem.layout.previous, data.problem.values
     of_path = np.full(len(problem.prior), -1, dtype=np.int64)
-    of_path[: problem.respondents] = classes
+    of_path[: problem.respondents] = data.classes
     first = np.where(previous < 0, of_path[problem.path], -1)
-    rows = [0, *np.cumsum([len(law.prior), *(table.size // m for table in law.tables)])]
-    return LawCells(previous, first, powers[problem.chain], np.array(rows, dtype=np.int64))
+    rows = [0, *np.cumsum([len(data.start.prior), *(table.size // m for table in data.start.tables)])]
+    return LawCells(previous, first, data.powers[problem.chain], np.array(rows, dtype=np.int64))
 
 
 @compiled
 def count_cells(value: IntArray, cells: LawCells, ahead: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Number of first values and of steps in an assignment, by cell: float array, shape ``(rows, m)``.
 
-    Parameters
-    ----------
-    value : int array, shape (R,)
-        Value of each record.
-    cells : LawCells
-    ahead : float array, shape (longest + 1, m, m)
-        Powers 0, 1, ... of the transitions of order 1. Between records that are several steps apart, the values in between are
-        drawn given both ends, and their steps are counted. Not read where each step is one.
-    rng : numpy.random.Generator
-
-    Notes
-    -----
-    Cost: O(R d), and O(m) for each value in between.
+    ``ahead``, shape ``(longest + 1, m, m)``, are the powers 0, 1, ... of the transitions of order 1. Between records that are
+    several steps apart, the values in between are drawn given both ends, and their steps are counted. Cost: O(R d), and O(m) for
+    each of them.
     """
     m, order = ahead.shape[1], len(cells.row_starts) - 2
     counts = np.zeros((cells.row_starts[-1], m))
@@ -474,12 +382,10 @@ def powers_ahead(law: ChainLaw, longest: int) -> FloatArray:
     return np.stack(powers)
 
 
-def with_factors(
-    factors: PathFactors, problem: JointProblem, law: ChainLaw, classes: IntArray, powers: IntArray
-) -> PathFactors:
+def with_factors(factors: PathFactors, data: LearningData, law: ChainLaw) -> PathFactors:
     """Factors of a problem under a positive law. Cost: O(N m + size of the tables)."""
-    prior, tables = with_law(problem, law, classes, powers)
-    rows = [table.reshape(-1, problem.values) for table in tables] if law.tables else [factors.table]
+    prior, tables = with_law(data.problem, law, data.classes, data.powers)
+    rows = [table.reshape(-1, data.problem.values) for table in tables] if law.tables else [factors.table]
     return factors._replace(
         prior=prior.astype(factors.prior.dtype), table=np.concatenate(rows).astype(factors.table.dtype)
     )
@@ -503,17 +409,15 @@ FEW_VALUES = 1.0
 """Mean number of values drawn from a row of the law under which the pseudo-counts determine it."""
 
 
-def mixed_beliefs(drawn: LawDraws, unknown: UnknownLaw, law: ChainLaw) -> SampledPosterior:
+def mixed_beliefs(drawn: LawDraws, data: LearningData, law: ChainLaw) -> SampledPosterior:
     """Beliefs of all records with their diagnostics, from counts of values by batch."""
-    problem = unknown.problem
-    prior, tables = with_law(problem, law, unknown.classes, unknown.powers)
-    at_mean = replace(problem, prior=prior, tables=tables if law.tables else problem.tables)
+    problem = data.problem
     found = chain_diagnostics(drawn.values, belief_starts(problem), drawn.rows.shape[1] // BATCHES)
     status = np.zeros(len(problem.counts), dtype=np.int64)
     of_belief = np.repeat(problem.group, np.diff(belief_starts(problem)))
     status[of_belief[found.rhat > MAX_RHAT]] |= UNCONVERGED
     return SampledPosterior(
-        at_mean,
+        data.under(law),
         found.belief,
         status,
         np.zeros(len(problem.counts)),
@@ -547,37 +451,25 @@ def draws_tree(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> "xar
 
 def draws_notes(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> tuple[str, ...]:
     """Limits of the data and of the chains, as sentences."""
-    return (*_values_without_steps(drawn, cells, domain), *_convergence(drawn))
-
-
-def _values_without_steps(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> list[str]:
-    if len(cells.row_starts) == 2:
-        return ["No respondent has two published records; the prior is sampled, and no transitions."]
-    first = int(cells.row_starts[1])
+    notes, rhat, first = [], law_rhat(drawn.rows), int(cells.row_starts[1])
     few = np.flatnonzero(drawn.totals[first : first + len(domain)] < FEW_VALUES)
-    if not len(few):
-        return []
-    listed = ", ".join(repr(domain[s]) for s in few)
-    return [
-        f"Fewer than {FEW_VALUES:g} transition is drawn from {listed} on average; the pseudo-counts determine these rows."
-    ]
-
-
-def _convergence(drawn: LawDraws) -> list[str]:
-    chains = len(drawn.log_probability)
-    notes = []
-    if chains == 1:
+    if len(cells.row_starts) == 2:
+        notes.append("No respondent has two published records; the prior is sampled, and no transitions.")
+    elif len(few):
+        listed = ", ".join(repr(domain[s]) for s in few)
+        notes.append(
+            f"Fewer than {FEW_VALUES:g} transition is drawn from {listed} on average; the pseudo-counts determine these rows."
+        )
+    if len(drawn.log_probability) == 1:
         notes.append(
             "One chain was drawn. R-hat compares its halves, and does not show that it is stuck; draw several chains."
         )
-    rhat = law_rhat(drawn.rows)
-    apart = int((rhat > MAX_RHAT).sum())
-    if apart:
+    if apart := int((rhat > MAX_RHAT).sum()):
         notes.append(
             f"{apart:,} of {rhat.size:,} probabilities of the law have an R-hat over {MAX_RHAT}, up to {rhat.max():.2f}: the "
             "chains disagree. Draw more sweeps."
         )
-    return notes
+    return tuple(notes)
 
 
 def law_rhat(rows: FloatArray) -> FloatArray:

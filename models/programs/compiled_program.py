@@ -9,7 +9,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.problem import Problem, are_probabilities, group_rows, probability_rows
+from foreknow.models.problem import Problem, group_rows
 from foreknow.models.settings import shown
 
 if TYPE_CHECKING:
@@ -337,16 +337,7 @@ def compiled_program(model: "pm.Model", names: Sequence[str], nuts_sampler: str)
 
 
 class Part(NamedTuple):
-    """Problem that is sampled by itself.
-
-    Attributes
-    ----------
-    name : str
-        Name of the part in error messages.
-    problem : Problem
-    rows, groups : int array
-        Rows and groups of the release that receive the posterior.
-    """
+    """Problem that is sampled by itself: its name in errors, and the rows and groups of the release that receive the posterior."""
 
     name: str
     problem: Problem
@@ -364,24 +355,16 @@ class Part(NamedTuple):
 def parts_of(problem: Problem, per: Literal["group", "release"]) -> Iterator[Part]:
     """Groups of a release without the empty ones, or the whole release as one part. Cost: O(n m)."""
     groups = np.flatnonzero(problem.sizes)
-    if per == "group":
-        yield from _groups(problem, groups)
-    elif len(groups):
-        yield Part("the release", problem, np.flatnonzero(problem.group >= 0), groups)
-
-
-def _groups(problem: Problem, groups: IntArray) -> Iterator[Part]:
-    """Problem of each group, with this group alone and no other respondents."""
+    if per == "release":
+        if len(groups):
+            yield Part("the release", problem, np.flatnonzero(problem.group >= 0), groups)
+        return
     order, starts = group_rows(problem.group, len(problem.counts))
     for j in groups:
         rows = order[starts[j] : starts[j + 1]]
         evidence = None if problem.evidence is None else problem.evidence[rows]
         alone = Problem(problem.prior[rows], np.zeros(len(rows), dtype=np.int64), problem.counts[[j]], evidence)
         yield Part(f"group {j}", alone, rows, np.array([j]))
-
-
-DIMS = ("respondent", "value")
-"""Last two dimensions of a belief."""
 
 
 def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
@@ -391,10 +374,6 @@ def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
     ------
     TooLarge
         If ``build`` raises `TooLarge`.
-    TypeError
-        If ``build`` raises TypeError, or returns no `pymc.Model`.
-    ValueError
-        If ``build`` raises another error, which is named, or the model has no deterministic ``belief``.
     """
     model = built_model("ProgramEstimator", build, part.problem, part.name)
     names = [variable.name for variable in model.deterministics]
@@ -408,13 +387,7 @@ def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
 
 
 def built_model(owner: str, build: "Callable[[Any], pm.Model]", argument: Any, name: str) -> "pm.Model":
-    """Result of ``build(argument)``; its errors get the name of the argument.
-
-    Raises
-    ------
-    TooLarge, TypeError, ValueError
-        As `model_of`.
-    """
+    """Result of ``build(argument)``; its errors get the name of the argument."""
     import pymc as pm
 
     try:
@@ -453,29 +426,3 @@ def errors_named_for(owner: str, name: str) -> Iterator[None]:
         raise TooLarge(f"{start} {error}") from None
     except Exception as error:
         raise _kind(error)(f"{start} its model cannot be computed: {_described(error)}") from error
-
-
-def check_shape(part: Part, model: "pm.Model", shape: tuple[int, ...]) -> None:
-    """Raise ValueError unless a belief has the shape of the prior and its dims, if any."""
-    expected = part.problem.prior.shape
-    dims = model.named_vars_to_dims.get("belief")
-    if shape not in (expected, (1, *expected)):
-        raise ValueError(
-            f"ProgramEstimator: the belief of {part.name} has shape {shape}; it must be {expected}, a row for each respondent of "
-            "the problem and a column for each value."
-        )
-    if dims is not None and tuple(dims[-2:]) != DIMS:
-        raise ValueError(
-            f"ProgramEstimator: the belief of {part.name} has the dims {', '.join(map(str, dims))}; they end in respondent, value. "
-            "Transpose or rename them."
-        )
-
-
-def check_rows(part: Part, belief: FloatArray) -> None:
-    """Raise ValueError unless the rows of all draws are probabilities."""
-    wrong = ~are_probabilities(belief).all(axis=2)
-    if wrong.any():
-        chain, draw = (int(axis[0]) for axis in np.nonzero(wrong))
-        probability_rows(
-            belief[chain, draw], f"ProgramEstimator: {part.name}, draw {draw} of chain {chain}: the belief in row"
-        )

@@ -8,13 +8,11 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
-from foreknow.models.estimators.arguments import check_positive
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.problem import JointProblem, components
 from foreknow.models.knowledge.dirichlet import positive_concentrations
-from foreknow.models.programs.unknown_prior import as_floats
-from foreknow.models.settings import shown
+from foreknow.models.settings import check_positive
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -81,11 +79,6 @@ def history_model(
 
     Raises
     ------
-    TypeError
-        If ``history`` is neither a `JointHistory` nor a `JointProblem`, or classes or concentrations are no numbers.
-    ValueError
-        If the chain has an order over 1 or differs between steps, no assignment of a component is possible, a class is not a whole
-        number from 0, or a concentration is not positive or has another shape.
     TooLarge
         If the assignments of all components hold more than `MAX_CELLS` values.
 
@@ -114,11 +107,8 @@ def history_model(
     of_path = _classes(problem, classes)
     number = int(of_path.max(initial=0)) + 1
     parts = _assignments(problem, of_path, number)
-    shapes = {"frequency_concentration": (number, m), "transition_concentration": (m, m)}
-    frequency = _concentrations("frequency_concentration", frequency_concentration, shapes["frequency_concentration"])
-    transition = _concentrations(
-        "transition_concentration", transition_concentration, shapes["transition_concentration"]
-    )
+    frequency = _concentrations("frequency_concentration", frequency_concentration, (number, m))
+    transition = _concentrations("transition_concentration", transition_concentration, (m, m))
     coords = {
         "class": range(number),
         "value": domain,
@@ -131,11 +121,16 @@ def history_model(
         if problem.order:
             rows.append(_dirichlet_rows("transitions", transition, ("last", "value")))
         log_factor = pt.concatenate([*(pt.log(row).flatten() for row in rows), np.zeros(1)])
-        log_weights = [_log_weights(log_factor, number, part) for number, part in enumerate(parts)]
+        log_weights, beliefs = [], []
+        for c, part in enumerate(parts):
+            # Logarithm of the probability of each assignment, and the share of those in which each record has each value.
+            assigned, parameter = pm.Data(f"assigned_{c}", part.values), pm.Data(f"factor_{c}", part.parameter)
+            log_weights.append(log_factor[parameter].sum(axis=1) + pm.Data(f"log_known_{c}", part.log_known))
+            weight = pt.special.softmax(log_weights[-1])
+            beliefs.append(pt.stack([weight @ pt.eq(assigned, s).astype("float64") for s in range(m)], axis=1))
         pm.Potential("published", pt.stack([pt.logsumexp(weight) for weight in log_weights]), dims="component")
-        beliefs = pt.concatenate([_beliefs(number, weight, m) for number, weight in enumerate(log_weights)])
         place = np.argsort(np.concatenate([part.records for part in parts]))
-        pm.Deterministic("belief", beliefs[place], dims=("record", "value"))
+        pm.Deterministic("belief", pt.concatenate(beliefs)[place], dims=("record", "value"))
     return model
 
 
@@ -152,36 +147,12 @@ def _dirichlet_rows(name: str, concentration: FloatArray, dims: tuple[str, str])
     return rows
 
 
-def _log_weights(log_factor: Any, number: int, part: Assignments) -> Any:
-    """Logarithm of the probability of each assignment of a component: tensor, shape ``(a,)``; adds its data to the model."""
-    import pymc as pm
-
-    pm.Data(f"assigned_{number}", part.values)
-    parameter, log_known = pm.Data(f"factor_{number}", part.parameter), pm.Data(f"log_known_{number}", part.log_known)
-    return log_factor[parameter].sum(axis=1) + log_known
-
-
-def _beliefs(number: int, log_weight: Any, m: int) -> Any:
-    """Fraction of the weight of the assignments in which each record has each value: tensor, shape ``(r, m)``."""
-    import pymc as pm
-    import pytensor.tensor
-
-    pt: Any = pytensor.tensor
-    weight, assigned = pt.special.softmax(log_weight), pm.modelcontext(None)[f"assigned_{number}"]
-    return pt.stack([weight @ pt.eq(assigned, s).astype("float64") for s in range(m)], axis=1)
-
-
 def _problem_and_domain(history: Any) -> tuple[JointProblem, list[Any]]:
     if isinstance(history, JointHistory):
         domain = history.observations[0].people.schema.values if history.observations else ()
         problem, names = history.problem, [coordinate(value) for value in domain]
-    elif isinstance(history, JointProblem):
-        problem, names = history, list(range(history.values))
     else:
-        raise TypeError(
-            f"history_model: history is {shown(history)}; it is a JointHistory or a JointProblem, as joint_history(adversary, "
-            "observations)."
-        )
+        problem, names = history, list(range(history.values))
     if problem.order > 1 or (problem.order and len(problem.tables[0]) != 1):
         raise ValueError(
             f"history_model: the problem has chains of order {problem.order}, {len(problem.tables[0])} of them; the model has one "
@@ -196,13 +167,13 @@ def _classes(problem: JointProblem, classes: Any) -> IntArray:
     """Class of each path; 0 for counterfeits, whose class is not read."""
     if classes is None:
         return np.zeros(len(problem.prior), dtype=np.int64)
-    try:
-        array = np.asarray(classes)
-    except ValueError:
-        array = np.array("ragged")
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"history_model: classes is {shown(classes)}; it is an int array, a class for each respondent.")
-    if array.shape != (problem.respondents,) or array.min(initial=0) < 0 or array.max(initial=0) > len(array):
+    array = np.asarray(classes)
+    if (
+        array.dtype.kind not in "iu"
+        or array.shape != (problem.respondents,)
+        or array.min(initial=0) < 0
+        or array.max(initial=0) > len(array)
+    ):
         raise ValueError(
             f"history_model: classes has shape {array.shape} and numbers to {array.max(initial=0)}; it needs a class from 0 on for "
             f"each of the {problem.respondents} respondents, and at most one class for each."
@@ -212,7 +183,7 @@ def _classes(problem: JointProblem, classes: Any) -> IntArray:
 
 def _concentrations(name: str, concentration: Any, shape: tuple[int, int]) -> FloatArray:
     takes = f"it is a positive number, or an array of shape {shape}"
-    array = as_floats("history_model", name, concentration, takes)
+    array = np.asarray(concentration, dtype=np.float64)
     if array.ndim == 0:
         check_positive("history_model", name, float(array), "1 for uniform rows")
         return np.full(shape, float(array))
@@ -223,10 +194,9 @@ def _concentrations(name: str, concentration: Any, shape: tuple[int, int]) -> Fl
 
 def _assignments(problem: JointProblem, of_path: IntArray, classes: int) -> list[Assignments]:
     """Assignments of each component; raises TooLarge if they hold too many values."""
-    parts, room = components(problem), MAX_CELLS
+    room = MAX_CELLS
     found = []
-    for component in range(len(parts)):
-        records = parts.records(component)
+    for records in components(problem):
         listed = _group_options(problem, records, room // len(records))
         values = np.array([sum((own for own, _ in each), ()) for each in listed], dtype=np.int64)
         log_known = np.array([sum(known for _, known in each) for each in listed])

@@ -9,18 +9,15 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.estimators.arguments import check_problem
 from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.estimators.swap_chain import MAX_STORED_PROBABILITIES, summarize_chains
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, are_probabilities, probability_rows
 from foreknow.models.programs.compiled_program import (
     ChainSettings,
     Part,
     ProgramCache,
     ZeroDensity,
-    check_rows,
-    check_shape,
     errors_named_for,
     model_of,
     parts_of,
@@ -50,15 +47,7 @@ class BeliefDraws(NamedTuple):
 
 
 class PartSummary(NamedTuple):
-    """Posterior of the r group members of a part with g groups.
-
-    Attributes
-    ----------
-    mean, standard_error, ess, rhat : float array, shape (r, m)
-    status : int array, shape (g,)
-    divergences : int
-        Number of divergent draws.
-    """
+    """Posterior of the r group members of a part, arrays of shape ``(r, m)``, with the status of its groups and divergent draws."""
 
     mean: FloatArray
     standard_error: FloatArray
@@ -110,13 +99,6 @@ class ProgramEstimator:
 
     Raises
     ------
-    ValueError
-        If a setting is out of its range, or nutpie is not installed. When called, if the model has no deterministic ``belief``, or
-        one of another shape or other dims, or rows that are no probabilities; or if ``build`` raises any error but the two below.
-        The message names the group.
-    TypeError
-        If ``build`` cannot be called, or ``rng`` is neither a generator nor an integer. When called with anything but a `Problem`,
-        or if ``build`` raises TypeError or returns no `pymc.Model`.
     TooLarge
         When called, if there are more groups than ``max_groups``, ``build`` raises `TooLarge` for a group, the model has
         more than `MAX_PARAMETERS` unknown numbers, or the draws are more than `MAX_STORED_PROBABILITIES` numbers.
@@ -176,7 +158,12 @@ class ProgramEstimator:
     _programs: ProgramCache = field(init=False, repr=False, compare=False, default_factory=ProgramCache)
 
     def __post_init__(self) -> None:
-        _check_build(self.build)
+        check_not_class("ProgramEstimator", "build", self.build)
+        if not callable(self.build):
+            raise TypeError(
+                f"ProgramEstimator: build is {shown(self.build)}; it is a function from a Problem to a pymc.Model, as "
+                "permutation_model."
+            )
         check_progress("ProgramEstimator", self.progress, "the groups")
         _check_lengths(self.draws, self.chains, self.warmup)
         check_choice("ProgramEstimator", "per", self.per, ("group", "release"))
@@ -193,7 +180,8 @@ class ProgramEstimator:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
-        check_problem(self, problem, reads_evidence=bool(self.reads_evidence))
+        if not self.reads_evidence:
+            problem.refuse_evidence(self)
         parts = list(parts_of(problem, self.per))
         if self.per == "group" and (different := len({part.key for part in parts})) > self.max_groups:
             raise TooLarge(
@@ -219,7 +207,11 @@ class ProgramEstimator:
             draws = self._draws(part)
         except ZeroDensity:
             return contradicted(part, self.draws * self.chains)
-        check_rows(part, draws.belief)
+        wrong = ~are_probabilities(draws.belief).all(axis=2)
+        if wrong.any():
+            chain, draw = (int(axis[0]) for axis in np.nonzero(wrong))
+            place = f"ProgramEstimator: {part.name}, draw {draw} of chain {chain}: the belief in row"
+            probability_rows(draws.belief[chain, draw], place)
         return summary_of(part, draws, self.draws * self.chains)
 
     def _draws(self, part: Part) -> BeliefDraws:
@@ -238,19 +230,21 @@ class ProgramEstimator:
         with errors_named_for("ProgramEstimator", part.name):
             program = self._programs.program(model, ["belief"], self.nuts_sampler)
             found = np.shape(program.evaluate(program.initial_point(seeds[0]))["belief"])
-        check_shape(part, model, found)
+        if found not in (shape, (1, *shape)):
+            raise ValueError(
+                f"ProgramEstimator: the belief of {part.name} has shape {found}; it must be {shape}, a row for each respondent of "
+                "the problem and a column for each value."
+            )
+        dims = model.named_vars_to_dims.get("belief")
+        if dims is not None and tuple(dims[-2:]) != ("respondent", "value"):
+            raise ValueError(
+                f"ProgramEstimator: the belief of {part.name} has the dims {', '.join(map(str, dims))}; they end in respondent, "
+                "value. Transpose or rename them."
+            )
         with errors_named_for("ProgramEstimator", part.name):
             draws = program.sample(ChainSettings(int(self.draws), warmup, float(self.target_accept)), seeds)
         belief = draws.values["belief"]
         return BeliefDraws(belief.reshape(*belief.shape[:2], *shape), draws.divergences)
-
-
-def _check_build(build: Any) -> None:
-    check_not_class("ProgramEstimator", "build", build)
-    if not callable(build):
-        raise TypeError(
-            f"ProgramEstimator: build is {shown(build)}; it is a function from a Problem to a pymc.Model, as permutation_model."
-        )
 
 
 def _check_lengths(draws: Any, chains: Any, warmup: Any) -> None:

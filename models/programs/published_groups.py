@@ -1,5 +1,6 @@
 """Likelihood of published groups in a PyMC program: the logarithm of the permanent and its gradient."""
 
+import operator
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -13,11 +14,10 @@ from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_defa
 from pytensor.tensor import as_tensor, matrix, vector, zeros_like
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled, compiled_callback
-from foreknow.models.estimators.arguments import check_state_limit
 from foreknow.models.estimators.assignments import log_weight_and_beliefs, state_count, write_group_beliefs
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import Problem, group_rows
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import check_state_limit
 
 
 def observe_groups(problem: Problem, prior: Any) -> Any:
@@ -45,10 +45,6 @@ def observe_groups(problem: Problem, prior: Any) -> Any:
 
     Raises
     ------
-    TypeError
-        If ``problem`` is no `Problem`, ``prior`` no matrix, or there is no model on the context stack.
-    ValueError
-        If ``prior`` has another shape than the problem's prior, where its shape is known.
     TooLarge
         If a group has too many states for the exact posterior (`Exact`).
 
@@ -76,10 +72,15 @@ def observe_groups(problem: Problem, prior: Any) -> Any:
 
     pt: Any = pytensor.tensor
 
-    check_kind("observe_groups", "problem", problem, Problem, "is the Problem that the program is built for")
     if pm.Model.get_context(error_if_none=False) is None:
         raise TypeError("observe_groups: there is no model to add to; call it within `with pymc.Model() as model:`.")
-    rows = _matrix(prior, problem.prior.shape)
+    rows = as_tensor(prior, ndim=2, dtype="float64")
+    for axis, length, kind in zip(("rows", "columns"), problem.prior.shape, ("respondents", "values"), strict=True):
+        found = rows.type.shape[axis == "columns"]
+        if found not in (None, length):
+            raise ValueError(
+                f"observe_groups: prior has {found} {axis}, and the problem {length} {kind}; one for each."
+            )
     permanent = LogPermanent(problem.group)
     permanent.check_counts(problem.counts)
     positive = rows > 0
@@ -89,58 +90,32 @@ def observe_groups(problem: Problem, prior: Any) -> Any:
     return permanent.belief(log_prior, counts)
 
 
-def _matrix(prior: Any, shape: tuple[int, ...]) -> Any:
-    """A PyTensor matrix; TypeError if there is none, and ValueError if a length that is known is another."""
-    from pytensor.tensor import as_tensor
-
-    try:
-        rows = as_tensor(prior, ndim=2, dtype="float64")
-    except (TypeError, ValueError, NotImplementedError, OverflowError, AttributeError) as error:
-        raise TypeError(
-            f"observe_groups: prior is {prior!r:.60}; it is a PyTensor matrix of shape (n, m), a row for each respondent."
-        ) from error
-    for axis, length, kind in zip(("rows", "columns"), shape, ("respondents", "values"), strict=True):
-        found = rows.type.shape[axis == "columns"]
-        if found not in (None, length):
-            raise ValueError(
-                f"observe_groups: prior has {found} {axis}, and the problem {length} {kind}; one for each."
-            )
-    return rows
-
-
 def add_published(permanent: Any, log_prior: Any, counts: Any, shape: tuple[int, int], **settings: Any) -> None:
     """Add the observed multisets ``published``, of shape ``(g, m)``, to the model on the context stack.
 
     ``permanent`` is the `LogPermanent` of the groups, and ``counts`` the published ones.
     """
     import pymc as pm
-
-    group, row = np.array(permanent.group, dtype=np.int64), np.array(permanent.row, dtype=np.int64)
-    pm.CustomDist(
-        "published",
-        log_prior,
-        dist=_random_multisets(group, row, shape),
-        logp=lambda value, log_prior: permanent(log_prior, value),
-        signature="(r,m)->(g,m)",
-        observed=counts,
-        **settings,
-    )
-
-
-def _random_multisets(group: IntArray, row: IntArray, shape: tuple[int, int]) -> Any:
-    """Function of a log-prior, for `pymc.CustomDist`, that draws each member's value and counts the values of each group."""
-    import pymc as pm
     import pytensor.tensor
 
     pt: Any = pytensor.tensor
 
+    group, row = np.array(permanent.group, dtype=np.int64), np.array(permanent.row, dtype=np.int64)
     members = np.flatnonzero(group >= 0)
 
     def multisets(log_prior: Any, size: Any) -> Any:  # noqa: ARG001 - each release is observed once
         drawn = pm.Categorical.dist(p=pt.exp(log_prior)[row[members]])
         return pt.zeros(shape, dtype="int64")[group[members], drawn].inc(1)
 
-    return multisets
+    pm.CustomDist(
+        "published",
+        log_prior,
+        dist=multisets,
+        logp=lambda value, log_prior: permanent(log_prior, value),
+        signature="(r,m)->(g,m)",
+        observed=counts,
+        **settings,
+    )
 
 
 class LogPermanent(Op):
@@ -169,11 +144,6 @@ class LogPermanent(Op):
 
     Raises
     ------
-    TypeError
-        If groups or rows are no whole numbers. When called with other arguments than a log-prior and whole counts.
-    ValueError
-        If the numbers of rows and respondents differ, a row is negative or a group below -1, or the limit is out of its range.
-        When called with constant counts, if they lack a group.
     TooLarge
         When called with constant counts, if a group exceeds the limit.
 
@@ -212,8 +182,8 @@ class LogPermanent(Op):
         self, group: "Sequence[int] | IntArray", row: "Sequence[int] | IntArray | None" = None, limit: int = 2**22
     ) -> None:
         check_state_limit("LogPermanent", limit)
-        self.group = _whole_numbers("group", group)
-        self.row = tuple(range(len(self.group))) if row is None else _whole_numbers("row", row)
+        self.group = tuple(map(operator.index, group))
+        self.row = tuple(range(len(self.group))) if row is None else tuple(map(operator.index, row))
         self.limit = limit
         if len(self.row) != len(self.group):
             raise ValueError(
@@ -234,10 +204,8 @@ class LogPermanent(Op):
 
     def make_node(self, *inputs: Any) -> Any:
         """Apply the operation to a log-prior and counts (PyTensor's interface)."""
-        if len(inputs) != 2:
-            raise TypeError(f"LogPermanent is called with {len(inputs)} arguments; it takes a log-prior and counts.")
-        log_prior = _matrix_variable("log_prior", inputs[0], "it is a float array, shape (r, m)", dtype="float64")
-        counts = _matrix_variable("counts", inputs[1], "it is an int array, shape (g, m)")
+        log_prior: Any = as_tensor(inputs[0], ndim=2, dtype="float64")
+        counts: Any = as_tensor(inputs[1], ndim=2)
         if np.dtype(counts.dtype).kind not in "iu":
             raise TypeError(f"counts are {counts.dtype}; how often a value is shown is a whole number.")
         if isinstance(counts, Constant):
@@ -296,26 +264,6 @@ class LogPermanent(Op):
                 )
 
 
-def _matrix_variable(name: str, value: Any, takes: str, **settings: str) -> Any:
-    """A PyTensor matrix; TypeError, saying what the argument takes, where PyTensor cannot make one."""
-    try:
-        if isinstance(value, complex) or (isinstance(value, np.ndarray) and value.dtype.kind == "c"):
-            raise TypeError
-        return as_tensor(value, ndim=2, **settings)
-    except (TypeError, ValueError, NotImplementedError, OverflowError, AttributeError) as error:
-        raise TypeError(f"LogPermanent: {name} is {value!r:.60}; {takes}, or a PyTensor matrix.") from error
-
-
-def _whole_numbers(name: str, values: Any) -> tuple[int, ...]:
-    """A tuple of Python integers from a sequence; TypeError if it holds anything else."""
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise TypeError(
-            f"LogPermanent: {name} is {values!r:.60}; it is a sequence with one whole number per respondent."
-        )
-    return tuple(map(int, array))
-
-
 def _for_numba(op: LogPermanent, node: Any, **_: Any) -> Any:  # noqa: ARG001
     row, kind, order, starts = op.layout()
 
@@ -332,23 +280,11 @@ cast(Any, register_funcify_default_op_cache_key)(LogPermanent)(_for_numba)
 def weights_and_beliefs(
     log_prior: FloatArray, counts: IntArray, row: IntArray, kind: IntArray, order: IntArray, starts: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Log-weight of all assignments of every group, and belief of each respondent.
+    """Log-weight of all assignments of every group, shape ``(g,)``, and belief of each respondent, shape ``(n, m)``.
 
-    Parameters
-    ----------
-    log_prior : float array, shape (r, m)
-    counts : int array, shape (g, m)
-    row : int array, shape (n,)
-        Row of ``log_prior`` of each respondent.
-    kind : int array, shape (n,)
-        Numbers from 0 within each group, equal for respondents of one row.
-    order, starts : int array
-        Rows of each group, as `group_rows` returns them; groups after the last of them have none.
-
-    Returns
-    -------
-    tuple of float array, of shapes (g,) and (n, m)
-        As `LogPermanent` describes.
+    As `LogPermanent` describes, with its settings as arrays: ``row``, shape ``(n,)``, is the row of ``log_prior`` of each
+    respondent; ``kind``, shape ``(n,)``, numbers respondents from 0 within each group, equally for one row; ``order`` and
+    ``starts`` are those of `group_rows`, and groups after the last of them have no respondent.
     """
     log_weight, belief = np.zeros(len(counts)), np.exp(log_prior)[row]
     for j in range(len(counts)):
@@ -359,20 +295,14 @@ def weights_and_beliefs(
             for i in rows:
                 belief[i] = 0.0
         elif len(rows) > 0:
-            weights = _group_rows(log_prior, row[rows], values)
+            # log A[i, y] of the members i of the group and its shown values y, then log sum over pi of prod A[i, pi(i)].
+            weights = np.zeros((len(rows), len(values)))
+            for i in range(len(rows)):
+                for s in range(len(values)):
+                    weights[i, s] = log_prior[row[rows[i]], values[s]]
             log_weight[j], of_group = log_weight_and_beliefs(weights, counts[j][values], kind[rows])
             write_group_beliefs(of_group, rows, values, belief)
     return log_weight, belief
-
-
-@compiled
-def _group_rows(log_prior: FloatArray, row: IntArray, values: IntArray) -> FloatArray:
-    """Log-priors of a group's members for its shown values: shape ``(k, d)``."""
-    weights = np.zeros((len(row), len(values)))
-    for i in range(len(row)):
-        for s in range(len(values)):
-            weights[i, s] = log_prior[row[i], values[s]]
-    return weights
 
 
 _pointer: Any = types.CPointer
@@ -424,14 +354,7 @@ _called: Any = types.ExternalFunction(FUNCTION_SYMBOL, FUNCTION_TYPE)
 def called_weights_and_beliefs(
     log_prior: FloatArray, counts: IntArray, row: IntArray, kind: IntArray, order: IntArray, starts: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """`weights_and_beliefs` through its address, for arrays of any memory layout.
-
-    Raises
-    ------
-    ValueError
-        If a respondent's row is not in the log-prior, or the counts lack a group or a value: the machine code does not check
-        the bounds of arrays.
-    """
+    """`weights_and_beliefs` through its address, for arrays of any memory layout."""
     if row.size and row.max() >= len(log_prior):
         raise ValueError("a respondent's row is not in the log-prior; give as many rows as respondents name.")
     if len(starts) - 1 > len(counts) or log_prior.shape[1] != counts.shape[1]:

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import IntArray
 from foreknow.models.problem import Problem
-from foreknow.models.settings import as_floats, check_kind, shown
 
 type Statistic = Callable[[IntArray], float]
 """Test statistic of the multisets of all groups: from counts, shape ``(g, m)``, to a number."""
@@ -56,14 +55,6 @@ def release_predictive(
         and standard deviation over the draws; ``tail``, the smaller of the fractions of draws that are at least, and at most, as
         large as the published one. A small tail says that the program does not explain this feature of the release.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
-    ValueError
-        If the DataTree has no such variable or several, the draws have another shape than the problems, or there is no draw or no
-        group.
-
     Notes
     -----
     Posterior predictive tails use the data twice and are too near to 1/2 (Meng, Annals of Statistics 22, 1994). Prior predictive
@@ -80,59 +71,39 @@ def release_predictive(
     0  distinct_values                  1.0            1.50  0.25
     1    largest_share                  1.0            0.75  0.25
     """
-    counts = _published(problems)
-    if variable is not None:
-        check_kind("release_predictive", "variable", variable, str, "is the name of an observed variable")
-    simulated = _simulated(draws, counts.shape, variable)
-    present = counts.sum(axis=1) > 0
+    listed = [problems] if isinstance(problems, Problem) else list(problems)
+    if len({problem.counts.shape[1] for problem in listed}) != 1:
+        raise ValueError(
+            "release_predictive: problems are of no or several sensitive domains; give one problem per release of one."
+        )
+    counts = np.concatenate([problem.counts for problem in listed])
+    simulated = np.asarray(_multisets(draws, counts.shape, variable) if hasattr(draws, "children") else draws)
+    if simulated.ndim < 3 or simulated.shape[-2:] != counts.shape:
+        raise ValueError(
+            f"release_predictive: draws have shape {simulated.shape}; it ends in {counts.shape}, the groups and values of the "
+            "problems, after one axis of draws or more."
+        )
+    if not ((simulated >= 0) & (simulated == np.round(simulated))).all():
+        raise ValueError(
+            "release_predictive: draws hold a number that is no count; they are whole numbers of at least 0."
+        )
+    simulated, present = simulated.reshape(-1, *counts.shape).astype(np.int64), counts.sum(axis=1) > 0
     if not present.any() or not len(simulated):
         raise ValueError(
             f"release_predictive: there are {present.sum()} groups and {len(simulated)} draws; it needs one of each at least."
         )
     chosen = {"distinct_values": distinct_values, "largest_share": largest_share} if statistics is None else statistics
-    check_kind(
-        "release_predictive", "statistics", chosen, Mapping, "is a dict from names to functions of counts (g, m)"
-    )
-    rows = [
-        _row(name, _values(name, function, counts[None][:, present])[0], _values(name, function, simulated[:, present]))
-        for name, function in chosen.items()
-    ]
+    rows = []
+    for name, function in chosen.items():
+        shown = float(function(counts[present]))
+        values = np.array([function(each) for each in simulated[:, present]], dtype=np.float64)
+        if not np.isfinite([shown, *values]).all():
+            raise ValueError(f"release_predictive: the statistic {name!r} is no finite number.")
+        tail = min((values >= shown).mean(), (values <= shown).mean())
+        rows.append((str(name), shown, float(values.mean()), float(values.std()), float(tail)))
     return pd.DataFrame(
         rows, columns=["statistic", "published_statistic", "simulated_mean", "simulated_deviation", "tail"]
     )
-
-
-def _published(problems: Any) -> IntArray:
-    listed = [problems] if isinstance(problems, Problem) else problems
-    takes = "is a Problem, or a sequence of them, one per release"
-    check_kind("release_predictive", "problems", listed, (list, tuple), takes)
-    for problem in listed:
-        check_kind("release_predictive", "problems", problem, Problem, takes)
-    if len({problem.counts.shape[1] for problem in listed}) != 1:
-        raise ValueError(
-            "release_predictive: problems are of no or several sensitive domains; give one problem per release of one."
-        )
-    return np.concatenate([problem.counts for problem in listed])
-
-
-def _simulated(draws: Any, shape: tuple[int, ...], variable: str | None) -> IntArray:
-    """Simulated counts: int array, shape ``(draws, g, m)``."""
-    takes = "is a DataTree with simulated multisets, or an int array of shape (..., g, m)"
-    if hasattr(draws, "children"):
-        draws = _multisets(draws, shape, variable)
-    if draws is None:
-        raise TypeError(f"release_predictive: draws is None; it {takes}.")
-    counts = as_floats("release_predictive", "draws", draws, takes)
-    if counts.ndim < 3 or counts.shape[-2:] != shape:
-        raise ValueError(
-            f"release_predictive: draws have shape {counts.shape}; it ends in {shape}, the groups and values of the problems, "
-            "after one axis of draws or more."
-        )
-    if not (np.isfinite(counts) & (counts >= 0) & (counts == np.round(counts))).all():
-        raise ValueError(
-            "release_predictive: draws hold a number that is no count; they are whole numbers of at least 0."
-        )
-    return counts.reshape(-1, *shape).astype(np.int64)
 
 
 def _multisets(tree: Any, shape: tuple[int, ...], variable: str | None) -> Any:
@@ -156,19 +127,3 @@ def _multisets(tree: Any, shape: tuple[int, ...], variable: str | None) -> Any:
         f"release_predictive: draws have no variable {name!r}. It has the shape (..., {shape[0]}, {shape[1]}) of the problems; "
         f"of the variables {', '.join(map(repr, found))}, {listed}. Name one by variable=."
     )
-
-
-def _values(name: Any, function: Any, counts: IntArray) -> FloatArray:
-    """Statistic of each draw: float array, shape ``(draws,)``."""
-    takes = "is a function from counts (g, m) to a number"
-    if not callable(function):
-        raise TypeError(f"release_predictive: the statistic {name!r} is {shown(function)}; it {takes}.")
-    values = as_floats("release_predictive", f"the result of {name!r}", [function(each) for each in counts], takes)
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError(f"release_predictive: the statistic {name!r} is no finite number; it {takes}.")
-    return values
-
-
-def _row(name: Any, published: float, simulated: FloatArray) -> tuple[Any, float, float, float, float]:
-    tail = min((simulated >= published).mean(), (simulated <= published).mean())
-    return str(name), float(published), float(simulated.mean()), float(simulated.std()), float(tail)

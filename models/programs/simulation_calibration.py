@@ -1,7 +1,7 @@
-"""Simulation-based calibration: ranks of simulated truths among posterior draws, and tests of their uniformity."""
+"""Simulation-based calibration: posterior draws of a program, ranks of simulated truths among them, tests of uniformity."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,11 +9,21 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.programs.compiled_program import (
+    MAX_STARTS,
+    ChainSettings,
+    ProgramCache,
+    ZeroDensity,
+    built_model,
+    errors_named_for,
+)
 from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import as_floats, as_generator, check_not_class, check_whole, shown
+from foreknow.models.settings import as_generator, check_range, check_whole, shown
 
 if TYPE_CHECKING:
+    import pymc as pm
     from xarray import DataTree
+
 
 type Values = Mapping[str, Any]
 """Arrays by the names of variables."""
@@ -139,14 +149,6 @@ def calibration_ranks(
         ``ranks.uniformity()["adjusted"].min()`` is a p-value of "the program is calibrated";
         ``arviz_plots.plot_ecdf_pit(ranks.to_datatree())`` is the picture.
 
-    Raises
-    ------
-    TypeError
-        If ``simulate``, ``posterior`` or a quantity cannot be called, or they return something of another kind.
-    ValueError
-        If ``simulations`` is not positive, the truth is empty, or a quantity has the name of a variable. If a draw is missing, not
-        finite, or has another shape than the truth.
-
     Notes
     -----
     The test is exact for independent draws. Draws of a Markov chain are thinned until their autocorrelation is small; otherwise
@@ -177,117 +179,158 @@ def calibration_ranks(
     True
     """
     owner = "calibration_ranks"
-    chosen = _check(owner, simulate, posterior, simulations, quantities)
+    check_whole(owner, "simulations", simulations, "simulations")
     check_progress(owner, progress, "the numbers of the simulations")
-    generator = as_generator(owner, rng)
+    generator, chosen = as_generator(owner, rng), dict(quantities or {})
     quantiles: dict[str, list[FloatArray]] = {}
-    divergences = []
-    numbers = range(int(simulations))
+    divergences, numbers = [], range(int(simulations))
     for number, _ in zip(numbers, progress(numbers), strict=True):
-        truth, data = _simulated(owner, simulate(generator))
-        _check_names(owner, chosen, truth)
-        found = _drawn(owner, posterior(data, generator), truth)
-        computed = {name: _quantity(owner, name, each, found.values, truth, data) for name, each in chosen.items()}
-        ranked = {name: (found.values[name], value) for name, value in truth.items()} | computed
-        for name, (draws, value) in ranked.items():
+        given, data = simulate(generator)
+        truth = {name: _finite(f"the truth of {name!r}", value) for name, value in given.items()}
+        if shared := truth.keys() & chosen.keys():
+            raise ValueError(
+                f"{owner}: {min(shared)!r} is a variable of the truth and a quantity. Rename the quantity."
+            )
+        answer = posterior(data, generator)
+        values, divergent = answer if isinstance(answer, PosteriorDraws) else (answer, 0)
+        draws = {name: _draws(name, values, value) for name, value in truth.items()}
+        ranked = {name: (draws[name], value) for name, value in truth.items()}
+        for name, function in chosen.items():
+            each = ({key: of[d] for key, of in draws.items()} for d in range(min(map(len, draws.values()))))
+            of_draws = [function(one, data) for one in each]
+            what = f"the quantity {name!r}"
+            ranked[name] = _finite(what, of_draws), _finite(what, function(dict(truth), data))
+        for name, (drawn, value) in ranked.items():
             if number and (name not in quantiles or quantiles[name][0].shape != value.shape):
                 raise ValueError(
                     f"{owner}: the truth of simulation {number} has {name!r} of shape {value.shape}, and that of simulation 0 has "
                     "not; all truths have the same names and shapes."
                 )
-            quantiles.setdefault(name, []).append(_quantile(value, draws, generator))
-        divergences.append(found.divergences)
+            quantiles.setdefault(name, []).append(_quantile(value, drawn, generator))
+        divergences.append(int(divergent))
     return CalibrationRanks({name: np.array(each) for name, each in quantiles.items()}, np.array(divergences))
 
 
-class _Draws(NamedTuple):
-    """Checked draws of the variables and quantities of one simulation."""
-
-    values: dict[str, FloatArray]
-    divergences: int
-
-
-def _check(
-    owner: str, simulate: Any, posterior: Any, simulations: Any, quantities: "Mapping[str, Quantity] | None"
-) -> "dict[str, Quantity]":
-    for name, function in {"simulate": simulate, "posterior": posterior}.items():
-        check_not_class(owner, name, function)
-        if not callable(function):
-            takes = "simulate(rng) -> (truth, data)" if name == "simulate" else "posterior(data, rng) -> draws"
-            raise TypeError(f"{owner}: {name} is {shown(function)}; it is a function, {takes}.")
-    check_whole(owner, "simulations", simulations, "simulations")
-    chosen = {} if quantities is None else quantities
-    if not isinstance(chosen, Mapping) or not all(callable(each) for each in chosen.values()):
-        raise TypeError(f"{owner}: quantities is {shown(quantities)}; it maps names to functions of (values, data).")
-    return {str(name): function for name, function in chosen.items()}
-
-
-def _simulated(owner: str, pair: Any) -> tuple[dict[str, FloatArray], Any]:
-    """Truth as finite arrays, and data."""
-    if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Mapping)):
-        raise TypeError(
-            f"{owner}: simulate returned {shown(pair)}; it returns (truth, data), and truth maps names to arrays."
-        )
-    truth = {str(name): _finite(owner, f"the truth of {name!r}", value) for name, value in pair[0].items()}
-    if not truth:
-        raise ValueError(f"{owner}: the truth is empty; it maps the names of variables to their true values.")
-    return truth, pair[1]
-
-
-def _check_names(owner: str, quantities: "Mapping[str, Quantity]", truth: Mapping[str, FloatArray]) -> None:
-    shared = [name for name in quantities if name in truth]
-    if shared:
+def _draws(name: str, values: Values, truth: FloatArray) -> FloatArray:
+    """Draws of a variable of the truth, checked."""
+    if name not in values:
         raise ValueError(
-            f"{owner}: {shared[0]!r} is a variable of the truth and a quantity; its ranks would replace those of the variable. "
-            "Rename the quantity."
+            f"calibration_ranks: the posterior has no draws of {name!r} (it has {', '.join(map(str, values)) or 'none'}); it needs "
+            "those of every variable in the truth."
         )
-
-
-def _drawn(owner: str, draws: Any, truth: Mapping[str, FloatArray]) -> _Draws:
-    """Draws of the truth's variables, checked."""
-    values, divergences = draws if isinstance(draws, PosteriorDraws) else (draws, 0)
-    if not isinstance(values, Mapping):
-        raise TypeError(
-            f"{owner}: posterior returned {shown(draws)}; it returns a mapping from names to arrays of draws."
+    draws = _finite(f"draws of {name!r}", values[name])
+    if draws.shape[1:] != truth.shape or not draws.ndim or not len(draws):
+        raise ValueError(
+            f"calibration_ranks: draws of {name!r} have shape {draws.shape}, and the truth {truth.shape}; the draws have one axis "
+            "more, the first, of at least one draw."
         )
-    found = {}
-    for name, value in truth.items():
-        if name not in values:
-            raise ValueError(
-                f"{owner}: the posterior has no draws of {name!r} (it has {', '.join(map(str, values)) or 'none'}); it needs those "
-                "of every variable in the truth."
-            )
-        found[name] = _finite(owner, f"draws of {name!r}", values[name])
-        if found[name].shape[1:] != value.shape or not found[name].ndim or not len(found[name]):
-            raise ValueError(
-                f"{owner}: draws of {name!r} have shape {found[name].shape}, and the truth {value.shape}; the draws have one axis "
-                "more, the first, of at least one draw."
-            )
-    return _Draws(found, int(divergences))
+    return draws
 
 
-def _finite(owner: str, name: str, value: Any) -> FloatArray:
-    array = as_floats(owner, name, value, "it is an array of finite numbers")
+def _finite(name: str, value: Any) -> FloatArray:
+    array = np.asarray(value, dtype=np.float64)
     if not np.isfinite(array).all():
-        raise ValueError(f"{owner}: a number is not finite in {name}. Check the simulator and the program.")
+        raise ValueError(f"calibration_ranks: a number is not finite in {name}. Check the simulator and the program.")
     return array
-
-
-def _quantity(
-    owner: str,
-    name: str,
-    function: Quantity,
-    draws: Mapping[str, FloatArray],
-    truth: Mapping[str, FloatArray],
-    data: Any,
-) -> tuple[FloatArray, FloatArray]:
-    """Test quantity of each draw, and of the truth."""
-    number = min(map(len, draws.values()))
-    of_draws = [function({each: values[d] for each, values in draws.items()}, data) for d in range(number)]
-    what = f"the quantity {name!r}"
-    return _finite(owner, what, of_draws), _finite(owner, what, function(dict(truth), data))
 
 
 def _quantile(truth: FloatArray, draws: FloatArray, rng: np.random.Generator) -> FloatArray:
     smaller, equal = (draws < truth).sum(axis=0), (draws == truth).sum(axis=0)
     return np.asarray((smaller + rng.random(truth.shape) * (equal + 1)) / (len(draws) + 1))
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class ProgramPosterior:
+    """Posterior of a PyMC program as a function of data, for `calibration_ranks`.
+
+    ``ProgramPosterior(build, ["transitions"])(data, rng)`` samples ``build(data)`` by one chain of NUTS.
+
+    Parameters
+    ----------
+    build : callable
+        ``build(data) -> pymc.Model``, as ``lambda sequences: markov_model(sequences, values=3)``.
+    variables : iterable of str
+        Names of free or deterministic variables to draw.
+    draws : int
+        Number of draws that are returned.
+    thinning : int
+        Number of iterations for each draw: draws are nearly independent if it exceeds the autocorrelation time.
+    warmup : int
+        Number of iterations that are discarded first, in which NUTS adapts.
+    target_accept : float
+        Acceptance rate for which NUTS chooses its step size.
+
+    Raises
+    ------
+    TooLarge
+        When called, if ``build`` raises `TooLarge`, or the model has more than `MAX_PARAMETERS` unknown numbers.
+
+    Notes
+    -----
+    Models that differ in their `pymc.Data` alone, with equal shapes, share one compilation, as in `ProgramEstimator`. All
+    programs of foreknow keep the arrays that depend on values in `pymc.Data`. Cost: a compilation takes 1 to 20 seconds, each
+    call ``warmup + draws * thinning`` trajectories of NUTS. Models with discrete variables go through `pymc.sample`, which compiles
+    them at every call.
+
+    Examples
+    --------
+    Is `markov_model` calibrated? Ten sequences of two values, with rows from its prior::
+
+        def simulate(rng):
+            rows = rng.dirichlet([1, 1], size=2)
+            sequences = np.zeros((10, 6), dtype=int)
+            for t in range(1, 6):
+                sequences[:, t] = rng.random(10) < rows[sequences[:, t - 1], 1]
+            return {"transitions": rows}, sequences
+
+        posterior = ProgramPosterior(lambda sequences: markov_model(sequences, values=2), ["transitions"])
+        ranks = calibration_ranks(simulate, posterior, rng=1)
+        ranks.uniformity()
+    """
+
+    build: "Callable[[Any], pm.Model]"
+    variables: Iterable[str]
+    draws: int = 63
+    thinning: int = 5
+    warmup: int = 300
+    target_accept: float = 0.9
+    _programs: ProgramCache = field(init=False, repr=False, default_factory=ProgramCache)
+
+    def __post_init__(self) -> None:
+        owner = "ProgramPosterior"
+        if not callable(self.build):
+            raise TypeError(f"{owner}: build is {shown(self.build)}; it is a function from data to a pymc.Model.")
+        names = () if isinstance(self.variables, str) else tuple(self.variables)
+        if not names:
+            raise TypeError(
+                f'{owner}: variables is {shown(self.variables)}; it is a list of names, as ["transitions"].'
+            )
+        object.__setattr__(self, "variables", names)
+        for name in ("draws", "thinning", "warmup"):
+            check_whole(owner, name, getattr(self, name), "iterations" if name == "warmup" else name)
+        check_range(owner, "target_accept", self.target_accept, 0.01, 0.999, "an acceptance rate")
+
+    def __call__(self, data: Any, rng: "np.random.Generator | int") -> PosteriorDraws:
+        """Draws of the variables: arrays of shape ``(draws, ...)``, and the number of divergent transitions."""
+        seed = int(as_generator("ProgramPosterior", rng).integers(2**30))
+        model = built_model("ProgramPosterior", self.build, data, "the data")
+        missing = [name for name in self.variables if name not in model.named_vars]
+        if missing:
+            raise ValueError(
+                f"ProgramPosterior: the model has no variable {missing[0]!r} (it has {', '.join(model.named_vars)})."
+            )
+        if not model.free_RVs:
+            raise ValueError("ProgramPosterior: the model has no free variable; there is nothing to draw.")
+        settings = ChainSettings(int(self.draws) * int(self.thinning), int(self.warmup), float(self.target_accept))
+        try:
+            with errors_named_for("ProgramPosterior", "the data"):
+                program = self._programs.program(model, tuple(self.variables))
+                drawn = program.sample(settings, [seed])
+        except ZeroDensity:
+            raise ValueError(
+                f"ProgramPosterior: the density of the model is 0 at {MAX_STARTS} starting points, so that there is nothing to "
+                "draw. Check that the program can produce the data, or give its variables an initval."
+            ) from None
+        step = int(self.thinning)
+        return PosteriorDraws({name: each[0, ::step] for name, each in drawn.values.items()}, drawn.divergences)

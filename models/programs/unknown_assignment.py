@@ -10,7 +10,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.assignments import SUM_TOLERANCE
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import Problem
-from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
+from foreknow.models.settings import MAX_FLOAT, is_number
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -52,10 +52,6 @@ def permutation_model(problem: Problem, concentration: "float | Callable[[], Any
 
     Raises
     ------
-    TypeError
-        If ``problem`` is no `Problem`.
-    ValueError
-        If the problem does not have exactly one group with members, or the concentration is not positive and finite.
     TooLarge
         If the group has more than 7 members.
 
@@ -79,46 +75,6 @@ def permutation_model(problem: Problem, concentration: "float | Callable[[], Any
     """
     import pymc as pm
 
-    _check(problem, concentration)
-    rows, values = np.flatnonzero(problem.group == 0), problem.prior.shape[1]
-    published = np.repeat(np.arange(values), problem.counts[0])
-    assignments = np.array(list(permutations(range(len(rows)))), dtype=np.int64)
-    assigned = published[assignments]
-    coords = {
-        "assignment": [" ".join(map(str, assignment)) for assignment in assignments],
-        "respondent": rows,
-        "value": range(values),
-    }
-    with pm.Model(coords=coords) as model:
-        holds = pm.Data(
-            "holds", assigned == np.arange(values)[:, None, None], dims=("value", "assignment", "respondent")
-        )
-        evidence = pm.Data("evidence", _evidence(problem, rows, assigned), dims="assignment")
-        best = pm.Data("best", _best(problem.prior[rows], assigned), dims="assignment")
-        concentration = concentration() if callable(concentration) else float(concentration)
-        shares = pm.Dirichlet("shares", concentration + evidence, dims="assignment")
-        pm.Multinomial("drawn", n=1, p=shares, observed=best, dims="assignment")
-        pm.Deterministic("belief", (shares @ holds).T, dims=("respondent", "value"))
-    return model
-
-
-def _best(prior: FloatArray, assigned: IntArray) -> IntArray:
-    """1 at the first assignment with the largest sum of priors, 0 elsewhere: int array, shape ``(k!,)``."""
-    sums = prior[np.arange(len(prior)), assigned].sum(axis=1)
-    best = int(np.argmax(sums >= sums.max() - SUM_TOLERANCE * len(prior)))
-    return np.asarray(np.arange(len(assigned)) == best, dtype=np.int64)
-
-
-def _evidence(problem: Problem, rows: IntArray, assigned: IntArray) -> FloatArray:
-    """Sum of the pseudo-counts of the pairs in each assignment: float array, shape ``(k!,)``."""
-    if problem.evidence is None:
-        return np.zeros(len(assigned))
-    return np.asarray(problem.evidence[rows, assigned].sum(axis=1))
-
-
-def _check(problem: Any, concentration: Any) -> None:
-    takes = "is a Problem with one group; make one by Problem(prior, group, counts)"
-    check_kind("permutation_model", "problem", problem, Problem, takes)
     if len(problem.counts) != 1 or not problem.sizes[0]:
         raise ValueError(
             f"the problem has {len(problem.counts)} groups, with {problem.sizes.tolist()} respondents; permutation_model lists "
@@ -134,3 +90,33 @@ def _check(problem: Any, concentration: Any) -> None:
             f"the concentration is {concentration!r}; it is a positive number, or a function that adds a random variable to "
             'the model, as lambda: pm.Gamma("concentration", 10, 5).'
         )
+    rows, values = np.flatnonzero(problem.group == 0), problem.prior.shape[1]
+    published = np.repeat(np.arange(values), problem.counts[0])
+    assignments = np.array(list(permutations(range(len(rows)))), dtype=np.int64)
+    assigned = published[assignments]
+    coords = {
+        "assignment": [" ".join(map(str, assignment)) for assignment in assignments],
+        "respondent": rows,
+        "value": range(values),
+    }
+    pseudo_counts = np.zeros(len(assigned))
+    if problem.evidence is not None:
+        pseudo_counts = problem.evidence[rows, assigned].sum(axis=1)
+    with pm.Model(coords=coords) as model:
+        holds = pm.Data(
+            "holds", assigned == np.arange(values)[:, None, None], dims=("value", "assignment", "respondent")
+        )
+        evidence = pm.Data("evidence", pseudo_counts, dims="assignment")
+        best = pm.Data("best", _best(problem.prior[rows], assigned), dims="assignment")
+        concentration = concentration() if callable(concentration) else float(concentration)
+        shares = pm.Dirichlet("shares", concentration + evidence, dims="assignment")
+        pm.Multinomial("drawn", n=1, p=shares, observed=best, dims="assignment")
+        pm.Deterministic("belief", (shares @ holds).T, dims=("respondent", "value"))
+    return model
+
+
+def _best(prior: FloatArray, assigned: IntArray) -> IntArray:
+    """1 at the first assignment with the largest sum of priors, 0 elsewhere: int array, shape ``(k!,)``."""
+    sums = prior[np.arange(len(prior)), assigned].sum(axis=1)
+    best = int(np.argmax(sums >= sums.max() - SUM_TOLERANCE * len(prior)))
+    return np.asarray(np.arange(len(assigned)) == best, dtype=np.int64)

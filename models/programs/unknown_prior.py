@@ -7,12 +7,11 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
-from foreknow.models.estimators.arguments import check_positive
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.knowledge.regression_prior import RegressionDesign
 from foreknow.models.problem import Problem, probability_rows
-from foreknow.models.programs.published_groups import add_published
-from foreknow.models.settings import check_kind
+from foreknow.models.programs.published_groups import LogPermanent, add_published
+from foreknow.models.settings import check_positive
 from foreknow.models.tables.history import History
 
 if TYPE_CHECKING:
@@ -66,12 +65,6 @@ def release_model(
 
     Raises
     ------
-    TypeError
-        If ``problems`` is no sequence of `Problem`, or classes, past or concentration are no numbers.
-    ValueError
-        Unless exactly one of classes and past is given, with one array per problem and one row per respondent. If the problems
-        differ in their values, or have evidence; if a class is negative or has no concentration; or a concentration is not
-        positive.
     TooLarge
         If a group has too many states for the exact posterior.
 
@@ -97,7 +90,17 @@ def release_model(
     >>> model.free_RVs, model.observed_RVs, model.deterministics
     ([frequencies], [published], [belief])
     """
-    _check_problems(problems)
+    values = {problem.prior.shape[1] for problem in problems}
+    if len(values) != 1 or not min(values):
+        raise ValueError(
+            f"there are no problems, or the problems have {sorted(values)} values; release_model needs one for each release, of "
+            "one sensitive domain."
+        )
+    if any(problem.evidence is not None for problem in problems):
+        raise ValueError(
+            "a problem has evidence (pseudo-counts of compromised records), and release_model cannot read it. Use "
+            "permutation_model, or compromised_model."
+        )
     if (classes is None) == (past is None):
         raise ValueError(
             f"{'neither' if classes is None else 'both'} of classes and past are given; release_model needs one: classes, if "
@@ -105,24 +108,6 @@ def release_model(
         )
     unknown = _frequencies(problems, classes, concentration) if past is None else _transitions(problems, past)
     return published_groups_model(problems, unknown, concentration)
-
-
-def _check_problems(problems: Any) -> None:
-    if not isinstance(problems, Sequence) or not all(isinstance(problem, Problem) for problem in problems):
-        raise TypeError(
-            f"release_model: problems is a {type(problems).__name__}; it is a sequence of Problem, one per release. An observation "
-            "makes one: release.observation.problem(prior), with any prior, which is not read."
-        )
-    if not problems:
-        raise ValueError("there are no problems; release_model needs one for each release, at least one.")
-    values = [problem.prior.shape[1] for problem in problems]
-    if len(set(values)) > 1 or not values[0]:
-        raise ValueError(f"the problems have {values} values; all releases must be of one sensitive domain.")
-    if any(problem.evidence is not None for problem in problems):
-        raise ValueError(
-            "a problem has evidence (pseudo-counts of compromised records), and release_model cannot read it. Use "
-            "permutation_model, or compromised_model."
-        )
 
 
 class DistributionTable(NamedTuple):
@@ -148,19 +133,15 @@ class DistributionTable(NamedTuple):
 
 
 def _transitions(problems: Sequence[Problem], past: Any) -> DistributionTable:
-    m = problems[0].prior.shape[1]
-    takes = "it is one array of probabilities (n, m) per release"
-    beliefs = [
-        as_floats("release_model", "past", rows, takes) for rows in as_arrays("release_model", "past", past, takes)
-    ]
-    _check_shapes(beliefs, problems, "past", (m,))
+    beliefs = [np.asarray(rows, dtype=np.float64) for rows in past]
+    _check_shapes(beliefs, problems, "past", problems[0].prior.shape[1:])
     beliefs = [probability_rows(rows, f"past of release {t}, row") for t, rows in enumerate(beliefs)]
     weights, row = np.unique(np.concatenate(beliefs), axis=0, return_inverse=True)
     return DistributionTable("transitions", "last", weights, row)
 
 
 def _frequencies(problems: Sequence[Problem], classes: Any, concentration: Any) -> DistributionTable:
-    codes = as_arrays("release_model", "classes", classes, "it is one array of class numbers (n,) per release")
+    codes = [np.asarray(each) for each in classes]
     _check_shapes(codes, problems, "classes", ())
     row = np.concatenate(codes)
     known = len(concentration) if isinstance(concentration, np.ndarray) and concentration.ndim else np.inf
@@ -209,11 +190,6 @@ def foreground_model(evidence: Evidence, concentration: float = 10.0) -> "pm.Mod
 
     Raises
     ------
-    TypeError
-        If ``evidence`` is no `Evidence`.
-    ValueError
-        If no respondent has a signature, ``evidence.rest`` gives a value probability 0, or the concentration is not positive
-        and finite.
     TooLarge
         If a group has too many states for the exact posterior.
 
@@ -234,8 +210,6 @@ def foreground_model(evidence: Evidence, concentration: float = 10.0) -> "pm.Mod
     >>> model.free_RVs, model.observed_RVs, model.deterministics
     ([global_distribution], [published], [belief])
     """
-    takes = "is an Evidence; make one by Evidence(signature, group, counts, rest)"
-    check_kind("foreground_model", "evidence", evidence, Evidence, takes)
     check_positive("foreground_model", "concentration", concentration, "a number of respondents; the default is 10")
     s, m = evidence.signatures, len(evidence.rest)
     if s == 0 or not (evidence.rest > 0).all():
@@ -287,13 +261,6 @@ def prior_model(history: History, attributes: Iterable[str] | None = None, scale
 
         The recorded values are `pymc.Data`, ``values``.
 
-    Raises
-    ------
-    TypeError
-        If ``history`` is no `History`, or ``attributes`` no iterable of names.
-    ValueError
-        If an attribute is no quasi-identifier, there is none, the domain has one value, or the scale is not positive and finite.
-
     Notes
     -----
     Records are taken as independent. Several of one respondent are not: the posterior is then too narrow, and LOO leaves out a
@@ -323,9 +290,6 @@ def prior_model(history: History, attributes: Iterable[str] | None = None, scale
     """
     import pymc as pm
 
-    check_kind(
-        "prior_model", "history", history, History, "is a History; make one by History([view, ...]) or History.read"
-    )
     check_positive("prior_model", "scale", scale, "1 for coefficients of some units")
     design = RegressionDesign.fit(history, attributes)
     values = history.schema.values
@@ -364,11 +328,12 @@ def published_groups_model(
 
     pt: Any = pytensor.tensor
 
-    from foreknow.models.programs.published_groups import LogPermanent
-
     values = problems[0].prior.shape[1]
     concentrations = _concentrations(concentration, (unknown.weights.shape[1], values), unknown.axis)
-    group, counts = _concatenated(problems)
+    # Groups of all releases, numbered consecutively.
+    before = np.cumsum([0, *(len(problem.counts) for problem in problems)])
+    shifted = [np.where(p.group < 0, -1, p.group + shift) for p, shift in zip(problems, before, strict=False)]
+    group, counts = np.concatenate(shifted), np.concatenate([problem.counts for problem in problems])
     permanent = LogPermanent(group, unknown.row)
     permanent.check_counts(counts)
     coords = {
@@ -402,16 +367,8 @@ def _add_beliefs(belief: Any, sizes: list[int]) -> None:
         pm.Deterministic(f"belief_{t}", belief[end - size : end], dims=(f"respondent_{t}", "value"))
 
 
-def _concatenated(problems: Sequence[Problem]) -> tuple[IntArray, IntArray]:
-    """Groups of all releases, numbered consecutively, and their counts."""
-    before = np.cumsum([0, *(len(problem.counts) for problem in problems)])
-    shifted = [np.where(p.group < 0, -1, p.group + shift) for p, shift in zip(problems, before, strict=False)]
-    return np.concatenate(shifted), np.concatenate([problem.counts for problem in problems])
-
-
 def _concentrations(concentration: "float | FloatArray", shape: tuple[int, int], axis: str) -> FloatArray:
-    takes = f"it is one positive number, or one for each {axis} and value, as an array of shape {shape}"
-    concentrations = as_floats("the model", "concentration", concentration, takes)
+    concentrations = np.asarray(concentration, dtype=np.float64)
     if concentrations.ndim == 0:
         concentrations = np.full(shape, float(concentrations))
     if concentrations.shape != shape:
@@ -424,26 +381,3 @@ def _concentrations(concentration: "float | FloatArray", shape: tuple[int, int],
             "pseudo-count."
         )
     return concentrations
-
-
-def as_floats(owner: str, name: str, value: Any, takes: str) -> FloatArray:
-    """Return a value as a float array; raise TypeError, saying what the parameter takes, where that is impossible."""
-    try:
-        array = np.asarray(value)
-        if value is None or array.dtype.kind == "c":
-            raise TypeError
-        return array.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"{owner}: {name} is {value!r:.60}; {takes}.") from error
-
-
-def as_arrays(owner: str, name: str, values: Any, takes: str) -> list[Any]:
-    """Return a list of arrays from an iterable of array-likes; raise TypeError, saying what the parameter takes, otherwise."""
-    if isinstance(values, str | bytes | dict) or not np.iterable(values):
-        raise TypeError(f"{owner}: {name} is {values!r:.60}; {takes}.")
-    try:
-        return [np.asarray(value) for value in values]
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(
-            f"{owner}: {name} holds {type(values).__name__} entries that are no arrays; {takes}."
-        ) from error

@@ -1,15 +1,14 @@
 """PyMC model of a source of compromised records whose reliability is unknown."""
 
-from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.beliefs import Beliefs, ReleaseBeliefs, coordinate
+from foreknow.models.beliefs import Beliefs, coordinate
 from foreknow.models.knowledge.compromised_records import CompromisedRecords, claim_label
-from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
+from foreknow.models.settings import MAX_FLOAT, is_number
 from foreknow.models.tables.columns.required_columns import check_columns
 
 if TYPE_CHECKING:
@@ -68,15 +67,6 @@ def compromised_model(
 
         The arrays that depend on claims and beliefs are `pymc.Data`: ``codes`` and ``attack_belief``.
 
-    Raises
-    ------
-    TypeError
-        If ``claims`` is no table or ``beliefs`` are no `Beliefs`.
-    ValueError
-        If there are no claims, a column is missing, a claimed value is not in the domain, or the domain has one value; if a
-        claim has a time without a release, or a respondent without a record in it; if a respondent has two different claims at
-        one time; or a parameter of the Beta distribution is not positive and finite.
-
     Notes
     -----
     Exact, given the beliefs: true values and the correctness of claims are summed over. Claims are independent given r. That
@@ -97,8 +87,10 @@ def compromised_model(
     import pytensor.tensor
 
     pt: Any = pytensor.tensor
-    _check_reliability(reliability)
-    check_kind("compromised_model", "beliefs", beliefs, Beliefs, "is a Beliefs; an attack makes them: attack(releases)")
+    if np.shape(reliability) != (2,) or not all(is_number(count, 0, MAX_FLOAT) and count > 0 for count in reliability):
+        raise ValueError(
+            f"reliability is {reliability!r}; it is the two parameters of a Beta distribution, positive numbers, as (1.0, 1.0)."
+        )
     arrays = _claim_arrays(claims.frame if isinstance(claims, CompromisedRecords) else claims, beliefs)
     domain = beliefs.releases[0].observation.people.schema.values
     others = len(domain) - 1
@@ -115,17 +107,9 @@ def compromised_model(
     return model
 
 
-def _check_reliability(reliability: Any) -> None:
-    is_pair = isinstance(reliability, tuple | list | np.ndarray) and np.shape(reliability) == (2,)
-    if not is_pair or not all(is_number(count, 0, MAX_FLOAT) and count > 0 for count in reliability):
-        raise ValueError(
-            f"reliability is {reliability!r}; it is the two parameters of a Beta distribution, positive numbers, as (1.0, 1.0)."
-        )
-
-
 def _claim_arrays(claims: pd.DataFrame, beliefs: Beliefs) -> ClaimArrays:
     check_columns(claims, ("respondent", "value", "time"))
-    claims = _distinct_rows(claims[["respondent", "value", "time"]])
+    claims = claims[["respondent", "value", "time"]].drop_duplicates()
     releases = {release.observation.time: release for release in beliefs}
     if not len(claims) or not releases:
         raise ValueError(
@@ -144,35 +128,14 @@ def _claim_arrays(claims: pd.DataFrame, beliefs: Beliefs) -> ClaimArrays:
                 f"a claim is about respondent {respondent!r} at {time!r}, and there is no release of that time; there are "
                 f"{', '.join(map(repr, releases))}. Correct the time, or leave the claim out."
             )
-        belief_of[label] = _belief_of(releases[time], respondent)
-    return ClaimArrays([*belief_of], _codes(claims, releases[time]), np.array([*belief_of.values()]))
-
-
-def _distinct_rows(claims: pd.DataFrame) -> pd.DataFrame:
-    unhashable = ~claims.map(lambda cell: isinstance(cell, Hashable)).to_numpy(dtype=bool)
-    if unhashable.any():
-        row, column = (int(axis[0]) for axis in np.nonzero(unhashable))
-        raise TypeError(
-            f"the {claims.columns[column]} of the claim in row {row} is {claims.iloc[row, column]!r}; respondents, values and "
-            "times are single values, as in a table of records."
-        )
-    return claims.drop_duplicates()
-
-
-def _belief_of(release: ReleaseBeliefs, respondent: Any) -> FloatArray:
-    """Belief in each value of a respondent after a release: float array, shape ``(m,)``."""
-    rows = release.observation.people.rows(respondent)
-    if not rows:
-        raise ValueError(
-            f"a claim is about respondent {respondent!r} at {release.observation.time!r}, who has no record in that release. "
-            "Correct the respondent or the time, or leave the claim out."
-        )
-    return np.asarray(release.posterior.probabilities[rows[0]])
-
-
-def _codes(claims: pd.DataFrame, release: ReleaseBeliefs) -> IntArray:
-    """Positions of the claimed values in the sensitive domain."""
-    schema = release.observation.people.schema
+        rows = releases[time].observation.people.rows(respondent)
+        if not rows:
+            raise ValueError(
+                f"a claim is about respondent {respondent!r} at {time!r}, who has no record in that release. Correct the "
+                "respondent or the time, or leave the claim out."
+            )
+        belief_of[label] = releases[time].posterior.probabilities[rows[0]]
+    schema = releases[time].observation.people.schema
     if len(schema.values) < 2:
         raise ValueError(
             f"the sensitive domain is {schema.values!r}; with one value every claim is right. Give a schema with all values."
@@ -184,4 +147,4 @@ def _codes(claims: pd.DataFrame, release: ReleaseBeliefs) -> IntArray:
             f"a claim names the value {value!r}, which is not in the sensitive domain "
             f"({', '.join(map(str, schema.values[:8]))}{', ...' if len(schema.values) > 8 else ''}). Correct it."
         )
-    return codes.astype(np.int64)
+    return ClaimArrays([*belief_of], codes.astype(np.int64), np.array([*belief_of.values()]))

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,16 +10,15 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
-from foreknow.models.estimators.arguments import check_positive
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, class_shape
 from foreknow.models.knowledge.dirichlet import positive_concentrations
 from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_chain_size, check_longest, end_to_end
-from foreknow.models.programs.unknown_prior import as_arrays, as_floats
-from foreknow.models.settings import check_kind, check_whole, shown
+from foreknow.models.settings import check_positive, check_whole, shown
 from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.history import History
 from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.view import View
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -67,15 +66,6 @@ def markov_model(
         The arrays that depend on the sequences are `pymc.Data`: ``counts``, and with missing visits ``first_visits``, ``allowed``
         and ``occurrences``.
 
-    Raises
-    ------
-    TypeError
-        If ``sequences`` is neither a history nor an iterable of sequences, or a concentration is no number.
-    ValueError
-        If the order or a concentration is not positive, a value lies outside the domain, no respondent has two values, the
-        concentrations have another shape, a value that is never missed is not in the domain, or the table would be too
-        large.
-
     Notes
     -----
     Exact. A transition between known visits is a factor without missing visits, so only its count matters. The remaining
@@ -112,11 +102,11 @@ def markov_model(
     check_whole("markov_model", "order", order, "past values")
     if values is not None:
         check_whole("markov_model", "values", values, "values of the sensitive domain")
-        _check_size(int(order), int(values))
+        check_chain_size(int(order), int(values))
     order, values = int(order), None if values is None else int(values)
     known, domain = known_visits(sequences, values)
     m, can_be_missed = len(domain), _can_be_missed(domain, never_missed)
-    _check_size(order, m)
+    check_chain_size(order, m)
     check_longest(order, max(map(len, known)))
     shape, dims = (m,) * (order + 1), (*(f"value_{place}" for place in range(1, order + 1)), "value")
     followed, stretches = known_transitions(known, order, m), stretches_with_missing(known, order)
@@ -154,10 +144,17 @@ def _log_probability(transitions: Any, stretches: Stretches, order: int, can_be_
     import pytensor.tensor as pt
 
     m, visits = len(can_be_missed), stretches.visits.shape[1]
-    known = _allowed(stretches, can_be_missed)
+    # 1 for each value that a visit can have, 0 for the others; after a stretch all values are allowed.
+    missing = stretches.visits == MISSING
+    known = np.where(missing[..., None], can_be_missed, stretches.visits[..., None] == np.arange(m))
+    known[np.logical_and.accumulate(missing[:, ::-1], axis=1)[:, ::-1]] = 1.0
     others = m ** (order - 1)
     rows = transitions.reshape((m, others, m))
-    belief = pm.Data("first_visits", _start(known[:, :order]).reshape(-1, m, others))
+    # Uniform over the allowed first values of every stretch.
+    start = np.ones((len(known), 1))
+    for visit in range(order):
+        start = (start[:, :, None] * known[:, visit, None, :]).reshape(len(known), -1)
+    belief = pm.Data("first_visits", (start / start.sum(axis=1, keepdims=True)).reshape(-1, m, others))
     allowed, occurrences = pm.Data("allowed", known), pm.Data("occurrences", stretches.occurrences)
     total = pt.zeros(())
     for visit in range(order, visits):
@@ -168,19 +165,8 @@ def _log_probability(transitions: Any, stretches: Stretches, order: int, can_be_
     return total
 
 
-def _allowed(stretches: Stretches, can_be_missed: FloatArray) -> FloatArray:
-    """1 for each value that a visit can have, 0 for the others: shape ``(k, l, m)``. After a stretch all values are allowed."""
-    visits = stretches.visits
-    allowed = np.where(visits[..., None] == MISSING, can_be_missed, visits[..., None] == np.arange(len(can_be_missed)))
-    after = np.logical_and.accumulate(visits[:, ::-1] == MISSING, axis=1)[:, ::-1]
-    allowed[after] = 1.0
-    return allowed
-
-
 def _can_be_missed(domain: Sequence[Hashable], never_missed: Any) -> FloatArray:
     """1 for each value that a missing visit can have, 0 for the others: float array, shape ``(m,)``."""
-    if not np.iterable(never_missed):
-        raise TypeError(f"markov_model: never_missed is {never_missed!r}; it is an iterable of values of the domain.")
     closed = list(never_missed)
     for value in closed:
         if value not in domain:
@@ -191,26 +177,9 @@ def _can_be_missed(domain: Sequence[Hashable], never_missed: Any) -> FloatArray:
     return np.array([float(value not in closed) for value in domain])
 
 
-def _start(allowed: FloatArray) -> FloatArray:
-    """Uniform distribution over the allowed first values of every stretch: float array, shape ``(k, m^order)``."""
-    start = np.ones((len(allowed), 1))
-    for visit in range(allowed.shape[1]):
-        start = (start[:, :, None] * allowed[:, visit, None, :]).reshape(len(allowed), -1)
-    return np.asarray(start / start.sum(axis=1, keepdims=True))
-
-
-def _check_size(order: int, m: int) -> None:
-    if m > MAX_TRANSITIONS or (order + 1) * math.log(m) > math.log(MAX_TRANSITIONS):
-        raise ValueError(
-            f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {MAX_TRANSITIONS}; "
-            "choose a smaller order."
-        )
-
-
 def _concentrations(concentration: "float | FloatArray", shape: tuple[int, ...]) -> FloatArray:
     """Concentration of each transition, of the given shape."""
-    takes = f"it is one positive number, or one per transition, as an array of shape {shape}"
-    concentrations = as_floats("markov_model", "concentration", concentration, takes)
+    concentrations = np.asarray(concentration, dtype=np.float64)
     if concentrations.ndim == 0:
         check_positive("markov_model", "concentration", float(concentrations), "1 for uniform rows")
         return np.full(shape, float(concentrations))
@@ -274,13 +243,6 @@ def hierarchical_markov_model(
           normalized gamma quantiles of the noise.
 
         The numbers of ``followed`` are `pymc.Data`, ``counts``.
-
-    Raises
-    ------
-    TypeError
-        If ``sequences`` or ``classes`` is of another type.
-    ValueError
-        As `markov_model` and `ClassFrequencies.fit`; or if there are not as many classes as sequences.
 
     Notes
     -----
@@ -374,14 +336,19 @@ def _counted(owner: str, sequences: Any, classes: Any, order: int, values: int |
         check_whole(owner, "values", values, "values of the sensitive domain")
         check_chain_size(order, int(values))
     if isinstance(sequences, History):
-        check_kind(
-            owner, "classes", classes, Mapping, "maps attributes to numbers of classes, as {'age': 3}, for a history"
-        )
-        visits, own, labels = _of_history(owner, sequences, classes)
+        cuts = class_cuts(owner, sequences.schema, classes)
+        labels: list[Any] = class_labels(sequences.schema, cuts)
+        visits = list(_by_view(sequences, lambda view: view.sensitive))
+        own = list(_by_view(sequences, lambda view: class_codes(cuts, view.people)))
         domain: Sequence[Any] = [coordinate(value) for value in sequences.schema.values]
     else:
-        known, domain = known_visits(sequences := _listed(owner, sequences), None if values is None else int(values))
-        own_class = _classes(owner, classes, len(sequences))
+        known, domain = known_visits(sequences := list(sequences), None if values is None else int(values))
+        own_class = np.asarray(classes)
+        if own_class.dtype.kind not in "iu" or own_class.shape != (len(sequences),) or own_class.min(initial=0) < 0:
+            raise ValueError(
+                f"{owner}: classes is {shown(classes)} for {len(sequences)} sequences; it is an int array, a class from 0 on for "
+                "each sequence."
+            )
         visits = [np.asarray(each, dtype=np.int64) for each in sequences]
         own = [np.full(len(each), number) for each, number in zip(visits, own_class.tolist(), strict=True)]
         labels = list(range(int(own_class.max(initial=0)) + 1))
@@ -405,18 +372,6 @@ def _counted(owner: str, sequences: Any, classes: Any, order: int, values: int |
     return CountedTransitions(followed, domain, labels)
 
 
-def _of_history(owner: str, history: History, classes: Any) -> tuple[list[IntArray], list[IntArray], list[Any]]:
-    """Values and classes of each respondent at each view, -1 where there is no record; names of the classes."""
-    cuts = class_cuts(owner, history.schema, classes)
-    rows = {respondent: row for row, respondent in enumerate(history.respondents)}
-    table = np.full((2, len(rows), len(history)), MISSING, dtype=np.int64)
-    for column, view in enumerate(history):
-        at = [rows[respondent] for respondent in view.people.respondents]
-        table[0, at, column] = view.sensitive
-        table[1, at, column] = class_codes(cuts, view.people)
-    return list(table[0]), list(table[1]), class_labels(history.schema, cuts)
-
-
 def class_labels(schema: Schema, cuts: Mapping[str, tuple[float, ...]]) -> list[str]:
     """Name of each class, in the order of `ClassFrequencies.classes`: ``"age < 40, sex f"``."""
     names = [""]
@@ -433,38 +388,14 @@ def class_labels(schema: Schema, cuts: Mapping[str, tuple[float, ...]]) -> list[
     return names
 
 
-def _listed(owner: str, sequences: Any) -> list[Any]:
-    takes = "it is a History, or an iterable with one sequence of whole numbers per respondent"
-    parts = as_arrays(owner, "sequences", sequences, takes)
-    if not parts or any(part.ndim != 1 for part in parts):
-        raise TypeError(f"{owner}: sequences is {shown(sequences)}; {takes}.")
-    return parts
-
-
-def _classes(owner: str, classes: Any, number: int) -> IntArray:
-    takes = "it is an int array, a class from 0 on for each sequence"
-    if isinstance(classes, Mapping | str | bytes) or not isinstance(classes, Sequence | np.ndarray):
-        raise TypeError(f"{owner}: classes is {shown(classes)}; {takes}.")
-    array = as_arrays(owner, "classes", [classes], takes)[0]
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{owner}: classes is {shown(classes)}; {takes}.")
-    if array.shape != (number,) or array.min(initial=0) < 0 or array.max(initial=0) > number:
-        raise ValueError(
-            f"{owner}: classes has shape {array.shape} and numbers to {array.max(initial=0)} for {number} sequences; {takes}, and "
-            "at most as many classes as sequences."
-        )
-    return np.asarray(array, dtype=np.int64)
-
-
 def _concentration(owner: str, concentration: Any) -> "float | pm.Distribution":
     """Random variable of the model on the context stack, or the number given."""
     import pymc as pm
 
-    if isinstance(concentration, tuple | list) and len(concentration) == 2:
+    if isinstance(concentration, tuple | list):
         mean, deviation = concentration
-        if isinstance(mean, int | float) and math.isfinite(mean) and not isinstance(mean, bool):
-            check_positive(owner, "the standard deviation of the concentration", deviation, "a number such as 1.5")
-            return pm.LogNormal("concentration", float(mean), float(deviation))
+        check_positive(owner, "the standard deviation of the concentration", deviation, "a number such as 1.5")
+        return pm.LogNormal("concentration", float(mean), float(deviation))
     check_positive(owner, "concentration", concentration, "or the mean and standard deviation of its logarithm")
     if float(concentration) > LARGEST_CONCENTRATION:
         raise ValueError(
@@ -476,24 +407,13 @@ def _concentration(owner: str, concentration: Any) -> "float | pm.Distribution":
 def known_visits(
     sequences: "History | Iterable[Sequence[int]]", values: int | None
 ) -> tuple[list[IntArray], Sequence[Hashable]]:
-    """Visits of each respondent from the first known value to the last, and the sensitive domain.
-
-    Raises
-    ------
-    TypeError
-        If ``sequences`` is neither a `History` nor an iterable of sequences.
-    ValueError
-        If a value is no position in the domain.
-    """
+    """Visits of each respondent from the first known value to the last, and the sensitive domain."""
     domain: Sequence[Hashable]
     if isinstance(sequences, History):
-        domain, (respondent, visits) = sequences.schema.values, end_to_end(_values_by_view(sequences))
+        domain = sequences.schema.values
+        respondent, visits = end_to_end(_by_view(sequences, lambda view: view.sensitive))
     else:
-        takes = "it is a History, or an iterable with one sequence of whole numbers per respondent"
-        parts = as_arrays("markov_model", "sequences", sequences, takes)
-        if any(part.ndim != 1 for part in parts):
-            raise TypeError(f"markov_model: sequences holds arrays with {parts[0].ndim} axes; {takes}.")
-        respondent, visits = end_to_end(parts)
+        respondent, visits = end_to_end(sequences)
         domain = range(values or int(visits.max(initial=0)) + 1)
     wrong = visits[(visits < MISSING) | (visits >= len(domain))]
     if len(wrong):
@@ -501,22 +421,20 @@ def known_visits(
             f"the sequences hold {wrong[0]}; values are positions 0 to {len(domain) - 1} in the sensitive domain, or "
             f"{MISSING} for a missing visit."
         )
-    known = [_trimmed(part) for part in np.split(visits, np.flatnonzero(np.diff(respondent)) + 1)]
+    known = []
+    for part in np.split(visits, np.flatnonzero(np.diff(respondent)) + 1):
+        seen = np.flatnonzero(part != MISSING)
+        known.append(part[seen[0] : seen[-1] + 1] if len(seen) else part[:0])
     return known, domain
 
 
-def _values_by_view(history: History) -> IntArray:
-    """Value of each respondent in each view, `MISSING` without a record: int array, shape ``(respondents, t)``."""
+def _by_view(history: History, own: Callable[[View], IntArray]) -> IntArray:
+    """Numbers of each respondent in each view, `MISSING` without a record: int array, shape ``(respondents, t)``."""
     rows = {respondent: row for row, respondent in enumerate(history.respondents)}
     table = np.full((len(rows), len(history)), MISSING, dtype=np.int64)
     for column, view in enumerate(history):
-        table[[rows[respondent] for respondent in view.people.respondents], column] = view.sensitive
+        table[[rows[respondent] for respondent in view.people.respondents], column] = own(view)
     return table
-
-
-def _trimmed(visits: IntArray) -> IntArray:
-    known = np.flatnonzero(visits != MISSING)
-    return visits[known[0] : known[-1] + 1] if len(known) else visits[:0]
 
 
 def known_transitions(known: list[IntArray], order: int, m: int) -> IntArray:

@@ -224,8 +224,8 @@ MESSAGES = [
     ),
     (
         lambda: Problem(HALVES, ["x", "y"], [[1, 1]]),
-        TypeError,
-        "Problem: group is ['x', 'y']; it is an int array of shape (n,), the group of each respondent or -1.",
+        ValueError,
+        "group must be whole numbers, an array of an integer type; got <U1.",
     ),
     (
         lambda: PriorCascade("yes"),

@@ -41,7 +41,7 @@ from foreknow.defenses import Defense, Infeasible
 from foreknow.evaluation.experiment import compare
 from foreknow.models import Adversary, Auto, Beliefs, Release
 from foreknow.models.joint import JointSolver
-from foreknow.models.joint.posterior import with_progress
+from foreknow.models.joint.problem import with_progress
 from foreknow.models.progress import Progress
 
 EPILOG = """

@@ -63,7 +63,7 @@ from foreknow.attacks import Attack
 from foreknow.defenses import Defense, DistinctDiversity, Injector, KAnonymity, Mondrian, publish
 from foreknow.models import Adversary, Estimator, History, Release
 from foreknow.models.advice import Advice, message_of
-from foreknow.models.joint.posterior import with_progress
+from foreknow.models.joint.problem import with_progress
 from foreknow.models.progress import Progress
 
 REPORT_PANEL = "Report"

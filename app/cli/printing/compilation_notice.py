@@ -6,7 +6,7 @@ from typing import Any
 from foreknow.app.cli.printing.terminal import notice
 from foreknow.models.arrays import is_on_disk, keeps_code
 from foreknow.models.estimators.assignments import group_beliefs
-from foreknow.models.joint.group_visit import sweep_over
+from foreknow.models.joint.messages import sweep_over
 
 SWEEP_OVER = ("group-messages", "max-entropy")
 """Joint solvers with the kernel `sweep_over`, as has the learning from releases."""

@@ -14,8 +14,8 @@ from scipy.special import xlogy
 from strategies import problems
 
 from foreknow.models import BeliefPropagation, Exact, Problem, Status
-from foreknow.models.estimators import message_passing
-from foreknow.models.estimators.message_passing import plain_messages
+from foreknow.models.estimators import belief_propagation
+from foreknow.models.estimators.belief_propagation import plain_messages
 
 
 def solve(prior, counts, **settings):
@@ -179,7 +179,7 @@ class TestMessages:
         weights, from_values = scale * rng.normal(size=(5, 4)), scale * rng.normal(size=(5, 4))
         weights[0, 2] = -np.inf
         from_members = np.zeros((5, 4))
-        message_passing.update_members(weights, from_values, capacity, from_members)
+        belief_propagation.update_members(weights, from_values, capacity, from_members)
         for i in range(5):
             for s in range(4):
                 others = np.delete(published, np.flatnonzero(published == s)[0])
@@ -193,7 +193,7 @@ class TestMessages:
             arrays = [np.zeros((3, d)).view(CountedReads) for _ in range(3)]
             capacity = np.ones(d, dtype=np.int64).view(CountedReads)
             CountedReads.reads = 0
-            message_passing.update_members.py_func(arrays[0], arrays[1], capacity, arrays[2])
+            belief_propagation.update_members.py_func(arrays[0], arrays[1], capacity, arrays[2])
             reads.append(CountedReads.reads)
         assert reads[1] < 2.2 * reads[0]
 

@@ -6,9 +6,8 @@ import pytest
 
 from foreknow.models.joint import JointProblem
 from foreknow.models.joint.group_messages import exact_groups, pass_along, tilted_messages
-from foreknow.models.joint.group_visit import scratch_of, tilted_counts
-from foreknow.models.joint.messages import factors_of, first_messages
-from foreknow.models.joint.posterior import belief_starts
+from foreknow.models.joint.messages import first_messages, scratch_of, tilted_counts
+from foreknow.models.joint.problem import belief_starts
 
 GROUPS = [(0, [0, 1]), (0, [2, 3]), (1, [1, 2]), (1, [0]), (1, [3]), (2, [0, 4, 5]), (2, [3])]
 """Release and members of each group. No two groups are joined by two sequences of respondents."""
@@ -57,10 +56,10 @@ def steps_of(given, values, weight):
 def test_sweeps_end_in_exact_beliefs_and_steps(order):
     given = arrays(order, np.random.default_rng([31, order]))
     problem = JointProblem(**given)
-    at, factors = problem.layout, factors_of(problem)
+    at = problem.layout
     messages = tilted_messages(problem, first_messages(problem))
     for _ in range(40):
-        law, messages = exact_groups(problem, at, factors, messages, 0.0)
+        law, messages = exact_groups(problem, at, messages, 0.0)
     values, weight = joint_oracle.joint_law(given)
     np.testing.assert_allclose(
         law.posterior.rows(np.arange(len(given["path"]))), joint_oracle.shares(values, weight, M), atol=1e-6
@@ -71,7 +70,7 @@ def test_sweeps_end_in_exact_beliefs_and_steps(order):
 def test_groups_whose_members_changed_less_than_the_threshold_keep_their_messages():
     problem = JointProblem(**arrays(1, np.random.default_rng(32)))
     start = tilted_messages(problem, first_messages(problem))
-    _, (_, likelihoods, visited) = exact_groups(problem, problem.layout, factors_of(problem), start, 1.0)
+    _, (_, likelihoods, visited) = exact_groups(problem, problem.layout, start, 1.0)
     np.testing.assert_array_equal(likelihoods, start.likelihoods)
     assert not visited.any()
 
@@ -85,7 +84,7 @@ def test_a_group_is_updated_until_it_has_converged():
     )
     messages, made = tilted_messages(problem, first_messages(problem)), []
     for _ in range(20):
-        law, messages = exact_groups(problem, problem.layout, factors_of(problem), messages, 1e-3)
+        law, messages = exact_groups(problem, problem.layout, messages, 1e-3)
         made.append(law.posterior.rows(np.arange(3)))
     assert np.abs(made[-1] - joint_oracle.joint_beliefs(enumerated(problem))).max() < 1e-3
     assert np.abs(made[0] - made[-1]).max() > 1e-3
@@ -104,11 +103,11 @@ def test_counts_of_tilted_groups(order):
     given["counts"][:] = 0
     silent = JointProblem(**given)
     tilts = rng.random((len(GROUPS), M)) + 0.1
-    at, factors, starts, scratch = silent.layout, factors_of(silent), belief_starts(silent), scratch_of(silent)
+    at, starts, scratch = silent.layout, belief_starts(silent), scratch_of(silent)
     messages = first_messages(silent)._replace(tilt=tilts.ravel())
-    pass_along(at, factors, messages, tilts[given["group"]].ravel(), starts, scratch)
+    pass_along(at, messages, tilts[given["group"]].ravel(), starts, scratch)
     wanted = np.array([5, 0, 2])
-    found = tilted_counts(wanted, M, at, factors, messages, scratch)
+    found = tilted_counts(wanted, M, at, messages, scratch)
     tilted = np.zeros((len(given["path"]), M))
     for i in np.unique(given["path"]):
         records = np.flatnonzero(given["path"] == i)

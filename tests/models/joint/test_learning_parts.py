@@ -25,7 +25,7 @@ def taken(rounds, expected, exact):
     for each in rounds:
         parts.reach(*each)
         numbers.append(progress.taken)
-    parts.end()
+    parts.reach(True, 0.0)
     return progress.parts, [*numbers, progress.taken]
 
 

@@ -261,9 +261,7 @@ def test_wrong_settings(settings):
         PathSampler(**settings, rng=1)
 
 
-def test_wrong_problems():
-    with pytest.raises(TypeError, match="JointProblem"):
-        PathSampler(rng=1)(None)
+def test_no_draws():
     with pytest.raises(ValueError, match="number"):
         PathSampler(rng=1).draws(closed_pair(), 0)
 

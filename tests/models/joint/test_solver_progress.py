@@ -16,8 +16,8 @@ from foreknow.models import (
     UniformPrior,
     joint_history,
 )
-from foreknow.models.joint.group_visit import thresholds
-from foreknow.models.joint.posterior import with_progress
+from foreknow.models.joint.messages import thresholds
+from foreknow.models.joint.problem import with_progress
 
 SOLVERS = {
     "MaxEntropy": MaxEntropy(1e-3),

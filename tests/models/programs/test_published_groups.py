@@ -122,8 +122,6 @@ class TestWrongArguments:
     @pytest.mark.parametrize(
         ("problem", "prior", "error", "message"),
         [
-            (3, PRIOR, TypeError, "observe_groups: problem is 3; it is the Problem"),
-            (PROBLEM, "x", TypeError, "observe_groups: prior is 'x'; it is a PyTensor matrix of shape (n, m)"),
             (PROBLEM, PRIOR[:1], ValueError, "observe_groups: prior has 1 rows, and the problem 8 respondents"),
             (PROBLEM, PRIOR[1:], ValueError, "observe_groups: prior has 7 rows, and the problem 8 respondents"),
             (PROBLEM, PRIOR[:, 1:], ValueError, "observe_groups: prior has 2 columns, and the problem 3 values"),

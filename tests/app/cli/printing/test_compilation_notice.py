@@ -9,7 +9,7 @@ from foreknow.defenses.injector import bucketize
 from foreknow.defenses.mondrian import cut_parts
 from foreknow.models.arrays import is_on_disk
 from foreknow.models.estimators.assignments import group_beliefs
-from foreknow.models.joint.group_visit import sweep_over
+from foreknow.models.joint.messages import sweep_over
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.settings import check_kind
 
+# End of a message on an argument that holds no releases
 WAY_OUT = "Publish views first, as publish(history, defense), or make a PublishedTable of a table with groups."
-"""End of a message on an argument that holds no releases."""
 
 
 class Published(Protocol):
@@ -31,13 +31,7 @@ class Published(Protocol):
 
 
 def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterator[P]:
-    """Yield releases, each checked to have an observation.
-
-    Raises
-    ------
-    TypeError
-        If ``releases`` is a single release, or an element is not a release. The message names the attack.
-    """
+    """Yield releases, each checked to have an observation."""
     name = type(attack).__name__
     if isinstance(releases, Release | PublishedTable) or not np.iterable(releases):
         one = f"one {type(releases).__name__}; put it into a list." if hasattr(releases, "observation") else None

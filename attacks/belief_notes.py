@@ -21,23 +21,14 @@ from foreknow.models.notes import Note
 
 
 def belief_notes(
-    adversary: Adversary, releases: Sequence[ReleaseBeliefs], signatures: bool = False
+    adversary: Adversary,
+    releases: Sequence[ReleaseBeliefs],  # in the order of time
+    signatures: bool = False,  # True if the attack reads the sets of values that groups show (`SignatureAttack`)
 ) -> tuple[Note, ...]:
     """Sentences that name what the beliefs of an attack leave out or approximate.
 
-    Parameters
-    ----------
-    adversary : Adversary
-    releases : sequence of ReleaseBeliefs
-        In the order of time.
-    signatures : bool
-        True if the attack reads the sets of values that groups show (`SignatureAttack`).
-
-    Returns
-    -------
-    tuple of Note
-        On repeated evidence (`overconfident`), the law of counterfeits, groups approximated by the law of large numbers, and
-        estimates that did not converge. Cost: O(n) per release.
+    Returns tuple of Note: on repeated evidence (`overconfident`), the law of counterfeits, groups approximated by the law of
+    large numbers, and estimates that did not converge. Cost: O(n) per release.
     """
     return (
         *overconfident(adversary, [one.observation for one in releases]),
@@ -110,23 +101,17 @@ sequential attack is wrong in 5.0 % to 5.4 % of its sure beliefs and expects 3.8
 expects 5 %; at .01 both agree."""
 
 
-def repeated_pairs(observations: Iterable[Observation]) -> float:
+def repeated_pairs(
+    observations: Iterable[Observation],  # in the order of time
+) -> float:
     """Share of the pairs of group members that shared a group at their previous publication.
 
     A pair is two members of one group of one release, both published before; pairs are summed over all releases. A pair is
     repeated if the previous publication of both was in one group of one release. The share is 1 for a closed cohort with constant
     groups, and about (k - 1) / (n - 1) for groups of k drawn anew from n respondents.
 
-    Parameters
-    ----------
-    observations : iterable of Observation
-        In the order of time.
-
-    Returns
-    -------
-    float
-        From 0 to 1; 0 if there is no pair. Exact. Cost: O(n) per release, because pairs are counted by sizes of groups and of
-        their intersections with earlier groups.
+    Returns float: from 0 to 1; 0 if there is no pair. Exact. Cost: O(n) per release, because pairs are counted by sizes of
+    groups and of their intersections with earlier groups.
     """
     seen = list(observations)
     if not seen:
@@ -176,28 +161,15 @@ def _pairs(parts: IntArray) -> int:
 def joint_notes(
     adversary: Adversary,
     posterior: JointPosterior,
-    solver: JointSolver,
-    releases: tuple[ReleaseBeliefs, ...],
-    signatures: bool,
+    solver: JointSolver,  # the solver of the posterior
+    releases: tuple[ReleaseBeliefs, ...],  # in the order of time
+    signatures: bool,  # True if the rule of m-invariance is in the law
 ) -> tuple[str, ...]:
     """Sentences that name what the beliefs of the joint attack leave out or approximate.
 
-    Parameters
-    ----------
-    adversary : Adversary
-    posterior : JointPosterior
-    solver : JointSolver
-        The solver of the posterior.
-    releases : tuple of ReleaseBeliefs
-        In the order of time.
-    signatures : bool
-        True if the rule of m-invariance is in the law.
-
-    Returns
-    -------
-    tuple of str
-        On a program that is not read, an approximate solver, contradicted groups, groups that did not converge, counterfeits and
-        distorted values. Evidence is counted once by the joint law, so that repeated pairs need no note. Cost: O(R).
+    Returns tuple of str: on a program that is not read, an approximate solver, contradicted groups, groups that did not
+    converge, counterfeits and distorted values. Evidence is counted once by the joint law, so that repeated pairs need no note.
+    Cost: O(R).
     """
     return (
         *_program(adversary),
@@ -286,11 +258,11 @@ def _gap(posterior: JointPosterior) -> list[Note]:
     return [Note(kind, largest=largest)]
 
 
+# Note on the rule of m-invariance
 SIGNATURES = (
     "the rule of m-invariance is in the law. The shares of its signatures and the law of its counterfeits are estimated forward, "
     "release by release.",
 )
-"""Note on the rule of m-invariance."""
 
 
 def _counterfeits_in_joint_law(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:

@@ -35,8 +35,8 @@ class CompositionAttack:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting is not one of its choices. When called, if releases differ in the sensitive domain.
+    ValueError
+        When called, if releases differ in the sensitive domain.
 
     Notes
     -----

@@ -27,14 +27,13 @@ from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
 from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import as_generator, check_whole
 
+# Way out of an `Averaged` adversary
 AVERAGED = "It draws the laws itself: give Adversary(prior, DirichletChain.fit(corpus))."
-"""Way out of an `Averaged` adversary."""
 
-type _Law = MarkovChain | TransitionsByClass
-"""Draw of the transitions."""
+type _Law = MarkovChain | TransitionsByClass  # draw of the transitions
 
+# Counts of steps, of each class and each length of the sequence before, in the shapes of the concentrations
 type _Counts = tuple[tuple[FloatArray, ...], ...]
-"""Counts of steps, of each class and each length of the sequence before, in the shapes of the concentrations."""
 
 
 @equal_by_fields
@@ -69,10 +68,7 @@ class DataAugmentationAttack:
 
     Raises
     ------
-    TypeError
-        If ``adversary`` is no `Adversary`, its transitions are not of these types, or another setting is of another kind.
     ValueError
-        If the transitions are of order 2 or more without ``revision="filter"``, or there is not at least one draw and one sweep.
         When called, if a compromised record concerns a time without release.
 
     Notes
@@ -180,20 +176,13 @@ class _DrawState(NamedTuple):
 
 
 class _Before(NamedTuple):
-    """Published respondents of a release who were seen before.
+    """Published respondents of a release who were seen before."""
 
-    Attributes
-    ----------
-    rows, classes, known : int array, shape (k,)
-        Row in the release, class, and number of known values of each, in a fixed order.
-    beliefs : float array, shape (k, m^d)
-        Probability of each sequence of the known values, in the layout of `Memory.joint`.
-    """
-
+    # rows, classes, known (k,): row in the release, class, and number of known values of each, in a fixed order
     rows: IntArray
     classes: IntArray
     known: IntArray
-    beliefs: FloatArray
+    beliefs: FloatArray  # (k, m^d): probability of each sequence of the known values, in the layout of `Memory.joint`
 
     @classmethod
     def of(cls, memory: Memory, seen: Observation, law: _Law) -> "_Before | None":

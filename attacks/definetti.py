@@ -29,11 +29,9 @@ from foreknow.models.settings import check_choice, check_whole
 type Assignments = Literal["soft", "hard"]
 type LearnedFrom = Literal["release", "past", "all"]
 
-MAX_BINS = 2**20
-"""Largest number of bins of a numeric attribute."""
+MAX_BINS = 2**20  # largest number of bins of a numeric attribute
 
-EQUAL_SHARES = 1e-12
-"""Largest difference of two shares that counts as none."""
+EQUAL_SHARES = 1e-12  # largest difference of two shares that counts as none
 
 
 @dataclass(frozen=True)
@@ -73,9 +71,8 @@ class DeFinettiAttack:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting is of another kind or out of its range. When called, if releases that are learned from together differ in
-        their quasi-identifiers or their sensitive domain.
+    ValueError
+        When called, if releases that are learned from together differ in their quasi-identifiers or their sensitive domain.
 
     Notes
     -----
@@ -210,34 +207,22 @@ def _uninformative(seen: Sequence[Observation]) -> Iterator[str]:
 
 
 class AttributeLevels(NamedTuple):
-    """Levels of the quasi-identifiers of all records of some releases.
+    """Levels of the quasi-identifiers of all records of some releases."""
 
-    Attributes
-    ----------
-    levels : int array, shape (n, d)
-        Level of each record in each attribute. The levels of all attributes are numbered through, 0 to L - 1.
-    attribute : int array, shape (L,)
-        Attribute of each level.
-    """
-
+    # (n, d): level of each record in each attribute. The levels of all attributes are numbered through, 0 to L - 1.
     levels: IntArray
-    attribute: IntArray
+    attribute: IntArray  # (L,): attribute of each level
 
 
-def attribute_levels(observations: Sequence[Observation], bins: int) -> AttributeLevels:
+def attribute_levels(
+    observations: Sequence[Observation],  # at least one; they have the same quasi-identifiers
+    bins: int,
+) -> AttributeLevels:
     """Return levels of the records of some releases: categorical values, and quantile bins of numbers.
 
     A numeric attribute with at most ``bins`` distinct published numbers has a level for each. Any other is cut at the
     quantiles 1 / bins, 2 / bins, ... of its published numbers; a number on a cut belongs to the bin above it.
 
-    Parameters
-    ----------
-    observations : sequence of Observation
-        At least one; they have the same quasi-identifiers.
-    bins : int
-
-    Notes
-    -----
     The numbers are those of the group members themselves, which the worst-case adversary knows; published intervals are not
     read. Cost: O(n d log n).
     """
@@ -265,18 +250,10 @@ def _cuts(numbers: FloatArray, bins: int) -> FloatArray:
 
 
 class NaiveBayes(NamedTuple):
-    """Distribution of the sensitive value, and of each attribute given it.
+    """Distribution of the sensitive value, and of each attribute given it."""
 
-    Attributes
-    ----------
-    log_prior : float array, shape (m,)
-        Logarithm of P(s).
-    log_likelihood : float array, shape (L, m)
-        Logarithm of P(level | s); for each value the levels of one attribute sum to 1.
-    """
-
-    log_prior: FloatArray
-    log_likelihood: FloatArray
+    log_prior: FloatArray  # (m,): logarithm of P(s)
+    log_likelihood: FloatArray  # (L, m): logarithm of P(level | s); for each value the levels of one attribute sum to 1
 
     def rows(self, levels: IntArray) -> FloatArray:
         """P(s | levels) of some records, from levels of shape ``(n, d)``: float array, shape ``(n, m)``. Cost: O(n m d)."""
@@ -287,23 +264,17 @@ class NaiveBayes(NamedTuple):
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def fit_naive_bayes(levels: AttributeLevels, weights: FloatArray, pseudo_count: float) -> NaiveBayes:
+def fit_naive_bayes(
+    levels: AttributeLevels,
+    weights: FloatArray,  # (n, m): weight of each value for each record; zeros for a record that is not counted
+    pseudo_count: float,  # c, a positive number
+) -> NaiveBayes:
     """Return the law of weighted records, with Laplace's pseudo-counts.
 
     ::
 
         P(s) = (w(s) + c) / (w + m c),    P(level | s) = (w(level, s) + c) / (w(s) + L_a c)
 
-    Parameters
-    ----------
-    levels : AttributeLevels
-    weights : float array, shape (n, m)
-        Weight of each value for each record; zeros for a record that is not counted.
-    pseudo_count : float
-        c, a positive number.
-
-    Notes
-    -----
     The maximum of the posterior under Dirichlet distributions with parameters c + 1. Cost: O(n m d).
     """
     in_all = weights.sum(axis=0) + pseudo_count
@@ -315,17 +286,12 @@ def fit_naive_bayes(levels: AttributeLevels, weights: FloatArray, pseudo_count: 
     return NaiveBayes(np.log(in_all / in_all.sum()), np.log(counts / totals))
 
 
-def best_assignment(observation: Observation, prior: FloatArray) -> FloatArray:
+def best_assignment(
+    observation: Observation,
+    prior: FloatArray,  # (n, m): positive
+) -> FloatArray:
     """Assignment of each group with the largest product of priors: 1 for each assigned pair, shape ``(n, m)``.
 
-    Parameters
-    ----------
-    observation : Observation
-    prior : float array, shape (n, m)
-        Positive.
-
-    Notes
-    -----
     A maximum matching of each group on the logarithms, by SciPy. Where a group shows more values than it has members, the
     values that fit best are assigned. Among equal assignments the order of the members by quasi-identifiers, then names, decides,
     not that of the rows. Rows outside all groups are zeros. Cost: O(k^3) for each group of k members.

@@ -61,13 +61,6 @@ class ForegroundBeliefs(Beliefs):
         solutions, or that groups were computed by the law of large numbers.
     draws : BeliefDraws, optional
         None: the foreground attack has no draws of an adversary.
-
-    Raises
-    ------
-    TypeError
-        If the knowledge, the positions or the sensitive set are of another kind.
-    ValueError
-        If the times do not increase.
     """
 
     knowledge: tuple[tuple[GlobalDistribution, ...], ...] = ()
@@ -193,9 +186,9 @@ class ForegroundAttack:
 
     Raises
     ------
-    ValueError, TypeError
-        If a setting is out of its range, or a class in place of an object. When called, if an attribute set is not among the
-        quasi-identifiers, the sensitive set is not in the domain or is the whole domain, or releases differ in their domain.
+    ValueError
+        When called, if an attribute set is not among the quasi-identifiers, the sensitive set is not in the domain or is the whole
+        domain, or releases differ in their domain.
 
     Notes
     -----
@@ -275,13 +268,7 @@ class ForegroundAttack:
         )
 
     def mine(self, observation: Observation) -> tuple[GlobalDistribution, ...]:
-        """Estimate the global distribution of every attribute set with enough support, from one release.
-
-        Raises
-        ------
-        TypeError
-            If ``observation`` is no `Observation`.
-        """
+        """Estimate the global distribution of every attribute set with enough support, from one release."""
         takes = "is an Observation, as release.observation or PublishedTable(...).observation"
         check_kind("ForegroundAttack.mine", "observation", observation, Observation, takes)
         found = self._supported(observation)
@@ -422,15 +409,14 @@ def _check_domains(observations: list[Observation]) -> None:
             )
 
 
-ROUNDING_ERROR = 1e-9
-"""Largest excess of a belief over 1/r that counts as rounding, not as a breach."""
+ROUNDING_ERROR = 1e-9  # largest excess of a belief over 1/r that counts as rounding, not as a breach
 
+# Columns of `ForegroundBeliefs.over` that are always there
 COLUMNS = ("time", "respondent", "group", "belief", "share", "attributes")
-"""Columns of `ForegroundBeliefs.over` that are always there."""
 
 
+# Smallest difference of beliefs by which one attribute set counts as worse than another: smaller ones are rounding
 MIN_DIFFERENCE = 1e-12
-"""Smallest difference of beliefs by which one attribute set counts as worse than another: smaller ones are rounding."""
 
 
 class SetBeliefs(NamedTuple):

@@ -16,14 +16,13 @@ from foreknow.models.settings import check_range, is_number
 if TYPE_CHECKING:
     import networkx as nx
 
-MIN_REPORTED_BITS = 1e-6
-"""Default threshold in bits; smaller divergences are rounding errors."""
+MIN_REPORTED_BITS = 1e-6  # default threshold in bits; smaller divergences are rounding errors
 
+# Reason for which `Influence` takes no `Averaged` adversary
 AVERAGED = (
     "With draws, a record also changes the weights of the draws, and by them all beliefs at once, which is no path through "
     "groups and releases. Run it for each of its adversaries."
 )
-"""Reason for which `Influence` takes no `Averaged` adversary."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,10 @@ class Influence:
 
     Raises
     ------
-    TypeError
-        If ``adversary`` is no `Adversary`; when called, if the respondent, the value or the time is not hashable.
     ValueError
-        If the adversary has no cascade or ``least`` is negative; when called, if there is no release, or the record does not fit
-        the releases.
+        When called, if the respondent, the value or the time is not hashable.
+    ValueError
+        When called, if there is no release, or the record does not fit the releases.
 
     Notes
     -----
@@ -109,13 +107,7 @@ def _checked_claim(respondent: Hashable, value: Hashable, time: Any) -> tuple[Ha
 def _with_claim(
     before: CompromisedRecords | None, claim: tuple[Hashable, Hashable, Hashable], confidence: float
 ) -> CompromisedRecords:
-    """Compromised records with one more.
-
-    Raises
-    ------
-    ValueError
-        If the claim is among them already.
-    """
+    """Compromised records with one more."""
     respondent, value, time = claim
     record = pd.DataFrame({"respondent": [respondent], "value": [value], "time": [time], "confidence": [confidence]})
     if before is None:

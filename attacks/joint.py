@@ -53,12 +53,9 @@ class JointAttack:
 
     Raises
     ------
-    TypeError
-        If ``adversary`` is no `Adversary`, or ``solver`` no solver.
     ValueError
-        With ``signatures``: if the adversary has no transitions of order 1, or, when called, a release is not of m-invariance.
-        When called: if a compromised record concerns a time without release or a value that its group does not show, if the
-        releases differ in their sensitive domain, or if the solver refuses the problem.
+        When called, a release is not of m-invariance. When called: if a compromised record concerns a time without release or a
+        value that its group does not show, if the releases differ in their sensitive domain, or if the solver refuses the problem.
 
     Notes
     -----
@@ -127,10 +124,8 @@ class LearnedAttack:
 
     Raises
     ------
-    TypeError
-        If an argument is of another kind.
     ValueError
-        If a setting is out of range; when called, as `LearnedKnowledge.fit` and `JointAttack`.
+        When called, as `LearnedKnowledge.fit` and `JointAttack`.
 
     Notes
     -----

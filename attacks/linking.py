@@ -32,13 +32,6 @@ class ReleaseLabelBeliefs:
         Prior belief in each label, and last in none; the same for all respondents.
     posterior : float array, shape (g, e + 1)
         Posterior belief for a member of each group.
-
-    Raises
-    ------
-    TypeError
-        If ``observation`` is no `ItemObservation`.
-    ValueError
-        If an array has another shape.
     """
 
     observation: ItemObservation
@@ -99,13 +92,6 @@ class LabelBeliefs:
         The labels.
     releases : iterable of ReleaseLabelBeliefs
         In the order of time.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of another type.
-    ValueError
-        If the times do not increase, or the number of labels differs.
     """
 
     knowledge: ExternalKnowledge
@@ -152,8 +138,6 @@ class LabelBeliefs:
 
         Raises
         ------
-        TypeError
-            If it cannot be a time, as None or a list.
         ValueError
             If there is no release of that time.
         """
@@ -262,11 +246,8 @@ class LinkingAttack:
 
     Raises
     ------
-    TypeError
-        If ``linking`` is no `Linking`, the prior is no array of numbers, or the argument of the call is no list of releases.
     ValueError
-        If the prior is neither a reading nor a distribution over the labels and none; when called, if a view has no such
-        column, or the times do not increase.
+        When called, if a view has no such column, or the times do not increase.
 
     Notes
     -----
@@ -356,5 +337,5 @@ def _check_prior(given: Reading | FloatArray, labels: int) -> Reading | FloatArr
     return prior
 
 
+# Largest amount by which a belief below a threshold still reaches it: a group's belief is a rounded sum over records
 BELIEF_TOLERANCE = 1e-9
-"""Largest amount by which a belief below a threshold still reaches it: a group's belief is a rounded sum over records."""

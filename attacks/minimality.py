@@ -49,9 +49,8 @@ class MinimalityAttack:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting is of another kind or out of its range, or ``diversity="distinct"`` is given a sensitive set. When called, if
-        a value of the sensitive set is not in the domain, or the set is the whole domain.
+    ValueError
+        When called, if a value of the sensitive set is not in the domain, or the set is the whole domain.
 
     Notes
     -----
@@ -234,23 +233,14 @@ def _class_beliefs(beliefs: FloatArray, sensitive_set: SensitiveSet) -> FloatArr
     return np.asarray(beliefs[:, sensitive_set.codes].sum(axis=1)) if sensitive_set.is_proper_subset else beliefs
 
 
-EXCESS = 1e-9
-"""Rounding error of a share that counts as none."""
+EXCESS = 1e-9  # rounding error of a share that counts as none
 
 
 class MergeWorlds(NamedTuple):
-    """Result of `merge_worlds`.
+    """Result of `merge_worlds`."""
 
-    Attributes
-    ----------
-    beliefs : float array, shape (q, m)
-        Belief about the members of each cell over the kept worlds; zeros if there is none.
-    kept : float
-        Share of the worlds that are kept; NaN if there are more tables than the limit.
-    """
-
-    beliefs: FloatArray
-    kept: float
+    beliefs: FloatArray  # (q, m): belief about the members of each cell over the kept worlds; zeros if there is none
+    kept: float  # share of the worlds that are kept; NaN if there are more tables than the limit
 
 
 @compiled
@@ -267,6 +257,8 @@ def merge_worlds(
 
     A world gives x[q, s] values s to the members of cell q; its weight is the number of its assignments, ``Π_q a_q! / Π x!``.
 
+    Exact. Cost: O(p q m) for each table.
+
     Parameters
     ----------
     sizes : int array, shape (q,)
@@ -282,10 +274,6 @@ def merge_worlds(
         True if a part violates by having fewer than l distinct values instead.
     limit : int
         Largest number of tables that are enumerated.
-
-    Notes
-    -----
-    Exact. Cost: O(p q m) for each table.
     """
     q, m = len(sizes), len(counts)
     table, left, beliefs = np.full(q * m, -1), counts.copy(), np.zeros((q, m))

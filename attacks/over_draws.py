@@ -13,22 +13,16 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.averaged import MIN_WEIGHT
 from foreknow.models.notes import notes_of_draws
 
-MIN_TERM = 1e-12
-"""Weight of a draw from which it enters the Monte Carlo error of the mixture."""
+MIN_TERM = 1e-12  # weight of a draw from which it enters the Monte Carlo error of the mixture
 
-FEW_DRAWS = 2.0
-"""Effective number of draws under which a note says that the releases leave few of them."""
+FEW_DRAWS = 2.0  # effective number of draws under which a note says that the releases leave few of them
 
 
 class ReleaseEvidence(NamedTuple):
-    """Log-probabilities of the releases that the beliefs around each release are given, under one knowledge.
+    """Log-probabilities of the releases that the beliefs around each release are given, under one knowledge."""
 
-    Attributes
-    ----------
-    before, after : float array, shape (t,)
-        Of the releases that the revised prior is given, and of those that the posterior is given; 0 for no release.
-    """
-
+    # before, after (t,): of the releases that the revised prior is given, and of those that the posterior is given; 0
+    # for no release
     before: FloatArray
     after: FloatArray
 
@@ -49,17 +43,10 @@ class ReleaseEvidence(NamedTuple):
 
 
 class DrawWeights(NamedTuple):
-    """Weight of each draw of the knowledge; rows sum to 1.
+    """Weight of each draw of the knowledge; rows sum to 1."""
 
-    Attributes
-    ----------
-    first : float array, shape (D,)
-        Before any release.
-    before, after : float array, shape (t, D)
-        In the revised prior and in the posterior of each release.
-    """
-
-    first: FloatArray
+    first: FloatArray  # (D,): before any release
+    # before, after (t, D): in the revised prior and in the posterior of each release
     before: FloatArray
     after: FloatArray
 
@@ -71,17 +58,10 @@ class DrawWeights(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """Beliefs of an attack with one adversary, and what the releases say of its knowledge.
-
-    Attributes
-    ----------
-    beliefs : Beliefs
-    evidence : function without arguments to ReleaseEvidence
-        It is called for an `Averaged` adversary only.
-    """
+    """Beliefs of an attack with one adversary, and what the releases say of its knowledge."""
 
     beliefs: Beliefs
-    evidence: Callable[[], ReleaseEvidence]
+    evidence: Callable[[], ReleaseEvidence]  # it is called for an `Averaged` adversary only
 
 
 def forward_evidence(beliefs: Beliefs) -> ReleaseEvidence:
@@ -99,21 +79,12 @@ def single_evidence(beliefs: Beliefs) -> FloatArray:
 
 
 def over_draws(
-    attack: object,
+    attack: object,  # the attack, which error messages name
     adversary: Adversary | Averaged,
     releases: Iterable[Release],
     single: Callable[[Adversary, list[Release]], Weighed],
 ) -> Beliefs:
-    """Beliefs of an attack with an adversary, or the mixture of those with each draw of an `Averaged` one.
-
-    Parameters
-    ----------
-    attack : object
-        The attack, which error messages name.
-    adversary : Adversary or Averaged
-    releases : iterable of Release
-    single : function of an Adversary and a list of Release to Weighed
-    """
+    """Beliefs of an attack with an adversary, or the mixture of those with each draw of an `Averaged` one."""
     given = list(each_release(attack, releases))
     if isinstance(adversary, Adversary):
         return single(adversary, given).beliefs
@@ -148,17 +119,12 @@ def _weight_notes(draws: BeliefDraws, power: float) -> list[str]:
     ]
 
 
-def mixture(each: list[Beliefs], weights: DrawWeights) -> Beliefs:
+def mixture(
+    each: list[Beliefs],  # one for each draw, of the same releases
+    weights: DrawWeights,
+) -> Beliefs:
     """Mixture of the beliefs under each draw.
 
-    Parameters
-    ----------
-    each : list of Beliefs
-        One for each draw, of the same releases.
-    weights : DrawWeights
-
-    Notes
-    -----
     The status of a group is that under any draw with a weight of at least `MIN_WEIGHT`, and its divergent draws are the total of
     these. Where an estimator samples, the standard error is ``sqrt(sum_d w_d^2 e_d^2)``, 0 under a draw whose estimator does not
     sample. The effective sample size is ``1 / sum_d (w_d^2 / ess_d)``: that of a mean of the estimates of independent chains with

@@ -24,8 +24,6 @@ class SequentialAttack:
 
     Raises
     ------
-    TypeError
-        If ``adversary`` is no `Adversary`.
     ValueError
         When called, if a compromised record concerns a time without release.
 
@@ -75,8 +73,6 @@ class SnapshotAttack:
 
     Raises
     ------
-    TypeError
-        If ``adversary`` is no `Adversary`.
     ValueError
         When called, if a compromised record concerns a time without release.
     """
@@ -103,8 +99,7 @@ def _attack_each_alone(adversary: Adversary, releases: list[Release]) -> Weighed
     return Weighed(found, lambda: ReleaseEvidence.alone(single_evidence(found)))
 
 
-MIN_REVISED_PRIOR = 1e-200
-"""Smallest revised prior by which a posterior is divided; the ratio stays finite."""
+MIN_REVISED_PRIOR = 1e-200  # smallest revised prior by which a posterior is divided; the ratio stays finite
 
 
 @dataclass(frozen=True)
@@ -123,13 +118,6 @@ class RetrospectiveAttack:
     adversary : Adversary or Averaged
         With transitions of order 1. All releases weigh the draws of an `Averaged` one in ``posterior``, and the earlier ones in
         ``revised``.
-
-    Raises
-    ------
-    TypeError
-        If ``adversary`` is no `Adversary`.
-    ValueError
-        If the adversary has no transitions of order 1.
 
     Notes
     -----

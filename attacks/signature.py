@@ -48,11 +48,9 @@ class SignatureAttack:
 
     Raises
     ------
-    TypeError
-        If ``adversary`` is no `Adversary`.
     ValueError
-        If the adversary has no transitions of order 1. When called, if a release is not of m-invariance: a group
-        shows a value twice, or values are distorted; or if a compromised record is about a time without release.
+        When called, if a release is not of m-invariance: a group shows a value twice, or values are distorted; or if a compromised
+        record is about a time without release.
 
     Notes
     -----
@@ -150,16 +148,11 @@ def _product(adversary: Adversary, steps: tuple[tuple[int, int], ...]) -> FloatA
     return reduce(np.matmul, tables)
 
 
-def stay_probabilities(belief: FloatArray, step: FloatArray) -> FloatArray:
-    """Probability that a present value was the value before as well, for each present value: shape ``(m,)``.
-
-    Parameters
-    ----------
-    belief : float array, shape (m,)
-        In the value before.
-    step : float array, shape (m, m)
-        Transition probabilities from the value before, in rows, to the present one.
-    """
+def stay_probabilities(
+    belief: FloatArray,  # (m,): in the value before
+    step: FloatArray,  # (m, m): transition probabilities from the value before, in rows, to the present one
+) -> FloatArray:
+    """Probability that a present value was the value before as well, for each present value: shape ``(m,)``."""
     ahead = belief @ step
     return np.divide(belief * step.diagonal(), ahead, out=np.zeros_like(ahead), where=ahead > 0)
 

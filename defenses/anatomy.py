@@ -51,9 +51,8 @@ class Anatomy:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or range, or ``rng`` is given with ``deterministic``; when called, if a value of the
-        sensitive set is not in the domain of the view.
+    ValueError
+        When called, if a value of the sensitive set is not in the domain of the view.
     Infeasible
         When called, if l is larger than the view, or more than one in l records have the same value.
 
@@ -141,12 +140,17 @@ class Anatomy:
         )
 
 
+# Fractional part of the golden ratio; the multiples of any run of integers, modulo 1, are spread evenly
 GOLDEN_RATIO = (5**0.5 - 1) / 2
-"""Fractional part of the golden ratio; the multiples of any run of integers, modulo 1, are spread evenly."""
 
 
 def create_groups(classes: IntArray, order: IntArray, l: int, rng: np.random.Generator | None) -> IntArray:  # noqa: E741
     """Group of each record, such that no group has two records of one class.
+
+    Returns int array, shape (n,): groups are numbered from 0.
+
+    Each step takes one record of each of the l largest classes. Free records are classes of one record. At most l - 1 records
+    remain, the residues; each joins a group without its class. Cost: O(n log n).
 
     Parameters
     ----------
@@ -158,16 +162,6 @@ def create_groups(classes: IntArray, order: IntArray, l: int, rng: np.random.Gen
         Least number of records of a group, at most n. No class has more than n / l records.
     rng : numpy.random.Generator, optional
         Draws the group of each residue. Without it, a residue joins the nearest group along the order among the smallest.
-
-    Returns
-    -------
-    int array, shape (n,)
-        Groups are numbered from 0.
-
-    Notes
-    -----
-    Each step takes one record of each of the l largest classes. Free records are classes of one record. At most l - 1 records
-    remain, the residues; each joins a group without its class. Cost: O(n log n).
     """
     rank = np.empty(len(classes), dtype=np.int64)
     rank[order] = np.arange(len(classes))
@@ -245,36 +239,16 @@ def _steps(sizes: IntArray, l: int) -> IntArray:  # noqa: E741
 
 
 def value_classes(
-    owner: str,
-    view: View,
-    sensitive_set: tuple[Hashable, ...] | None,
-    set_as_one: bool = True,
+    owner: str,  # the defense, for error messages
+    view: View,  # the view with the sensitive domain, of m values
+    sensitive_set: tuple[Hashable, ...] | None,  # the sensitive set. Without one, each value is a class of its own.
+    set_as_one: bool = True,  # if True, the set is one class; otherwise each of its values is a class
+    # If True, each value outside the set is a class as well; otherwise these values are free
     bound_others: bool = False,
 ) -> IntArray:
     """Class of each sensitive value; a defense bounds the number of records of each class in a group.
 
-    Parameters
-    ----------
-    owner : str
-        The defense, for error messages.
-    view : View
-        The view with the sensitive domain, of m values.
-    sensitive_set : tuple, optional
-        The sensitive set. Without one, each value is a class of its own.
-    set_as_one : bool
-        If True, the set is one class; otherwise each of its values is a class.
-    bound_others : bool
-        If True, each value outside the set is a class as well; otherwise these values are free.
-
-    Returns
-    -------
-    int array, shape (m,)
-        Classes are numbered from 0; -1 for a free value.
-
-    Raises
-    ------
-    ValueError
-        If the set has a value that is not in the domain.
+    Returns int array, shape (m,): classes are numbered from 0; -1 for a free value.
     """
     domain = view.schema.values
     if sensitive_set is None:

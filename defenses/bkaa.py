@@ -14,8 +14,7 @@ from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_flag
 
-LEFTOVERS: tuple[Leftovers, ...] = ("join", "suppress", "relax", "counterfeit")
-"""Treatments of leftovers."""
+LEFTOVERS: tuple[Leftovers, ...] = ("join", "suppress", "relax", "counterfeit")  # treatments of leftovers
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,9 @@ class BKAA:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or is out of its range.
     Infeasible
-        When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor
-        joined to a group.
+        When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor joined to a
+        group.
 
     Notes
     -----

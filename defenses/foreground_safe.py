@@ -65,12 +65,11 @@ class ForegroundSafe:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or is out of its range, or ``rng`` is given with ``deterministic``. When called, if the
-        set is not in the domain or is all of it, an attribute is not a quasi-identifier, or the fit is random.
+    ValueError
+        When called, if the set is not in the domain or is all of it, an attribute is not a quasi-identifier, or the fit is random.
     Infeasible
-        When called, if r is larger than the view, if more than one in r records are sensitive, or if a belief is still over
-        1/r after ``rounds`` attacks.
+        When called, if r is larger than the view, if more than one in r records are sensitive, or if a belief is still over 1/r
+        after ``rounds`` attacks.
 
     Notes
     -----
@@ -223,61 +222,34 @@ def _notes(attacks: int, labels: IntArray, r: int) -> tuple[str, ...]:
     )
 
 
-COMPLEMENT_FLOOR = 1e-12
-"""Smallest value of 1 - p in the odds p / (1 - p)."""
+COMPLEMENT_FLOOR = 1e-12  # smallest value of 1 - p in the odds p / (1 - p)
 
 
 class GroupAttackResult(NamedTuple):
-    """Result of an attack on groups.
+    """Result of an attack on groups."""
 
-    Attributes
-    ----------
-    exceeding : int array
-        Groups with a member whose belief exceeds the bound, by their largest belief in descending order.
-    odds : float array, shape (n, a)
-        Odds of each respondent of having a value of the sensitive set before the groups are observed again, under the global
-        distribution of each attribute set.
-    max_belief : float
-        Largest belief of any member of any group.
-    """
-
+    # Groups with a member whose belief exceeds the bound, by their largest belief in descending order
     exceeding: IntArray
+    # (n, a): odds of each respondent of having a value of the sensitive set before the groups are observed again, under
+    # the global distribution of each attribute set
     odds: FloatArray
-    max_belief: float
+    max_belief: float  # largest belief of any member of any group
 
 
 @dataclass(frozen=True, eq=False)
 class GroupAttack:
-    """The attack of `foreknow.attacks.ForegroundAttack` on groups that are not published yet.
+    """The attack of `foreknow.attacks.ForegroundAttack` on groups that are not published yet."""
 
-    Parameters
-    ----------
-    max_belief : float
-        Bound that no belief may exceed.
-    sensitive_set : SensitiveSet
-        The set that beliefs are about.
-    attribute_sets, min_support
-        As in `foreknow.models.foreground.attribute_signatures.supported_sets`.
-    fit : Fitting
-        As in `foreknow.models.foreground.global_distribution.mine_global_distributions`.
-    """
-
-    max_belief: float
-    sensitive_set: SensitiveSet
+    max_belief: float  # bound that no belief may exceed
+    sensitive_set: SensitiveSet  # the set that beliefs are about
+    # attribute_sets, min_support: as in `foreknow.models.foreground.attribute_signatures.supported_sets`
     attribute_sets: AttributeSets
     min_support: int
-    fit: Fitting
+    fit: Fitting  # as in `foreknow.models.foreground.global_distribution.mine_global_distributions`
 
     def __call__(self, release: Release, labels: IntArray) -> GroupAttackResult:
         """Attack the groups 0 to g - 1 of a release; groups with label -1 hold no value of the set.
 
-        Raises
-        ------
-        ValueError
-            If the fit is random.
-
-        Notes
-        -----
         Exact, given the fit: the beliefs are those of the attack. Cost: that of the attack.
         """
         view, observation, domain = release.view, release.observation, self.sensitive_set.domain
@@ -308,36 +280,24 @@ class GroupAttack:
             yield distribution
 
 
-MAX_DISTANCE_OF_EQUALS = 1e-8
-"""Largest distance of two records that match the same signatures."""
+MAX_DISTANCE_OF_EQUALS = 1e-8  # largest distance of two records that match the same signatures
 
 
 def log_odds_points(
-    sets: Iterable[AttributeSignatures], in_set: BoolArray, among_equals: "IntArray | np.random.Generator"
+    sets: Iterable[AttributeSignatures],  # signatures of the same n records, one item for each attribute set
+    in_set: BoolArray,  # (n,): True for the records with a value of the sensitive set
+    # (n,), or Generator: an order of the records, along which records that match the same signatures in all attribute
+    # sets are near each other; or a generator of random positions
+    among_equals: "IntArray | np.random.Generator",
 ) -> FloatArray:
     """One coordinate per attribute set: the log-odds of the sensitive set among all records of the same signature.
 
     Half a record is added to each side, so that all log-odds are finite. A record without a supported signature has the log-odds of
     the whole table.
 
-    Parameters
-    ----------
-    sets : iterable of AttributeSignatures
-        Signatures of the same n records, one item for each attribute set.
-    in_set : bool array, shape (n,)
-        True for the records with a value of the sensitive set.
-    among_equals : int array, shape (n,), or Generator
-        An order of the records, along which records that match the same signatures in all attribute sets are near each other;
-        or a generator of random positions.
+    Returns float array, shape (n, 1 + a): the first coordinate separates equal records. Records that match the same signatures
+    in all sets are nearer to each other than to any other record, and no two records are at the same point.
 
-    Returns
-    -------
-    float array, shape (n, 1 + a)
-        The first coordinate separates equal records. Records that match the same signatures in all sets are nearer to each
-        other than to any other record, and no two records are at the same point.
-
-    Notes
-    -----
     These are the odds that an attack could mine at best. Cost: O(n a log n).
     """
     n = len(in_set)
@@ -355,28 +315,19 @@ def log_odds_points(
     return np.column_stack([MAX_DISTANCE_OF_EQUALS * position, *columns])
 
 
+# A group that must grow takes at least one record for each 8 members, and at most one for each member
 MEMBERS_PER_ADDED_RECORD = 8
-"""A group that must grow takes at least one record for each 8 members, and at most one for each member."""
 
 
-def group_around_sensitive(points: FloatArray, in_set: BoolArray, others: int) -> IntArray:
+def group_around_sensitive(
+    points: FloatArray,  # (n, d)
+    in_set: BoolArray,  # (n,): True for sensitive records. There are at least `others` times as many free records.
+    others: int,  # number of free records of a group
+) -> IntArray:
     """Groups of one sensitive record and its nearest free records; records whose free neighbours are near come first.
 
-    Parameters
-    ----------
-    points : float array, shape (n, d)
-    in_set : bool array, shape (n,)
-        True for sensitive records. There are at least ``others`` times as many free records.
-    others : int
-        Number of free records of a group.
+    Returns int array, shape (n,): group of each record, from 0; -1 for the remaining free records.
 
-    Returns
-    -------
-    int array, shape (n,)
-        Group of each record, from 0; -1 for the remaining free records.
-
-    Notes
-    -----
     Cost: one search of a k-d tree for each group, and O(n log n).
     """
     labels, centers = np.full(len(points), -1, dtype=np.int64), np.flatnonzero(in_set)
@@ -390,32 +341,21 @@ def group_around_sensitive(points: FloatArray, in_set: BoolArray, others: int) -
 
 
 def enlarge_groups(
-    labels: IntArray, failing: IntArray, points: FloatArray, odds: FloatArray, in_set: BoolArray, r: int
+    labels: IntArray,  # (n,): group of each record, 0 to g - 1; -1 for free records
+    failing: IntArray,  # groups that must grow, in the order in which they choose free records
+    points: FloatArray,  # (n, d)
+    odds: FloatArray,  # (n, a): odds of each record under each of a global distributions
+    in_set: BoolArray,  # (n,)
+    r: int,
 ) -> IntArray:
     """Add records to some groups towards the bound ``r c max w <= sum w``, by which no posterior exceeds 1/r.
 
     In a group with c values of the sensitive set, let w be each member's odds of having one. The posterior of a member is at most
     ``c max w / sum w``; with ``c = 1`` this is the largest posterior (foreground knowledge, Equation 3).
 
-    Parameters
-    ----------
-    labels : int array, shape (n,)
-        Group of each record, 0 to g - 1; -1 for free records.
-    failing : int array
-        Groups that must grow, in the order in which they choose free records.
-    points : float array, shape (n, d)
-    odds : float array, shape (n, a)
-        Odds of each record under each of a global distributions.
-    in_set : bool array, shape (n,)
-    r : int
+    Returns int array, shape (n,): labels from 0 without gaps. Every failing group has more records; that they suffice is not
+    checked.
 
-    Returns
-    -------
-    int array, shape (n,)
-        Labels from 0 without gaps. Every failing group has more records; that they suffice is not checked.
-
-    Notes
-    -----
     A group takes the nearest free records until the bound holds, but at most doubles, because the global distributions change with
     the groups. Without a free record it joins the group of the nearest record; without another group it stays as it is.
     Cost: O(n a) per group.

@@ -25,8 +25,8 @@ from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import MAX_FLOAT, check_choice, check_kind, is_number
 
+# Criteria of the choice among minimal level vectors
 CRITERIA: tuple[Literal["discernibility", "height", "classes"], ...] = ("discernibility", "height", "classes")
-"""Criteria of the choice among minimal level vectors."""
 
 
 type Node = tuple[int, ...]
@@ -55,11 +55,9 @@ class FullDomain(RequirementDefense):
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type.
     ValueError
-        If widths do not increase in whole multiples. When called, if widths are given for an attribute that is not numeric,
-        or if there are more than `MAX_NODES` level vectors (`foreknow.defenses.full_domain`).
+        When called, if widths are given for an attribute that is not numeric, or if there are more than `MAX_NODES` level vectors
+        (`foreknow.defenses.full_domain`).
     Infeasible
         When called, if no level vector satisfies, not even the highest one, which makes a single group.
 
@@ -160,22 +158,13 @@ class FullDomain(RequirementDefense):
 
 @dataclass(frozen=True, eq=False)
 class GeneralizationLevels:
-    """Levels of a quasi-identifier.
+    """Levels of a quasi-identifier."""
 
-    Attributes
-    ----------
-    values : int array, shape (n,)
-        Value of each respondent, as a number from 0 to v - 1.
-    levels : int array, shape (height + 1, v)
-        Generalized value of each value at each level. All values are distinct at level 0 and equal at the last level. Values
-        that are equal at one level are equal at the next.
-    descriptions : tuple of str, length height + 1
-        Description of each level, for notes.
-    """
-
-    values: IntArray
+    values: IntArray  # (n,): value of each respondent, as a number from 0 to v - 1
+    # (height + 1, v): generalized value of each value at each level. All values are distinct at level 0 and equal at
+    # the last level. Values that are equal at one level are equal at the next.
     levels: IntArray
-    descriptions: tuple[str, ...]
+    descriptions: tuple[str, ...]  # description of each level, for notes
 
     @property
     def height(self) -> int:
@@ -204,14 +193,11 @@ class _Search:
         return bool(self.requirement(self.summaries(node)).all())
 
 
-MAX_CACHED_TABLES = 128
-"""Number of generalized tables that are kept, from which further ones are computed."""
+MAX_CACHED_TABLES = 128  # number of generalized tables that are kept, from which further ones are computed
 
-MAX_CACHED_GROUPS = 4
-"""Number of groups of all tables that are kept, as a multiple of those of the finest table."""
+MAX_CACHED_GROUPS = 4  # number of groups of all tables that are kept, as a multiple of those of the finest table
 
-MAX_GROUP_NUMBER = 2**62
-"""Largest product of the numbers of values that a group number of 64 bits may have."""
+MAX_GROUP_NUMBER = 2**62  # largest product of the numbers of values that a group number of 64 bits may have
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,14 +319,13 @@ def summaries_at(
     return counted
 
 
-MAX_DEFAULT_INTERVALS = 64
-"""Largest number of intervals that divide a numeric domain by default."""
+MAX_DEFAULT_INTERVALS = 64  # largest number of intervals that divide a numeric domain by default
 
+# Largest number of intervals that divide a numeric domain; float64 represents all integers up to it
 MAX_INTERVALS = 2**53
-"""Largest number of intervals that divide a numeric domain; float64 represents all integers up to it."""
 
+# Rounding error that is ignored: of a number's position, in interval widths, and of the ratio of two widths, relatively
 INTERVAL_TOLERANCE = 1e-9
-"""Rounding error that is ignored: of a number's position, in interval widths, and of the ratio of two widths, relatively."""
 
 
 def generalization_levels(people: People, widths: Mapping[str, Sequence[float]]) -> list[GeneralizationLevels]:
@@ -351,11 +336,6 @@ def generalization_levels(people: People, widths: Mapping[str, Sequence[float]])
     people : People
     widths : mapping of str to sequence of float
         Interval widths of some numeric attributes, as `checked_widths` returns them.
-
-    Raises
-    ------
-    ValueError
-        If an attribute with widths is not a quasi-identifier or is categorical, or a width makes over `MAX_INTERVALS`.
     """
     kinds = people.schema.quasi_identifiers
     for name in widths:
@@ -374,15 +354,7 @@ def generalization_levels(people: People, widths: Mapping[str, Sequence[float]])
 
 
 def checked_widths(widths: Any) -> dict[str, tuple[float, ...]]:
-    """Interval widths of some attributes; those of an attribute increase, each a whole multiple of the one before.
-
-    Raises
-    ------
-    TypeError
-        If they are not a mapping of names to sequences of numbers, or None.
-    ValueError
-        If a width is not a positive number, or no whole multiple of the one before.
-    """
+    """Interval widths of some attributes; those of an attribute increase, each a whole multiple of the one before."""
     if widths is None:
         return {}
     takes = "is a mapping of names to increasing widths, as {'age': (5, 10, 20)}"
@@ -453,39 +425,24 @@ def _default_widths(numbers: FloatArray, domain: float) -> tuple[float, ...]:
     return tuple(widths)
 
 
-MAX_NODES = 2**24
-"""Largest number of level vectors of a search; each takes a few bytes."""
+MAX_NODES = 2**24  # largest number of level vectors of a search; each takes a few bytes
 
 
-def minimal_nodes(heights: Sequence[int], satisfies: Callable[[Node], bool], monotone: bool) -> list[Node]:
+def minimal_nodes(
+    heights: Sequence[int],  # highest level of each attribute
+    satisfies: Callable[[Node], bool],  # function of a node that returns True if the node satisfies
+    # True if every node above a satisfying one satisfies. Results are then propagated and few nodes are evaluated, as
+    # in Incognito; otherwise every node is evaluated.
+    monotone: bool,
+) -> list[Node]:
     """Satisfying nodes of a lattice below which no other node satisfies.
 
     A node is a level for each attribute, from 0 to its height. It lies below another node if none of its levels is higher. At its
     highest level an attribute has one value, so that a node with some attributes at their highest level is the generalization
     by the others alone.
 
-    Parameters
-    ----------
-    heights : sequence of int, length d
-        Highest level of each attribute.
-    satisfies : callable
-        Function of a node that returns True if the node satisfies.
-    monotone : bool
-        True if every node above a satisfying one satisfies. Results are then propagated and few nodes are evaluated, as in
-        Incognito; otherwise every node is evaluated.
+    Returns list of tuple of int: minimal nodes in lexicographic order; empty if no node satisfies.
 
-    Returns
-    -------
-    list of tuple of int
-        Minimal nodes in lexicographic order; empty if no node satisfies.
-
-    Raises
-    ------
-    ValueError
-        If there are more than `MAX_NODES` nodes.
-
-    Notes
-    -----
     LeFevre, DeWitt, Ramakrishnan, "Incognito", SIGMOD 2005. Subsets of attributes are searched from the smaller to the larger,
     and the nodes of each subset from the lower to the higher. Every node above a satisfying one satisfies (roll-up), and every
     node below a failing one fails. A node of a larger subset is therefore not evaluated where its part in a smaller subset

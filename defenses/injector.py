@@ -50,8 +50,6 @@ class Injector:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or range, or ``rng`` is given with ``deterministic``.
     Infeasible
         When called, if l is larger than the view, a value has more than one in l records, or no bucket can be formed.
 
@@ -142,24 +140,12 @@ class Injector:
 
 
 class Buckets(NamedTuple):
-    """Buckets as linked lists of records.
+    """Buckets as linked lists of records."""
 
-    Attributes
-    ----------
-    first : int array, shape (b,)
-        First member of each bucket.
-    following : int array, shape (n,)
-        Member after each record; -1 after the last.
-    by_position : int array, shape (b,)
-        Buckets, sorted by position.
-    position : int array, shape (b,)
-        Lowest rank of the members of each of these, ascending.
-    """
-
-    first: IntArray
-    following: IntArray
-    by_position: IntArray
-    position: IntArray
+    first: IntArray  # (b,): first member of each bucket
+    following: IntArray  # (n,): member after each record; -1 after the last
+    by_position: IntArray  # (b,): buckets, sorted by position
+    position: IntArray  # (b,): lowest rank of the members of each of these, ascending
 
 
 class RecordTypes(NamedTuple):
@@ -167,37 +153,26 @@ class RecordTypes(NamedTuple):
 
     Records of one type are exchangeable, apart from their rank. Types are sorted by value; of one value, the types with more
     denied values come first.
-
-    Attributes
-    ----------
-    value : int array, shape (c,)
-        Sensitive code of each type.
-    denied : bool array, shape (c, m)
-        Values that are ruled out for it.
-    compatible : bool array, shape (c, c)
-        True if records of two types may share a bucket: their values differ, and neither type is denied its own value or the
-        other's.
-    starts : int array, shape (c + 1,)
-        Start of each type's records in ``records``.
-    records : int array, shape (n,)
-        Records, by type and then by rank.
-    type_of : int array, shape (n,)
-        Type of each record.
-    rank : int array, shape (n,)
-        Place of each record in the order.
     """
 
-    value: IntArray
-    denied: BoolArray
+    value: IntArray  # (c,): sensitive code of each type
+    denied: BoolArray  # (c, m): values that are ruled out for it
+    # (c, c): True if records of two types may share a bucket: their values differ, and neither type is denied its own
+    # value or the other's
     compatible: BoolArray
-    starts: IntArray
-    records: IntArray
-    type_of: IntArray
-    rank: IntArray
+    starts: IntArray  # (c + 1,): start of each type's records in `records`
+    records: IntArray  # (n,): records, by type and then by rank
+    type_of: IntArray  # (n,): type of each record
+    rank: IntArray  # (n,): place of each record in the order
 
 
 def assign_residues(types: RecordTypes, labels: IntArray, l: int) -> IntArray:  # noqa: E741 - the defense's own letter
     """Assign each residue to the nearest bucket without its value in which each record then has at least l possible values.
+
+    Returns int array, shape (n,): the labels; -1 for residues that fit no bucket.
+
+    Residues are taken type by type, each once. If a residue fits no bucket, no other residue of its type does. Cost: O(b l) for
+    each residue that joins and each type that fails; O(k^3) for each bucket of k records that is tried.
 
     Parameters
     ----------
@@ -206,16 +181,6 @@ def assign_residues(types: RecordTypes, labels: IntArray, l: int) -> IntArray:  
         Bucket of each record, 0 to b - 1; -1 for residues.
     l : int
         Least number of possible values of each record, by `possible_pairs`.
-
-    Returns
-    -------
-    int array, shape (n,)
-        The labels; -1 for residues that fit no bucket.
-
-    Notes
-    -----
-    Residues are taken type by type, each once. If a residue fits no bucket, no other residue of its type does. Cost: O(b l) for
-    each residue that joins and each type that fails; O(k^3) for each bucket of k records that is tried.
     """
     placed = labels.copy()
     _assign(types, _linked_buckets(labels, types.rank), placed, l)
@@ -329,8 +294,6 @@ def matching_diversity(forbidden: ArrayLike, values: ArrayLike) -> IntArray:
 
     Raises
     ------
-    TypeError
-        If an array does not hold numbers, or codes are not integers.
     ValueError
         If there is not one value for each record, or a value has no column in ``forbidden``.
 
@@ -402,18 +365,12 @@ def _completes(allowed: BoolArray, record: int, copy: int) -> bool:
     return len(nx.bipartite.hopcroft_karp_matching(graph, records)) == 2 * len(rest)
 
 
-def record_types(forbidden: BoolArray, values: IntArray, order: IntArray) -> RecordTypes:
-    """Types of some records.
-
-    Parameters
-    ----------
-    forbidden : bool array, shape (n, m)
-        Values that are ruled out for each record.
-    values : int array, shape (n,)
-        Sensitive codes.
-    order : int array, shape (n,)
-        Order in which similar records are close.
-    """
+def record_types(
+    forbidden: BoolArray,  # (n, m): values that are ruled out for each record
+    values: IntArray,  # (n,): sensitive codes
+    order: IntArray,  # (n,): order in which similar records are close
+) -> RecordTypes:
+    """Types of some records."""
     keys = np.column_stack([values, -forbidden.sum(axis=1), np.packbits(forbidden, axis=1)])
     distinct, type_of = np.unique(keys, axis=0, return_inverse=True)
     type_of = type_of.reshape(-1)
@@ -433,21 +390,13 @@ class _Remaining(NamedTuple):
 
     Places are positions in ``RecordTypes.records``. ``next_place`` and ``previous_place``, shape ``(n + 1,)``, are union-find
     forests: the root of a place is the nearest remaining place from it onwards, or one past the nearest before it.
-
-    Attributes
-    ----------
-    left : int array, shape (c,)
-        Number of remaining records of each type.
-    seeds : int array, shape (c,)
-        Number of records of each type that may start a bucket.
-    priority : int array, shape (m,)
-        N(s) of each value: number of records that have the value, plus number that are denied it.
-    next_place, previous_place : int arrays, shape (n + 1,)
     """
 
-    left: IntArray
-    seeds: IntArray
+    left: IntArray  # (c,): number of remaining records of each type
+    seeds: IntArray  # (c,): number of records of each type that may start a bucket
+    # (m,): N(s) of each value: number of records that have the value, plus number that are denied it
     priority: IntArray
+    # next_place, previous_place (n + 1,)
     next_place: IntArray
     previous_place: IntArray
 
@@ -458,13 +407,8 @@ def bucketize(types: RecordTypes, l: int) -> IntArray:  # noqa: E741 - the field
 
     A type whose bucket could not be completed starts no other bucket, but may join one.
 
-    Returns
-    -------
-    int array, shape (n,)
-        Bucket of each record, numbered from 0; -1 for residues.
+    Returns int array, shape (n,): bucket of each record, numbered from 0; -1 for residues.
 
-    Notes
-    -----
     Cost: O(n (l c + m) + n log n), with c types.
     """
     labels = np.full(len(types.records), -1, dtype=np.int64)

@@ -13,8 +13,8 @@ from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray
 
+# Treatments of leftovers
 LEFTOVERS: tuple[Literal["suppress", "relax", "counterfeit"], ...] = ("suppress", "relax", "counterfeit")
-"""Treatments of leftovers."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,9 @@ class JSReduce:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or is out of its range.
     Infeasible
-        When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor
-        joined to a group.
+        When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor joined to a
+        group.
 
     Notes
     -----

@@ -63,9 +63,8 @@ class KPrimacy:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or range; when called, if the prior has more distinct rows than can be clustered at this
-        tolerance.
+    ValueError
+        When called, if the prior has more distinct rows than can be clustered at this tolerance.
     Infeasible
         When called, if k is larger than the view.
 
@@ -139,32 +138,17 @@ SKIP, ADD = -1, -2
 
 
 def primacy_groups(
-    codes: FloatArray, scale: Scale, points: FloatArray, values: IntArray, order: IntArray, limits: GroupLimits
+    codes: FloatArray,  # (n, d): quasi-identifiers
+    scale: Scale,  # scale of their distances
+    points: FloatArray,  # (n, D): coordinates with the same distances, for centroids
+    values: IntArray,  # (n,): sensitive codes
+    order: IntArray,  # (n,): order in which records become seeds
+    limits: GroupLimits,  # least number of records, k, and largest shares
 ) -> IntArray:
     """Group a cluster's records, k near ones at a time, so that each group keeps the limits.
 
-    Parameters
-    ----------
-    codes : float array, shape (n, d)
-        Quasi-identifiers.
-    scale : Scale
-        Scale of their distances.
-    points : float array, shape (n, D)
-        Coordinates with the same distances, for centroids.
-    values : int array, shape (n,)
-        Sensitive codes.
-    order : int array, shape (n,)
-        Order in which records become seeds.
-    limits : GroupLimits
-        Least number of records, k, and largest shares.
+    Returns int array, shape (n,): group of each record, 0 to g - 1; -1 if no group may take it.
 
-    Returns
-    -------
-    int array, shape (n,)
-        Group of each record, 0 to g - 1; -1 if no group may take it.
-
-    Notes
-    -----
     A reconstruction, see `KPrimacy`. Cost: O(n (n + u d) / k) for u distinct vectors of quasi-identifiers, and O(n) for each
     change of a group.
     """

@@ -64,9 +64,9 @@ class MASK:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or range; when called, if a value of the sensitive set is not in the domain, the set is
-        the whole domain, or the defense of ``grouped`` distorts values or adds counterfeits itself.
+    ValueError
+        When called, if a value of the sensitive set is not in the domain, the set is the whole domain, or the defense of
+        ``grouped`` distorts values or adds counterfeits itself.
     Infeasible
         When called, if k is larger than the view; if every group violates, so that there is none to imitate; or if no distortion
         makes a group satisfy.
@@ -197,22 +197,13 @@ class MASK:
 
 
 def _distorted(
-    values: IntArray, classes: IntArray, most: IntArray, table: IntArray, rng: np.random.Generator
+    values: IntArray,  # (k,): sensitive codes of the group
+    classes: IntArray,  # (m,): class of each value
+    most: IntArray,  # (c,): largest number of records of each class
+    table: IntArray,  # (m,): counts of the values in the view
+    rng: np.random.Generator,
 ) -> IntArray:
-    """Values of a group after the fewest changes that leave each class at most a number of records.
-
-    Parameters
-    ----------
-    values : int array, shape (k,)
-        Sensitive codes of the group.
-    classes : int array, shape (m,)
-        Class of each value.
-    most : int array, shape (c,)
-        Largest number of records of each class.
-    table : int array, shape (m,)
-        Counts of the values in the view.
-    rng : numpy.random.Generator
-    """
+    """Values of a group after the fewest changes that leave each class at most a number of records."""
     values, own = values.copy(), np.bincount(values, minlength=len(classes))
     count = np.bincount(classes[values], minlength=len(most))
     surplus = np.maximum(count - most, 0)

@@ -38,8 +38,6 @@ class Mondrian(RequirementDefense):
 
     Raises
     ------
-    TypeError
-        If ``requirement`` is not a `Requirement`, or a flag is not True or False.
     Infeasible
         When called, if the whole view does not satisfy the requirement.
 
@@ -115,21 +113,11 @@ class Mondrian(RequirementDefense):
 
 
 class Rows(NamedTuple):
-    """Rows of the table in their present order. Cuts reorder the arrays in place.
+    """Rows of the table in their present order. Cuts reorder the arrays in place."""
 
-    Attributes
-    ----------
-    codes : float array, shape (n, d)
-        Quasi-identifiers.
-    sensitive : int array, shape (n,)
-        Codes of the sensitive values.
-    record : int array, shape (n,)
-        Row of the view of each record.
-    """
-
-    codes: FloatArray
-    sensitive: IntArray
-    record: IntArray
+    codes: FloatArray  # (n, d): quasi-identifiers
+    sensitive: IntArray  # (n,): codes of the sensitive values
+    record: IntArray  # (n,): row of the view of each record
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,22 +152,13 @@ class _Table:
 
 
 class Parts(NamedTuple):
-    """Parts that may be cut further.
+    """Parts that may be cut further."""
 
-    Attributes
-    ----------
-    starts, ends : int array, shape (p,)
-        Range of rows of each part.
-    ranking : int array, shape (p, d)
-        Attributes in the order in which they are tried.
-    tries : int array, shape (p,)
-        Number of attributes that were tried without success.
-    """
-
+    # starts, ends (p,): range of rows of each part
     starts: IntArray
     ends: IntArray
-    ranking: IntArray
-    tries: IntArray
+    ranking: IntArray  # (p, d): attributes in the order in which they are tried
+    tries: IntArray  # (p,): number of attributes that were tried without success
 
 
 def _new_parts(table: _Table, starts: IntArray, ends: IntArray, span: FloatArray) -> Parts:

@@ -12,8 +12,8 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind, check_whole, is_number
 
+# Largest number of fuzzy terms of a numeric attribute; the degrees of all terms and distinct values are stored
 MAX_TERMS = 1_000
-"""Largest number of fuzzy terms of a numeric attribute; the degrees of all terms and distinct values are stored."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,6 @@ def negative_rules(
 
     Raises
     ------
-    TypeError
-        If ``view`` is not a View.
     ValueError
         If a setting is out of its range.
 
@@ -137,54 +135,28 @@ def negative_rules(
 
 @dataclass(frozen=True, eq=False)
 class RuleItems:
-    """Items of one quasi-identifier that rule conditions may contain.
-
-    Attributes
-    ----------
-    attribute : str
-    labels : tuple of str, length v
-        Label of each item. The first item is the root, which every record satisfies; each item comes after its parent.
-    parents : int array, shape (v,)
-        The next more general item of each item; the root is its own parent.
-    degree : float array, shape (v, c)
-        Degree of membership, from 0 to 1, in each item of a record with each of the c distinct values.
-    cell : int array, shape (n,)
-        Distinct value of each record, 0 to c - 1.
-    """
+    """Items of one quasi-identifier that rule conditions may contain."""
 
     attribute: str
+    # Label of each item. The first item is the root, which every record satisfies; each item comes after its parent.
     labels: tuple[str, ...]
-    parents: IntArray
+    parents: IntArray  # (v,): the next more general item of each item; the root is its own parent
+    # (v, c): degree of membership, from 0 to 1, in each item of a record with each of the c distinct values
     degree: FloatArray
-    cell: IntArray
+    cell: IntArray  # (n,): distinct value of each record, 0 to c - 1
 
 
 @dataclass(frozen=True, eq=False)
 class DistinctRecords:
-    """The u distinct records of a view, with their numbers.
+    """The u distinct records of a view, with their numbers."""
 
-    Attributes
-    ----------
-    items : tuple of RuleItems
-        One for each attribute.
-    row : int array, shape (n,)
-        Distinct record of each record of the view.
-    count : float array, shape (u,)
-        Number of records that equal each distinct one.
-    value : int array, shape (u,)
-        Sensitive code.
-    degree : tuple of float arrays, each of shape (v, u)
-        For each attribute, degree of membership of each distinct record in each item.
-    share : float array, shape (m,)
-        Share of each sensitive value in the view.
-    """
-
-    items: tuple[RuleItems, ...]
-    row: IntArray
-    count: FloatArray
-    value: IntArray
+    items: tuple[RuleItems, ...]  # one for each attribute
+    row: IntArray  # (n,): distinct record of each record of the view
+    count: FloatArray  # (u,): number of records that equal each distinct one
+    value: IntArray  # (u,): sensitive code
+    # (v, u): for each attribute, degree of membership of each distinct record in each item
     degree: tuple[FloatArray, ...]
-    share: FloatArray
+    share: FloatArray  # (m,): share of each sensitive value in the view
 
     @classmethod
     def from_view(cls, view: View, items: tuple[RuleItems, ...]) -> "DistinctRecords":
@@ -196,27 +168,17 @@ class DistinctRecords:
         return cls(items, row.reshape(-1), count.astype(np.float64), rows[:, -1], degree, share)
 
 
-type Itemset = tuple[int, ...]
-"""One item for each attribute; 0, the root, for an attribute without a condition."""
+type Itemset = tuple[int, ...]  # one item for each attribute; 0, the root, for an attribute without a condition
 
 
 class Denial(NamedTuple):
-    """A condition that denies a value.
-
-    Attributes
-    ----------
-    itemset : tuple of int
-    value : int
-    confidence, support : float
-    rows : int array
-        Distinct records that satisfy the condition to a positive degree.
-    """
+    """A condition that denies a value."""
 
     itemset: Itemset
     value: int
     confidence: float
     support: float
-    rows: IntArray
+    rows: IntArray  # distinct records that satisfy the condition to a positive degree
 
 
 def _rule(view: View, table: DistinctRecords, denial: Denial) -> NegativeRule:
@@ -227,16 +189,12 @@ def _rule(view: View, table: DistinctRecords, denial: Denial) -> NegativeRule:
     return NegativeRule(condition, value, denial.confidence, denial.support, float(expectation))
 
 
-def least_support(records: int, share: FloatArray, min_expectation: float) -> FloatArray:
+def least_support(
+    records: int,  # number n of records of the table
+    share: FloatArray,  # (m,): share P(Y) of each value
+    min_expectation: float,
+) -> FloatArray:
     """Least support of a condition, minSup(Y): ``(1 - (1 - min_expectation)^(1 / n)) / P(Y)``, infinite where P(Y) is 0.
-
-    Parameters
-    ----------
-    records : int
-        Number n of records of the table.
-    share : float array, shape (m,)
-        Share P(Y) of each value.
-    min_expectation : float
 
     Examples
     --------
@@ -272,18 +230,16 @@ class _Candidate(NamedTuple):
 def most_general_denials(table: DistinctRecords, min_confidence: float, least_support: FloatArray) -> list[Denial]:
     """The most general conditions that deny each value.
 
+    Itemsets are visited in lexicographic order. As an item comes after its parent, each itemset comes after all more general
+    ones. The open values of an itemset are those for which it has the least support and which no more general itemset denies.
+    An itemset is made narrower only while it has open values.
+
     Parameters
     ----------
     table : DistinctRecords
     min_confidence : float
     least_support : float array, shape (m,)
         Least support of a condition that denies each value; infinite for a value without records.
-
-    Notes
-    -----
-    Itemsets are visited in lexicographic order. As an item comes after its parent, each itemset comes after all more general
-    ones. The open values of an itemset are those for which it has the least support and which no more general itemset denies.
-    An itemset is made narrower only while it has open values.
     """
     root: Itemset = (0,) * len(table.items)
     open_values = {root: np.isfinite(least_support)}
@@ -347,8 +303,8 @@ def _open_in_all_broader(table: DistinctRecords, open_values: dict[Itemset, Bool
     return values
 
 
+# Decimals to which positions between the peaks of fuzzy terms are rounded, so that a number on a peak has degree 1
 POSITION_DECIMALS = 9
-"""Decimals to which positions between the peaks of fuzzy terms are rounded, so that a number on a peak has degree 1."""
 
 
 def rule_items(view: View, terms: int) -> tuple[RuleItems, ...]:

@@ -121,11 +121,9 @@ def publish(
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type, or the defense does not return a `Grouping`.
     ValueError
-        If times do not increase, if the defense depends on the prior and there is no adversary, or as the defense raises. No
-        view is published then.
+        If times do not increase, if the defense depends on the prior and there is no adversary, or as the defense raises. No view
+        is published then.
     Infeasible
         Unless ``infeasible="suppress"``. Raised before the first view is grouped if views have fewer records than
         ``defense.smallest``, with all these views named; otherwise as the defense raises.
@@ -165,13 +163,7 @@ def publish(
 
 
 def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
-    """Views as a tuple.
-
-    Raises
-    ------
-    TypeError
-        If they are no iterable of View.
-    """
+    """Views as a tuple."""
     takes = "publish takes views in the order of time: a History, or a list of View"
     if isinstance(views, View):
         raise TypeError(f"{takes}, and got one View; put it into a list.")

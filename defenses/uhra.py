@@ -36,17 +36,10 @@ from foreknow.models.settings import check_flag, check_kind, check_whole
 
 
 class GroupRule(NamedTuple):
-    """Conditions that every group keeps.
+    """Conditions that every group keeps."""
 
-    Attributes
-    ----------
-    limits : GroupLimits
-        The conditions that compiled kernels check.
-    predicate : GroupPredicate, optional
-        A requirement that is evaluated in addition, record by record, if the limits do not express everything.
-    """
-
-    limits: GroupLimits
+    limits: GroupLimits  # the conditions that compiled kernels check
+    # A requirement that is evaluated in addition, record by record, if the limits do not express everything
     predicate: GroupPredicate | None = None
 
 
@@ -94,9 +87,8 @@ class UHRA:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or range; when called, if the prior has more distinct rows than can be clustered at this
-        tolerance.
+    ValueError
+        When called, if the prior has more distinct rows than can be clustered at this tolerance.
     Infeasible
         When called, if k is larger than the view.
 
@@ -191,37 +183,17 @@ class UHRA:
 
 
 def utility_groups(
-    records: Summary,
-    points: FloatArray,
-    order: IntArray,
-    requirement: GroupPredicate,
-    rule: GroupRule,
-    repaired: bool,
-    patience: int | None = None,
+    records: Summary,  # each record of a cluster as a group of its own
+    points: FloatArray,  # (n, D): coordinates of the records, by `foreknow.models.tables.distance.points`
+    order: IntArray,  # (n,): the records, first to last
+    requirement: GroupPredicate,  # requirement that every group satisfies
+    rule: GroupRule,  # the same requirement, as `refine` reads it
+    repaired: bool,  # if True, leftovers that no group may take are merged with the nearest groups (`merge_leftovers`)
+    patience: int | None = None,  # largest number of records of an unsatisfied group, as in `grow`
 ) -> IntArray:
     """Grow groups along an order, and put leftovers, one by one, into the nearest group that may take them.
 
-    Parameters
-    ----------
-    records : Summary
-        Each record of a cluster as a group of its own.
-    points : float array, shape (n, D)
-        Coordinates of the records, by `foreknow.models.tables.distance.points`.
-    order : int array, shape (n,)
-        The records, first to last.
-    requirement : GroupPredicate
-        Requirement that every group satisfies.
-    rule : GroupRule
-        The same requirement, as `refine` reads it.
-    repaired : bool
-        If True, leftovers that no group may take are merged with the nearest groups (`merge_leftovers`).
-    patience : int, optional
-        Largest number of records of an unsatisfied group, as in `grow`.
-
-    Returns
-    -------
-    int array, shape (n,)
-        Group of each record, 0 to g - 1; -1 for leftovers.
+    Returns int array, shape (n,): group of each record, 0 to g - 1; -1 for leftovers.
     """
     growth = grow(records, order, requirement, patience)
     labels = np.full(len(order), -1, dtype=np.int64)
@@ -255,63 +227,37 @@ def merge_leftovers(records: Summary, points: FloatArray, labels: IntArray, requ
     return labels
 
 
+# Least decrease of a record's squared distance to its centroid for which it moves; it exceeds rounding errors
 MIN_DECREASE = 1e-12
-"""Least decrease of a record's squared distance to its centroid for which it moves; it exceeds rounding errors."""
 
 
 class Refined(NamedTuple):
-    """Result of the refinement.
+    """Result of the refinement."""
 
-    Attributes
-    ----------
-    labels : int array, shape (n,)
-        Group of each record.
-    sweeps : int
-        Number of sweeps over all records.
-    converged : bool
-        True if no record moved in the last sweep.
-    """
-
-    labels: IntArray
-    sweeps: int
-    converged: bool
+    labels: IntArray  # (n,): group of each record
+    sweeps: int  # number of sweeps over all records
+    converged: bool  # True if no record moved in the last sweep
 
 
 class _Clock(NamedTuple):
     """Times of events, as numbers of moves; kept from sweep to sweep.
 
     A record that was refused by a group is not tried again before that group or its own has changed.
-
-    Attributes
-    ----------
-    group_changed : int array, shape (g,)
-        Time of the last change of each group.
-    record_tried : int array, shape (n,)
-        Time of the last search for each record; -1 before the first.
     """
 
-    group_changed: IntArray
-    record_tried: IntArray
+    group_changed: IntArray  # (g,): time of the last change of each group
+    record_tried: IntArray  # (n,): time of the last search for each record; -1 before the first
 
 
-def refine(records: Summary, points: FloatArray, labels: IntArray, rule: GroupRule, sweeps: int) -> Refined:
+def refine(
+    records: Summary,  # each record as a group of its own
+    points: FloatArray,  # (n, D): coordinates of the records, by `foreknow.models.tables.distance.points`
+    labels: IntArray,  # (n,): group of each record, 0 to g - 1; records with label -1 stay in none
+    rule: GroupRule,  # conditions on both groups after a move
+    sweeps: int,  # largest number of sweeps
+) -> Refined:
     """Move each record to the nearest group, if both groups keep the rule, in sweeps over all records.
 
-    Parameters
-    ----------
-    records : Summary
-        Each record as a group of its own.
-    points : float array, shape (n, D)
-        Coordinates of the records, by `foreknow.models.tables.distance.points`.
-    labels : int array, shape (n,)
-        Group of each record, 0 to g - 1; records with label -1 stay in none.
-    rule : GroupRule
-        Conditions on both groups after a move.
-    sweeps : int
-        Largest number of sweeps.
-
-    Notes
-    -----
     Amiri et al., Appl. Sci. 13:4091 (2023), Algorithm 2, step 2, and equation 1: a group that a record would break is at infinite
     distance from it, and its own group is at distance 0 if it would break without it. The search for the nearest group is
     exact. The paper does not say when centroids are computed, and under its printed rule records may alternate for ever. Here
@@ -420,8 +366,7 @@ def _sweep_with_predicate(
     return moved
 
 
-type MemberLists = list[list[int]]
-"""The records of each group."""
+type MemberLists = list[list[int]]  # the records of each group
 
 
 def _accepting_group(
@@ -443,11 +388,9 @@ def _accepting_group(
     return first_accepting_group(records, members, row, candidates, predicate)
 
 
-FIRST_BATCH = 8
-"""Number of candidate groups that are evaluated first; each further batch has twice as many."""
+FIRST_BATCH = 8  # number of candidate groups that are evaluated first; each further batch has twice as many
 
-MAX_BATCHES = 40
-"""Largest number of batches, more than any number of groups needs."""
+MAX_BATCHES = 40  # largest number of batches, more than any number of groups needs
 
 
 def members_by_group(labels: IntArray) -> MemberLists:

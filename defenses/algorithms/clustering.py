@@ -20,43 +20,29 @@ from foreknow.models.notes import Note
 from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, is_number
 from foreknow.models.tables.distance import points
 
+# Largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB
 MAX_ROWS = 30_000
-"""Largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB."""
 
-MIN_SUGGESTED_TOLERANCE = 0.001
-"""Least tolerance that the error on too many distinct rows suggests."""
+MIN_SUGGESTED_TOLERANCE = 0.001  # least tolerance that the error on too many distinct rows suggests
 
 
-def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: float = 0.0) -> IntArray:
+def prior_clusters(
+    # (n, m): rows are probabilities. With a `DrawnPrior`, the divergence of two records is the mean over its draws, or
+    # the largest.
+    prior: FloatArray,
+    j: float,  # largest divergence, in units of `base`
+    base: float = 2.0,  # base of the divergence's logarithm
+    # Distinct rows within this divergence of another one, in units of `base`, are clustered together with it; at most
+    # `j / 4`. With 0, each distinct row is clustered on its own.
+    tolerance: float = 0.0,
+) -> IntArray:
     """Clusters of records, such that the priors of any two members diverge by at most j.
 
     Complete-linkage agglomerative clustering on the pairwise Jensen-Shannon divergence of the prior rows, cut at j: the two
     clusters with the smallest largest divergence between members are merged, repeatedly, while that is at most j.
 
-    Parameters
-    ----------
-    prior : float array, shape (n, m)
-        Rows are probabilities. With a `DrawnPrior`, the divergence of two records is the mean over its draws, or the largest.
-    j : float
-        Largest divergence, in units of ``base``.
-    base : float
-        Base of the divergence's logarithm.
-    tolerance : float
-        Distinct rows within this divergence of another one, in units of ``base``, are clustered together with it; at most
-        ``j / 4``. With 0, each distinct row is clustered on its own.
+    Returns int array, shape (n,): cluster of each record, numbered from 0 in the order of first records.
 
-    Returns
-    -------
-    int array, shape (n,)
-        Cluster of each record, numbered from 0 in the order of first records.
-
-    Raises
-    ------
-    ValueError
-        If more than `MAX_ROWS` rows remain to be clustered.
-
-    Notes
-    -----
     Amiri et al., Appl. Sci. 13:4091 (2023), Algorithm 1, step 1. The distinct rows are clustered, in lexicographic order, so that
     neither the order of the records nor the number of equal rows matters. Equal rows diverge by 0 and equally from all others;
     clustering all records would merge them first, and then do the same. Pairs of equal divergence are merged in SciPy's order,
@@ -127,21 +113,11 @@ def _way_out(j: float, tolerance: float) -> str:
 
 
 class Leaders(NamedTuple):
-    """Rows that represent rows near them.
+    """Rows that represent rows near them."""
 
-    Attributes
-    ----------
-    rows : int array, shape (l,)
-        The leaders.
-    leader_of : int array, shape (u,)
-        Place in ``rows`` of each row's leader.
-    radius : float array, shape (l,)
-        Largest root divergence of a leader's rows from it, in root bits.
-    """
-
-    rows: IntArray
-    leader_of: IntArray
-    radius: FloatArray
+    rows: IntArray  # (l,): the leaders
+    leader_of: IntArray  # (u,): place in `rows` of each row's leader
+    radius: FloatArray  # (l,): largest root divergence of a leader's rows from it, in root bits
 
 
 def assign_leaders(rows: FloatArray, tolerance: float, blocks: int = 1) -> Leaders:
@@ -169,29 +145,20 @@ def assign_leaders(rows: FloatArray, tolerance: float, blocks: int = 1) -> Leade
     return Leaders(leaders, leader_of, radius)
 
 
-def pairwise_divergence(rows: FloatArray, most: float = np.inf, radius: FloatArray | None = None) -> FloatArray:
+def pairwise_divergence(
+    rows: FloatArray,  # (u, m): distributions
+    most: float = np.inf,  # the limit, in bits
+    # (u,), optional: adds to the root divergence: the result is `(sqrt(JS) + r + r')^2`
+    radius: FloatArray | None = None,
+) -> FloatArray:
     """Jensen-Shannon divergence of each pair of rows, in bits, or a lower bound where that is over a limit.
 
     ``JS(p, q) = 1 + sum_s (p log p + q log q - (p + q) log(p + q)) / 2``, summed over the values that have positive probability
     in both rows. It is at least ``1 - sum_s sqrt(p q)``, since ``h(x) <= 2 sqrt(x (1 - x))`` bits. A pair whose lower bound is
     over ``most`` gets the bound, which takes no logarithm: complete linkage cut at ``most`` does not distinguish larger numbers.
 
-    Parameters
-    ----------
-    rows : float array, shape (u, m)
-        Distributions.
-    most : float
-        The limit, in bits.
-    radius : float array, shape (u,), optional
-        Adds to the root divergence: the result is ``(sqrt(JS) + r + r')^2``.
+    Returns float array, shape (u (u - 1) / 2,): condensed, as SciPy takes it.
 
-    Returns
-    -------
-    float array, shape (u (u - 1) / 2,)
-        Condensed, as SciPy takes it.
-
-    Notes
-    -----
     Cost: O(u^2 m). `foreknow.models.divergence.jensen_shannon` would take most of the u^2 m logarithms for nothing, and allocate
     an array of shape (u, u, m).
     """
@@ -236,28 +203,16 @@ def _divergence(p: FloatArray, q: FloatArray, p_log_p: FloatArray, q_log_q: Floa
 
 @dataclass(frozen=True, eq=False)
 class Cluster:
-    """Records of one cluster, at least k.
+    """Records of one cluster, at least k."""
 
-    Attributes
-    ----------
-    records : Summary
-        Each record as a group of its own; its ``table`` is the view.
-    people : People
-        The respondents.
-    points : float array, shape (n, D)
-        Coordinates of the records, by `foreknow.models.tables.distance.points`.
-    order : int array, shape (n,)
-        The records in `nearest_point_order`.
-    """
-
-    records: Summary
-    people: People
-    points: FloatArray
-    order: IntArray
+    records: Summary  # each record as a group of its own; its `table` is the view
+    people: People  # the respondents
+    points: FloatArray  # (n, D): coordinates of the records, by `foreknow.models.tables.distance.points`
+    order: IntArray  # (n,): the records in `nearest_point_order`
 
 
+# Group of each record within its cluster, 0 to g - 1 or -1, and notes
 type ClusterGrouping = tuple[IntArray, Sequence[str]]
-"""Group of each record within its cluster, 0 to g - 1 or -1, and notes."""
 
 
 def check_cluster_settings(owner: str, j: Any, base: Any, judged: Any, tolerance: Any) -> None:
@@ -272,30 +227,15 @@ def check_cluster_settings(owner: str, j: Any, base: Any, judged: Any, tolerance
 
 def group_clusters(
     view: View,
-    prior: FloatArray,
-    cluster: IntArray,
-    k: int,
-    requirement: GroupPredicate,
-    group_cluster: Callable[[Cluster], ClusterGrouping],
+    prior: FloatArray,  # (n, m)
+    cluster: IntArray,  # (n,): cluster of each record, by `prior_clusters`
+    k: int,  # least number of records of a cluster
+    requirement: GroupPredicate,  # requirement that every group satisfies
+    group_cluster: Callable[[Cluster], ClusterGrouping],  # groups one cluster
+    # If True, groups that fail against the published table are merged within their cluster (`enforce_on_published`)
     enforced_on_published: bool,
 ) -> Grouping:
-    """Group each cluster of at least k records on its own, and suppress the records of all others.
-
-    Parameters
-    ----------
-    view : View
-    prior : float array, shape (n, m)
-    cluster : int array, shape (n,)
-        Cluster of each record, by `prior_clusters`.
-    k : int
-        Least number of records of a cluster.
-    requirement : GroupPredicate
-        Requirement that every group satisfies.
-    group_cluster : callable
-        Groups one cluster.
-    enforced_on_published : bool
-        If True, groups that fail against the published table are merged within their cluster (`enforce_on_published`).
-    """
+    """Group each cluster of at least k records on its own, and suppress the records of all others."""
     records = summarize_records(view, prior, requirement.reads_members or enforced_on_published)
     summaries = records if requirement.reads_members else replace(records, members=None)
     coordinates = points(view.people)
@@ -334,15 +274,9 @@ def _suppression_notes(labels: IntArray, in_small_clusters: int, k: int) -> list
 
 @dataclass(frozen=True, eq=False)
 class WithinCluster(GroupPredicate):
-    """All members of a group are of one cluster, so that merging groups keeps their priors within j of each other.
+    """All members of a group are of one cluster, so that merging groups keeps their priors within j of each other."""
 
-    Parameters
-    ----------
-    cluster : int array, shape (n,)
-        Cluster of each record.
-    """
-
-    cluster: IntArray
+    cluster: IntArray  # (n,): cluster of each record
 
     sense: ClassVar[Sense] = "at most"
     bound: ClassVar[float] = 0.0

@@ -13,27 +13,17 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.notes import Note
 from foreknow.models.settings import check_kind, check_whole
 
-FIRST_LENGTHS = 8
-"""Number of lengths of a group that are evaluated together first."""
+FIRST_LENGTHS = 8  # number of lengths of a group that are evaluated together first
 
-MAX_STARTS = 16
-"""Largest number of first records that are evaluated together, after repeated failures."""
+MAX_STARTS = 16  # largest number of first records that are evaluated together, after repeated failures
 
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Groups grown along an order.
+    """Groups grown along an order."""
 
-    Attributes
-    ----------
-    groups : tuple of int array
-        Rows of each group, in the order.
-    left : int array
-        Rows in no group, in the order.
-    """
-
-    groups: tuple[IntArray, ...]
-    left: IntArray
+    groups: tuple[IntArray, ...]  # rows of each group, in the order
+    left: IntArray  # rows in no group, in the order
 
 
 def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patience: int | None = None) -> Growth:
@@ -58,8 +48,6 @@ def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patienc
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type, or the requirement is not bound to a view.
     ValueError
         If a row of the order is not a row of ``records`` or occurs twice, or patience is not a positive integer.
 
@@ -105,15 +93,7 @@ def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patienc
 
 
 def _checked_order(order: Any, n: int) -> IntArray:
-    """Order of some rows of n records as an array.
-
-    Raises
-    ------
-    TypeError
-        If it is not an int array.
-    ValueError
-        If it has not one axis, or a row is not from 0 to n - 1 or occurs twice.
-    """
+    """Order of some rows of n records as an array."""
     takes = "is an int array of distinct rows, as hilbert_order(view.people)"
     check_kind("grow", "order", order, np.ndarray, takes)
     if not np.issubdtype(order.dtype, np.integer):
@@ -133,24 +113,12 @@ def _checked_order(order: Any, n: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class RunningSums:
-    """Running sums of summaries along an order of n groups, from 0.
+    """Running sums of summaries along an order of n groups, from 0."""
 
-    Attributes
-    ----------
-    counts : int array, shape (n + 1, m + 1)
-        Running sums of the counts; those of the sizes are in the last column.
-    sums : float array, shape (n + 1, m + 1)
-        Running sums of the priors; those of the entropies are in the last column.
-    table : TableCounts
-        The table that the groups are part of.
-    members : GroupMembers, optional
-        Records of each group, in the order.
-    """
-
-    counts: IntArray
-    sums: FloatArray
-    table: TableCounts
-    members: GroupMembers | None
+    counts: IntArray  # (n + 1, m + 1): running sums of the counts; those of the sizes are in the last column
+    sums: FloatArray  # (n + 1, m + 1): running sums of the priors; those of the entropies are in the last column
+    table: TableCounts  # the table that the groups are part of
+    members: GroupMembers | None  # records of each group, in the order
 
     @classmethod
     def along(cls, groups: Summary, order: IntArray) -> "RunningSums":
@@ -200,8 +168,8 @@ def _first_group(
     return stop, stop
 
 
+# Number of nearest groups that are evaluated first for a leftover record; each further batch ends 8 times as far
 FIRST_CANDIDATES = 8
-"""Number of nearest groups that are evaluated first for a leftover record; each further batch ends 8 times as far."""
 
 LOOSENED = (
     "{records:,} leftover {records:record|records}, in {groups:,} {groups:group|groups} of their own, only satisfy "
@@ -210,23 +178,16 @@ LOOSENED = (
 
 
 def join_nearest(
-    records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate, distort: bool
+    records: Summary,  # every record as a group of its own
+    labels: IntArray,  # (n,): group of each record; -1 for leftovers
+    # (n,): position of each record in the order. The distance of a group is that of its nearest member.
+    rank: IntArray,
+    requirement: GroupPredicate,  # the requirement of the group with the added record
+    # If True, the record may be published with another value: among those with which the group satisfies, its own, else
+    # the most frequent one of the group
+    distort: bool,
 ) -> tuple[IntArray, IntArray, list[Note]]:
     """Put leftovers, one by one, into the nearest group along an order that then still satisfies the requirement.
-
-    Parameters
-    ----------
-    records : Summary
-        Every record as a group of its own.
-    labels : int array, shape (n,)
-        Group of each record; -1 for leftovers.
-    rank : int array, shape (n,)
-        Position of each record in the order. The distance of a group is that of its nearest member.
-    requirement : GroupPredicate
-        The requirement of the group with the added record.
-    distort : bool
-        If True, the record may be published with another value: among those with which the group satisfies, its own, else the
-        most frequent one of the group.
 
     Returns
     -------

@@ -33,8 +33,6 @@ def hilbert_order(people: People) -> IntArray:
 
     Raises
     ------
-    TypeError
-        If ``people`` is not a `People`.
     ValueError
         If a number is outside its domain.
 
@@ -72,8 +70,6 @@ def hilbert_index(points: Words, bits: int) -> Words:
 
     Raises
     ------
-    TypeError
-        If ``points`` is not an int array.
     ValueError
         If ``points`` has not two axes, a coordinate is out of range, or ``d * bits`` is over 64, so that the position exceeds one
         number; `foreknow.defenses.algorithms.hilbert.hilbert_words` has no such limit.

@@ -26,11 +26,6 @@ def nearest_point_order(people: People) -> IntArray:
         Row of each respondent, in order. Ties go to the lowest row. Squared distances with a relative difference of at most
         1e-12 (`TIE_TOLERANCE`) are ties, because sums of the same terms in another order differ by rounding.
 
-    Raises
-    ------
-    TypeError
-        If ``people`` is not a `People`.
-
     Notes
     -----
     BayFrame, section 5.2, steps 1 to 3. Exact: every step takes a nearest respondent of all that remain. Respondents with equal
@@ -86,38 +81,20 @@ def _order_of_points(codes: FloatArray, scale: Scale, first: int) -> IntArray:
 
 
 class PointTree(NamedTuple):
-    """A k-d tree (Bentley, CACM 18, 1975) whose bounding boxes shrink as points are removed.
+    """A k-d tree (Bentley, CACM 18, 1975) whose bounding boxes shrink as points are removed."""
 
-    Attributes
-    ----------
-    codes : float array, shape (b, d)
-        The points.
-    points : int array, shape (b,)
-        Numbers of the points; those of a node are contiguous.
-    starts, ends : int arrays, one entry per node
-        Range of ``points`` of a node; for a leaf, of its remaining points only.
-    child : int array
-        First child of a node, which the second child follows; -1 for a leaf.
-    parent : int array
-        Parent of a node; -1 for the root, node 0.
-    leaf : int array, shape (b,)
-        Leaf of each point.
-    low, high : float arrays, shape (nodes, d)
-        Bounding box of a node's remaining points.
-    lowest : int array
-        Lowest number of a node's remaining points; b if there is none.
-    """
-
-    codes: FloatArray
-    points: IntArray
+    codes: FloatArray  # (b, d): the points
+    points: IntArray  # (b,): numbers of the points; those of a node are contiguous
+    # starts, ends: one entry per node: range of `points` of a node; for a leaf, of its remaining points only
     starts: IntArray
     ends: IntArray
-    child: IntArray
-    parent: IntArray
-    leaf: IntArray
+    child: IntArray  # first child of a node, which the second child follows; -1 for a leaf
+    parent: IntArray  # parent of a node; -1 for the root, node 0
+    leaf: IntArray  # (b,): leaf of each point
+    # low, high (nodes, d): bounding box of a node's remaining points
     low: FloatArray
     high: FloatArray
-    lowest: IntArray
+    lowest: IntArray  # lowest number of a node's remaining points; b if there is none
 
 
 @compiled
@@ -213,11 +190,9 @@ def _distance_to_box(tree: PointTree, scale: Scale, target: FloatArray, node: in
     return total
 
 
-LEAF_SIZE = 8
-"""Largest number of points of a leaf."""
+LEAF_SIZE = 8  # largest number of points of a leaf
 
-TIE_TOLERANCE = 1e-12
-"""Largest relative difference of two squared distances that are tied; rounding errors are smaller."""
+TIE_TOLERANCE = 1e-12  # largest relative difference of two squared distances that are tied; rounding errors are smaller
 
 
 @compiled

@@ -18,41 +18,27 @@ from foreknow.models.settings import check_choice, check_whole
 
 type Leftovers = Literal["join", "suppress", "relax", "counterfeit"]
 
-RELAXATION_FACTOR = 1.25
-"""Factor by which a threshold is multiplied in each round of relaxation."""
+RELAXATION_FACTOR = 1.25  # factor by which a threshold is multiplied in each round of relaxation
 
-MIN_RELAXED_THRESHOLD = 1e-3
-"""Value from which relaxation starts for smaller thresholds."""
+MIN_RELAXED_THRESHOLD = 1e-3  # value from which relaxation starts for smaller thresholds
 
 
 @dataclass(frozen=True)
 class OrderedGrowth:
-    """Grow groups along an order, place the leftovers, and enforce the requirement on the published table.
+    """Grow groups along an order, place the leftovers, and enforce the requirement on the published table."""
 
-    Parameters
-    ----------
-    requirement : GroupPredicate
-        The requirement of every group, bound to the view.
-    loosened : tuple of GroupPredicate
-        For ``"relax"``: the requirement of the leftovers' own groups in each round; the last one is the loosest.
-    thresholds : str
-        Names of the thresholds that are loosened, for messages.
-    also : GroupPredicate, optional
-        The part of the requirement, besides k, that is not loosened.
-    leftovers, patience, judged
-        As in `foreknow.defenses.JSReduce`; ``"join"`` is ``"counterfeit"`` without changed values.
-    merge_several : bool
-        If True, a group that fails against the published table may be merged with several neighbours where no single one
-        suffices.
-    """
-
-    requirement: GroupPredicate
+    requirement: GroupPredicate  # the requirement of every group, bound to the view
+    # For `"relax"`: the requirement of the leftovers' own groups in each round; the last one is the loosest
     loosened: tuple[GroupPredicate, ...]
-    thresholds: str
-    also: GroupPredicate | None
+    thresholds: str  # names of the thresholds that are loosened, for messages
+    also: GroupPredicate | None  # the part of the requirement, besides k, that is not loosened
+    # leftovers, patience, judged: as in `foreknow.defenses.JSReduce`; `"join"` is `"counterfeit"` without changed
+    # values
     leftovers: Leftovers
     patience: int | None
     judged: Literal["published", "view"]
+    # If True, a group that fails against the published table may be merged with several neighbours where no single one
+    # suffices
     merge_several: bool
 
     def __call__(self, view: View, prior: FloatArray, order: IntArray) -> Grouping:
@@ -134,8 +120,7 @@ def loosened(start: float, end: float) -> list[float]:
     return [start * RELAXATION_FACTOR**i for i in range(1, steps + 2)]
 
 
-MAX_PARTNERS = 32
-"""Largest number of nearest groups that are tried as partners of a failing group."""
+MAX_PARTNERS = 32  # largest number of nearest groups that are tried as partners of a failing group
 
 MERGED = (
     "{groups:,} {groups:group was|groups were} merged with a neighbour, so that {groups:it satisfies|they satisfy} the "
@@ -145,7 +130,15 @@ NOT_SAVED = "{records:,} {records:record|records} of groups that no merging save
 
 
 def enforce_on_published(
-    records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate, several: bool = False
+    records: Summary,  # every record as a group of its own
+    labels: IntArray,  # (n,): group of each record; -1 for suppressed records
+    # (n,): position of each record in the order along which groups were grown. The position of a group is that of its
+    # first member.
+    rank: IntArray,
+    requirement: GroupPredicate,  # the requirement of every published group
+    # If True, a failing group without a single partner is merged with the smallest number of nearest groups that
+    # together satisfy
+    several: bool = False,
 ) -> tuple[IntArray, list[Note]]:
     """Merge or suppress groups until all satisfy the requirement against the table that is published.
 
@@ -155,29 +148,12 @@ def enforce_on_published(
     published table has changed. Requirements that protect rare values fail again as long as a record with one of these values
     is published; for such requirements, merging with several groups is better.
 
-    Parameters
-    ----------
-    records : Summary
-        Every record as a group of its own.
-    labels : int array, shape (n,)
-        Group of each record; -1 for suppressed records.
-    rank : int array, shape (n,)
-        Position of each record in the order along which groups were grown. The position of a group is that of its first
-        member.
-    requirement : GroupPredicate
-        The requirement of every published group.
-    several : bool
-        If True, a failing group without a single partner is merged with the smallest number of nearest groups that together
-        satisfy.
+    Cost: O(n m) per round, and O(m) for each failing group and each partner that is tried.
 
     Returns
     -------
     labels : int array, shape (n,)
     notes : list of Note
-
-    Notes
-    -----
-    Cost: O(n m) per round, and O(m) for each failing group and each partner that is tried.
     """
     merged = suppressed = 0
     labels = _renumbered(labels)

@@ -45,8 +45,8 @@ class PosteriorBound(Requirement):
 
     Raises
     ------
-    ValueError, TypeError
-        If a setting is of the wrong kind or out of range. When bound, if the set is not in the view's domain or is all of it.
+    ValueError
+        When bound, if the set is not in the view's domain or is all of it.
 
     Notes
     -----
@@ -119,9 +119,9 @@ class PosteriorBound(Requirement):
         return MemberPredicate(self, BeliefLevel(rows, self.estimator, _largest(self.quantity, 1), sensitive_set))
 
 
+# Gain of the adversary on each of k group members, shape `(k,)`, from their posteriors `(k, c)`, their rows in the view
+# `(k,)` and the value shares of their groups `(k, c)`
 type Gain = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
-"""Gain of the adversary on each of k group members, shape ``(k,)``, from their posteriors ``(k, c)``, their rows in the view
-``(k,)`` and the value shares of their groups ``(k, c)``."""
 
 
 def _largest(quantity: str, classes: int) -> Gain:
@@ -163,9 +163,8 @@ class BTPrivacy(Requirement):
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting is of the wrong kind or out of range. When bound, if the bandwidth names an attribute that is no
-        quasi-identifier, or the hierarchy lacks a sensitive value.
+    ValueError
+        When bound, if the bandwidth names an attribute that is no quasi-identifier, or the hierarchy lacks a sensitive value.
 
     Notes
     -----
@@ -279,21 +278,11 @@ def _check_positive(what: str, number: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class SmoothedDivergence:
-    """Jensen-Shannon divergence of posteriors from the prior, both smoothed over near values.
+    """Jensen-Shannon divergence of posteriors from the prior, both smoothed over near values."""
 
-    Attributes
-    ----------
-    prior : float array, shape (n, m)
-        Smoothed prior of each record of the view.
-    weights : float array, shape (m, m)
-        Smoothing matrix, by `smoothing_weights`.
-    base : float
-        Base of the logarithm.
-    """
-
-    prior: FloatArray
-    weights: FloatArray
-    base: float
+    prior: FloatArray  # (n, m): smoothed prior of each record of the view
+    weights: FloatArray  # (m, m): smoothing matrix, by `smoothing_weights`
+    base: float  # base of the logarithm
 
     @classmethod
     def from_prior(cls, prior: FloatArray, weights: FloatArray, base: float) -> "SmoothedDivergence":
@@ -343,23 +332,12 @@ def _smoothed(rows: FloatArray, weights: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class BeliefLevel:
-    """Largest gain on a member of each group; one problem holds all groups of a batch.
+    """Largest gain on a member of each group; one problem holds all groups of a batch."""
 
-    Parameters
-    ----------
-    prior : float array, shape (n, c)
-        Prior of each record of the view over c classes.
-    estimator : Estimator
-        Posterior estimator.
-    gain : Gain
-        Gain on each member.
-    sensitive_set : SensitiveSet, optional
-        Makes two classes, a sensitive set and its complement. By default every value is a class.
-    """
-
-    prior: FloatArray
-    estimator: Estimator
-    gain: Gain
+    prior: FloatArray  # (n, c): prior of each record of the view over c classes
+    estimator: Estimator  # posterior estimator
+    gain: Gain  # gain on each member
+    # Makes two classes, a sensitive set and its complement. By default every value is a class.
     sensitive_set: SensitiveSet | None = None
 
     def __call__(self, summary: Summary, members: GroupMembers) -> FloatArray:

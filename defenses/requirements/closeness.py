@@ -30,7 +30,7 @@ class TCloseness(GroupPredicate):
     Raises
     ------
     ValueError
-        If a setting is out of range. When evaluated, if the hierarchy lacks a sensitive value.
+        When evaluated, if the hierarchy lacks a sensitive value.
 
     Notes
     -----
@@ -163,11 +163,6 @@ class BasicBetaLikeness(GroupPredicate):
     beta : float
         At least 0, finite.
 
-    Raises
-    ------
-    ValueError
-        If beta is out of range.
-
     Notes
     -----
     The gain is relative, unlike the distance of t-closeness, so that rare values are protected as frequent ones are. Losses
@@ -210,11 +205,6 @@ class BetaLikeness(GroupPredicate):
     ----------
     beta : float
         At least 0, finite.
-
-    Raises
-    ------
-    ValueError
-        If beta is out of range.
 
     Notes
     -----
@@ -278,11 +268,6 @@ class JSimilarity(GroupPredicate):
     base : float
         Base of the logarithm, above 1. JS-reduce names none and cites Lin (1991), where it is 2. A bound of 0.6 nats equals
         0.87 bits.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range.
 
     Notes
     -----

@@ -21,11 +21,6 @@ class KAnonymity(GroupPredicate):
     k : int
         At least 1.
 
-    Raises
-    ------
-    ValueError
-        If k is not a whole number of at least 1.
-
     Notes
     -----
     Monotone: sizes add. Exact. Cost of a level: O(1) for each group.
@@ -69,11 +64,6 @@ class DistinctDiversity(GroupPredicate):
     l : int
         At least 1.
 
-    Raises
-    ------
-    ValueError
-        If l is not a whole number of at least 1.
-
     Notes
     -----
     Monotone: a union has every value of its parts. Exact. Cost of a level: O(m) for each group.
@@ -115,11 +105,6 @@ class FrequencyDiversity(GroupPredicate):
     ----------
     l : float
         At least 1; it may be fractional.
-
-    Raises
-    ------
-    ValueError
-        If l is out of range.
 
     Notes
     -----
@@ -168,11 +153,6 @@ class EntropyDiversity(GroupPredicate):
     l : float
         At least 1; it may be fractional. It is a number of equally likely values.
 
-    Raises
-    ------
-    ValueError
-        If l is out of range.
-
     Notes
     -----
     Monotone: entropy is concave, and the shares of a union are a mean of its parts' shares. Exact. Cost of a level: O(m) for
@@ -219,11 +199,6 @@ class RecursiveDiversity(GroupPredicate):
         Above 0.
     l : int
         At least 1. With fewer than l distinct values the right side is 0 and the group fails.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range.
 
     Notes
     -----

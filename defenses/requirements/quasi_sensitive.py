@@ -43,9 +43,7 @@ class QSDiversity(Requirement):
     Raises
     ------
     ValueError
-        If a setting is out of range. When bound, if the view lacks the column of items.
-    TypeError
-        If ``linking`` is not a Linking, or ``as_printed`` not a bool.
+        When bound, if the view lacks the column of items.
 
     Notes
     -----
@@ -146,9 +144,7 @@ class QSCloseness(Requirement):
     Raises
     ------
     ValueError
-        If a setting is out of range. When bound, if the view lacks the column of items.
-    TypeError
-        If ``linking`` is not a Linking.
+        When bound, if the view lacks the column of items.
 
     Notes
     -----
@@ -214,11 +210,10 @@ class QSCloseness(Requirement):
         return MemberPredicate(self, distances)
 
 
+# Largest belief that counts as 0: adding and removing records leaves rounding errors of this size
 NEGLIGIBLE_BELIEF = 1e-12
-"""Largest belief that counts as 0: adding and removing records leaves rounding errors of this size."""
 
-UNBOUNDED_L = 2**62
-"""Stands for an unbounded l: the largest l of a row that is (c, l)-diverse for every l."""
+UNBOUNDED_L = 2**62  # stands for an unbounded l: the largest l of a row that is (c, l)-diverse for every l
 
 
 @compiled

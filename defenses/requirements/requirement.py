@@ -13,11 +13,11 @@ from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.settings import check_kind
 
+# Largest distance by which a level may miss its bound and still satisfy: it absorbs rounding errors
 LEVEL_TOLERANCE = 1e-9
-"""Largest distance by which a level may miss its bound and still satisfy: it absorbs rounding errors."""
 
+# Relation of a level to its bound. "below" is strict and has no tolerance.
 type Sense = Literal["at least", "at most", "below"]
-"""Relation of a level to its bound. "below" is strict and has no tolerance."""
 
 
 def check_summary(requirement: object, summary: Summary) -> None:
@@ -276,8 +276,6 @@ def all_of(*requirements: Requirement) -> Requirement:
     ------
     ValueError
         If there is no requirement.
-    TypeError
-        If an argument is not a requirement.
     """
     parts = AllOf(tuple(part for r in requirements for part in (r.parts if isinstance(r, AllOf) else (r,))))
     return parts.parts[0] if len(parts.parts) == 1 else parts
@@ -299,21 +297,13 @@ def any_of(*requirements: Requirement) -> Requirement:
     ------
     ValueError
         If there is no requirement.
-    TypeError
-        If an argument is not a requirement.
     """
     parts = AnyOf(tuple(part for r in requirements for part in (r.parts if isinstance(r, AnyOf) else (r,))))
     return parts.parts[0] if len(parts.parts) == 1 else parts
 
 
 def check_predicate(owner: str, requirement: object) -> GroupPredicate:
-    """Return a requirement that can be evaluated on summaries.
-
-    Raises
-    ------
-    TypeError
-        If it is not a requirement, or it or one of its parts is not bound to a view.
-    """
+    """Return a requirement that can be evaluated on summaries."""
     check_requirement(owner, requirement)
     for part in requirement.parts if isinstance(requirement, Combination) else ():
         check_predicate(owner, part)
@@ -324,24 +314,16 @@ def check_predicate(owner: str, requirement: object) -> GroupPredicate:
     return requirement
 
 
+# Level of each of b groups, shape `(b,)`, from their summaries and their members
 type Measure = Callable[[Summary, GroupMembers], FloatArray]
-"""Level of each of b groups, shape ``(b,)``, from their summaries and their members."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MemberPredicate(GroupPredicate):
-    """Requirement bound to a view: its level is a function of the groups' members.
+    """Requirement bound to a view: its level is a function of the groups' members."""
 
-    Parameters
-    ----------
-    requirement : Requirement
-        The requirement before it was bound; repr, bound, sense and monotonicity are its own.
-    measure : Measure
-        Level of groups of the view's records.
-    """
-
-    requirement: Requirement
-    measure: Measure
+    requirement: Requirement  # the requirement before it was bound; repr, bound, sense and monotonicity are its own
+    measure: Measure  # level of groups of the view's records
 
     reads_prior: ClassVar[bool] = False
     reads_members: ClassVar[bool] = True
@@ -381,13 +363,7 @@ class MemberPredicate(GroupPredicate):
 
 
 def members_of(requirement: Requirement, summary: Summary) -> GroupMembers:
-    """Members of the groups of a batch.
-
-    Raises
-    ------
-    ValueError
-        If the summaries hold no members.
-    """
+    """Members of the groups of a batch."""
     if summary.members is None:
         raise ValueError(
             f"{requirement!r} reads who is in each group, and the summaries hold no members; make them by "

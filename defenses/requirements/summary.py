@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from foreknow.models import View
 
 
-LOG_FLOOR = 1e-300
-"""Smallest argument of a logarithm; it replaces 0, so that 0 log 0 is 0."""
+LOG_FLOOR = 1e-300  # smallest argument of a logarithm; it replaces 0, so that 0 log 0 is 0
 
 
 @equal_by_fields
@@ -33,13 +32,6 @@ class TableCounts:
         The sensitive domain, of m values.
     counts : int array, shape (m,)
         Number of records of the table with each value.
-
-    Raises
-    ------
-    TypeError
-        If counts are not an array.
-    ValueError
-        If there is not one count for each value.
     """
 
     values: tuple[Hashable, ...]
@@ -56,18 +48,10 @@ class TableCounts:
 
 
 class GroupMembers(NamedTuple):
-    """Records of each group of a batch of b groups.
+    """Records of each group of a batch of b groups."""
 
-    Attributes
-    ----------
-    records : int array
-        Rows of the view, group by group.
-    starts : int array, shape (b + 1,)
-        Position in ``records`` of each group's first record, and last the number of records.
-    """
-
-    records: IntArray
-    starts: IntArray
+    records: IntArray  # rows of the view, group by group
+    starts: IntArray  # (b + 1,): position in `records` of each group's first record, and last the number of records
 
     def select(self, which: "IntArray | BoolArray | slice") -> "GroupMembers":
         """Members of the selected groups."""
@@ -109,11 +93,6 @@ class Summary:
         The table that the groups are part of.
     members : GroupMembers, optional
         Records of each group, for requirements that read them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an array has the wrong type or shape. Values are not checked.
     """
 
     size: IntArray
@@ -200,8 +179,6 @@ def prior_of(view: View, prior: ArrayLike) -> FloatArray:
     ------
     ValueError
         If it has not one row per record and one column per value, or a row is not a distribution.
-    TypeError
-        If ``view`` is not a View, or the prior has entries that are not numbers.
     """
     check_kind("prior_of", "view", view, View, "is a View; make one by View(frame, schema)")
     if isinstance(prior, DrawnPrior):
@@ -269,8 +246,6 @@ def summarize_groups(records: Summary, labels: IntArray, table: TableCounts | No
 
     Raises
     ------
-    TypeError
-        If ``records`` is not a Summary, or labels are not an int array.
     ValueError
         If there is not one label for each record, or a group has no record.
     """

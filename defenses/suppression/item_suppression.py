@@ -59,13 +59,6 @@ class SuppressedItems:
         - ``nodes``, the number of removals examined; ``seconds``, the time of the search;
         - ``first_cost`` and ``first_seconds``: T of the first solution, and the time after which it was found. NaN where no search
           was needed, or no solution was found in time and every item is removed.
-
-    Raises
-    ------
-    TypeError
-        If ``release`` is not an `ItemRelease`, or ``groups`` not a DataFrame.
-    ValueError
-        If a column is missing.
     """
 
     release: ItemRelease
@@ -111,10 +104,8 @@ class ItemSuppression:
 
     Raises
     ------
-    TypeError
-        If the requirement has a part that is not about labels; when called, if the argument is not a `Release`.
     ValueError
-        If a setting is out of its range, or parts of the requirement have different linkings.
+        When called, if the argument is not a `Release`.
     Infeasible
         When called, if a group satisfies after none of the removals examined, nor after the removal of all items.
 
@@ -214,15 +205,7 @@ class ItemSuppression:
 
 
 def _label_requirements(requirement: Requirement) -> tuple[LabelRequirement, ...]:
-    """Parts of a requirement on labels.
-
-    Raises
-    ------
-    TypeError
-        If the requirement, or a part of it, is not about labels.
-    ValueError
-        If its parts have different linkings.
-    """
+    """Parts of a requirement on labels."""
     parts = requirement.parts if isinstance(requirement, AllOf) else (requirement,)
     known = tuple(part for part in parts if isinstance(part, QSDiversity | QSCloseness))
     if not known or len(known) < len(parts):
@@ -242,11 +225,6 @@ def _removed_cells(search: RunningSearch, where: str, parts: tuple[LabelRequirem
     """Cells to remove: the best solution, shape ``(s,)``; all cells if there is none and the removal of all satisfies.
 
     ``where`` names the group in messages; ``parts`` are the requirements of the search.
-
-    Raises
-    ------
-    Infeasible
-        If there is no solution, and the removal of all cells does not satisfy.
     """
     if search.best is not None:
         return search.best
@@ -280,6 +258,7 @@ def _level(part: LabelRequirement, work: LabelWorkspace, priors: Iterator[FloatA
     return float(label_distance(work.belief, next(priors)))
 
 
+# Columns of `SuppressedItems.groups`
 COLUMNS = (
     "group",
     "members",
@@ -293,7 +272,6 @@ COLUMNS = (
     "first_cost",
     "first_seconds",
 )
-"""Columns of `SuppressedItems.groups`."""
 
 
 def group_report(group_items: GroupItems, published: Items, searches: Mapping[int, TimedSearch]) -> pd.DataFrame:
@@ -327,19 +305,14 @@ def removal_cost(before: ArrayLike, after: ArrayLike) -> float:
     ``1 / w + ... + 1 / (u + 1)``, whichever items are removed. T is the sum over the records, divided by the same sum for u = 0;
     it is 0 where there is no item.
 
+    Returns float: from 0 to 1. Cost: O(k + w).
+
+    P. Shi, L. Xiong, B. Fung, CIKM 2010, Equation 1.
+
     Parameters
     ----------
     before, after : int array, shape (k,)
         Number of items of each record before and after. Not checked: ``after <= before``.
-
-    Returns
-    -------
-    float
-        From 0 to 1. Cost: O(k + w).
-
-    Notes
-    -----
-    P. Shi, L. Xiong, B. Fung, CIKM 2010, Equation 1.
 
     Examples
     --------
@@ -417,8 +390,6 @@ def publish_items(
 
     Raises
     ------
-    TypeError
-        If an argument is of the wrong kind.
     ValueError, Infeasible
         As `publish` and `ItemSuppression` raise them. Then nothing is published.
 

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
-from foreknow.defenses.requirements.summary import prior_of
+from foreknow.defenses.publish import SizedDefense
+from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.models import Grouping, Release, View
 from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import FloatArray, IntArray, compiled
@@ -20,7 +20,7 @@ from foreknow.models.tables.sensitive_set import as_sensitive_values, sensitive_
 
 @equal_by_fields
 @dataclass(frozen=True)
-class Anatomy:
+class Anatomy(SizedDefense):
     """Groups of at least l records with l different values, published without the link between records and values.
 
     Each step of the algorithm makes a group of one record of each of the l most frequent values. Without a sensitive set, no two
@@ -108,18 +108,12 @@ class Anatomy:
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, and the past releases do not matter."""
-        prior_of(view, prior)
-        check_size("l", self.l, view)
+        self.checked_prior(view, prior)
         classes = value_classes("Anatomy", view, self.sensitive_set, self.bound != "each", self.bound == "all")
         self._check_eligible(view, classes)
         rng = None if self.deterministic else as_generator("Anatomy", self.rng, optional=True)
         order = hilbert_order(view.people) if rng is None else rng.permutation(len(view))
         return Grouping(create_groups(classes[view.sensitive], order, int(self.l), rng), bucketized=self.bucketized)
-
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a group, l."""
-        return int(self.l)
 
     def _check_eligible(self, view: View, classes: IntArray) -> None:
         """Raise Infeasible if a class of values has more than one in l records."""

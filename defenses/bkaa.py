@@ -5,20 +5,15 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from foreknow.defenses.algorithms.nearest_point import nearest_point_order
-from foreknow.defenses.algorithms.ordered_growth import Leftovers, OrderedGrowth, check_growing, loosened
+from foreknow.defenses.algorithms.ordered_growth import GrowingDefense, Leftovers, loosened
 from foreknow.defenses.requirements.closeness import BasicBetaLikeness, BetaLikeness, JSimilarity
 from foreknow.defenses.requirements.diversity import KAnonymity
-from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
-from foreknow.defenses.requirements.summary import prior_of
-from foreknow.models import Grouping, Release, View
-from foreknow.models.arrays import FloatArray
+from foreknow.defenses.requirements.requirement import Requirement, all_of
 from foreknow.models.settings import check_flag
-
-LEFTOVERS: tuple[Leftovers, ...] = ("join", "suppress", "relax", "counterfeit")  # treatments of leftovers
 
 
 @dataclass(frozen=True)
-class BKAA:
+class BKAA(GrowingDefense):
     """Grow groups along the nearest-point order until they are k-anonymous, beta-like and J-similar in the revised priors.
 
     Parameters
@@ -87,45 +82,19 @@ class BKAA:
     patience: int | None = None
     judged: Literal["published", "view"] = "published"
 
-    weighs_beliefs: ClassVar[bool] = True
-    """The groups depend on the prior: J-similarity bounds its divergence within a group."""
+    _treatments: ClassVar[tuple[Leftovers, ...]] = ("join", "suppress", "relax", "counterfeit")
+    _bounded: ClassVar[str] = "beta"
+    _merges_several: ClassVar[bool] = True
+    _order = staticmethod(nearest_point_order)
 
     def __post_init__(self) -> None:
-        check_growing("BKAA", self.k, self.leftovers, LEFTOVERS, self.patience, self.judged)
         check_flag("BKAA", "enhanced", self.enhanced)
         if self.beta is None:
             raise ValueError("BKAA: beta is None; it is a bound of beta-likeness, over 0. Without it, take JSReduce.")
-        self.requirement  # noqa: B018 - its parts check beta, j, base and also
+        super().__post_init__()
 
-    @property
-    def requirement(self) -> Requirement:
-        """Requirement of every group."""
-        return self._requirement(self.beta, self.j, self.also)
-
-    @property
-    def smallest(self) -> int:
-        """Smallest number of records of a group, k."""
-        return int(self.k)
-
-    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view, given the revised prior, shape ``(n, m)``; rows are probabilities."""
-        rows = prior_of(view, prior)
-        check_size("k", self.k, view)
-        also = None if self.also is None else self.also.bind(view, rows)
-        js = loosened(self.j, math.log(rows.shape[1], self.base))
-        betas = loosened(self.beta, math.log(len(view)) if self.enhanced else len(view) - 1)
-        rounds = [*((self.beta, j) for j in js[:-1]), *((beta, js[-1]) for beta in betas), (None, js[-1])]
-        growth = OrderedGrowth(
-            self._requirement(self.beta, self.j, also).bind(view, rows),
-            tuple(self._requirement(beta, j, also).bind(view, rows) for beta, j in rounds),
-            "beta and j",
-            also,
-            self.leftovers,
-            self.patience,
-            self.judged,
-            merge_several=True,
-        )
-        return growth(view, rows, nearest_point_order(view.people))
+    def _looser(self, n: int) -> list[float | None]:
+        return [*loosened(self.beta, math.log(n) if self.enhanced else n - 1), None]
 
     def _requirement(self, beta: float | None, j: float, also: Requirement | None) -> Requirement:
         likeness = BetaLikeness if self.enhanced else BasicBetaLikeness

@@ -8,9 +8,10 @@ import numpy as np
 import scipy
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
+from foreknow.defenses.publish import SizedDefense
 from foreknow.defenses.requirements.belief_bounds import PosteriorBound
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, check_size
-from foreknow.defenses.requirements.summary import prior_of, summarize_groups, summarize_records
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible
+from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.models import Auto, Grouping, Release, View
 from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
@@ -30,7 +31,7 @@ from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_valu
 
 @equal_by_fields
 @dataclass(frozen=True)
-class ForegroundSafe:
+class ForegroundSafe(SizedDefense):
     """Group each sensitive record with records of similar odds, until mining the groups gives no belief over 1/r.
 
     A sensitive record has a value of the sensitive set. It is grouped with the r - 1 most similar other records: in each attribute
@@ -126,18 +127,9 @@ class ForegroundSafe:
         check_whole("ForegroundSafe", "support", self._min_support, "records")
         check_flag("ForegroundSafe", "bucketized", self.bucketized)
         check_flag("ForegroundSafe", "deterministic", self.deterministic)
-        if isinstance(self.fit, type) or not callable(self.fit):
-            raise TypeError(
-                f"ForegroundSafe: fit is {self.fit!r}; it is a Fitting with its settings, as ExpectationMaximization()."
-            )
         object.__setattr__(self, "sensitive_set", as_sensitive_values("ForegroundSafe", self.sensitive_set))
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundSafe", self.attribute_sets))
         object.__setattr__(self, "rng", stored_generator("ForegroundSafe", self.rng, self.deterministic))
-
-    @property
-    def smallest(self) -> int:
-        """Smallest number of records of a group, r."""
-        return int(self.r)
 
     @property
     def _min_support(self) -> int:
@@ -145,7 +137,7 @@ class ForegroundSafe:
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, is checked and not used."""
-        prior_of(view, prior)
+        self.checked_prior(view, prior)
         sensitive_set = SensitiveSet.within(view.schema.values, self.sensitive_set, "ForegroundSafe")
         in_set = sensitive_set.classes[view.sensitive] == 0
         self._check_eligible(view, in_set)
@@ -179,9 +171,8 @@ class ForegroundSafe:
         return log_odds_points(sets, in_set, among_equals)
 
     def _check_eligible(self, view: View, in_set: BoolArray) -> None:
-        """Raise Infeasible if r is larger than the view, or the share of sensitive records is over 1/r."""
+        """Raise Infeasible if the share of sensitive records is over 1/r."""
         n, holders = len(view), int(in_set.sum())
-        check_size("r", self.r, view)
         if holders * self.r > n:
             raise Infeasible(
                 Advice(

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.negative_rules import check_mining_settings, negative_rules
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
-from foreknow.defenses.requirements.summary import prior_of
+from foreknow.defenses.publish import SizedDefense
+from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.models import Grouping, Release, View
 from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
@@ -21,7 +21,7 @@ from foreknow.models.settings import as_generator, check_flag, check_whole, stor
 
 @equal_by_fields
 @dataclass(frozen=True)
-class Injector:
+class Injector(SizedDefense):
     """Buckets that are diverse under the negative rules of the view, which the defense mines first.
 
     A bucket shows at least l values, each once. Each of its records has at least l possible values: for each of these there is an
@@ -95,7 +95,7 @@ class Injector:
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view into buckets; the prior, shape ``(n, m)``, and the past releases do not matter."""
-        prior_of(view, prior)
+        self.checked_prior(view, prior)
         self._check_eligible(view)
         rules = negative_rules(view, self.min_confidence, self.min_expectation, self.terms)
         rng = None if self.deterministic else as_generator("Injector", self.rng, optional=True)
@@ -117,14 +117,8 @@ class Injector:
         notes = (Note(kind, records=suppressed),) if suppressed else ()
         return Grouping(labels, notes=notes, bucketized=True)
 
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a bucket, l."""
-        return int(self.l)
-
     def _check_eligible(self, view: View) -> None:
-        """Raise Infeasible if the view has fewer than l records, or a value more than one in l of them."""
-        check_size("l", self.l, view)
+        """Raise Infeasible if a value has more than one in l records."""
         counts = np.bincount(view.sensitive)
         most = int(counts.max())
         if most * self.l > len(view):

@@ -1,17 +1,11 @@
 """k-anonymity-primacy: groups of k near records within clusters of similar priors, made beta-like by swaps."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.algorithms.clustering import (
-    Cluster,
-    ClusterGrouping,
-    check_cluster_settings,
-    group_clusters,
-    prior_clusters,
-)
+from foreknow.defenses.algorithms.clustering import Cluster, ClusterGrouping, ClusteringDefense
 from foreknow.defenses.algorithms.group_index import (
     GroupLimits,
     Partition,
@@ -22,15 +16,13 @@ from foreknow.defenses.algorithms.group_index import (
 )
 from foreknow.defenses.requirements.closeness import BetaLikeness
 from foreknow.defenses.requirements.diversity import KAnonymity
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, all_of, check_size
-from foreknow.defenses.requirements.summary import TableCounts, prior_of
-from foreknow.models import Grouping, Release, View
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, all_of
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.tables.distance import Scale, scale, squared_distance
 
 
 @dataclass(frozen=True)
-class KPrimacy:
+class KPrimacy(ClusteringDefense):
     """Clusters of records with similar priors; in each cluster, groups of k near records that are made beta-like.
 
     1. Records are clustered so that the priors of any two members of a cluster diverge by at most j (`prior_clusters`).
@@ -94,43 +86,19 @@ class KPrimacy:
     judged: Literal["published", "view"] = "published"
     tolerance: float = 0.0
 
-    weighs_beliefs: ClassVar[bool] = True
-    """The clusters depend on the prior."""
-
-    def __post_init__(self) -> None:
-        check_cluster_settings("KPrimacy", self.j, self.base, self.judged, self.tolerance)
-        self.requirement  # noqa: B018 - it checks k and beta
-
     @property
     def requirement(self) -> GroupPredicate:
         """Requirement that every group satisfies, apart from being of one cluster."""
         return all_of(KAnonymity(self.k), BetaLikeness(self.beta))
 
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a group, k."""
-        return int(self.k)
-
-    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view under the defender's revised prior, shape ``(n, m)``; the past releases do not matter."""
-        rows = prior_of(view, prior)
-        check_size("k", self.k, view)
-        cluster = prior_clusters(rows, self.j, self.base, self.tolerance)
-        is_published = self.judged == "published"
-        return group_clusters(view, rows, cluster, self.k, self.requirement, self._group_cluster, is_published)
-
-    def _group_cluster(self, cluster: Cluster) -> ClusterGrouping:
-        """Steps 2 and 3."""
-        values = cluster.records.counts.argmax(axis=1)
-        codes, lengths = cluster.people.quasi_identifiers, scale(cluster.people.schema)
-        limits = self._limits(cluster.records.table)
-        return primacy_groups(codes, lengths, cluster.points, values, cluster.order, limits), []
-
-    def _limits(self, table: TableCounts) -> GroupLimits:
-        """Largest beta-like shares, ``p (1 + min(beta, -ln p))``, with the tolerance of `BetaLikeness`."""
-        share = table.counts / table.counts.sum()
+    def _group_cluster(self, requirement: GroupPredicate, cluster: Cluster) -> ClusterGrouping:  # noqa: ARG002
+        """Steps 2 and 3. The largest beta-like shares are ``p (1 + min(beta, -ln p))``, with the tolerance of `BetaLikeness`."""
+        values, table = cluster.records.counts.argmax(axis=1), cluster.records.table.counts
+        share = table / table.sum()
         gain = np.minimum(self.beta, -np.log(np.where(share > 0, share, 1.0)))
-        return GroupLimits(int(self.k), share, np.inf, share * (1 + gain + LEVEL_TOLERANCE))
+        limits = GroupLimits(int(self.k), share, np.inf, share * (1 + gain + LEVEL_TOLERANCE))
+        codes, lengths = cluster.people.quasi_identifiers, scale(cluster.people.schema)
+        return primacy_groups(codes, lengths, cluster.points, values, cluster.order, limits), []
 
 
 SKIP, ADD = -1, -2

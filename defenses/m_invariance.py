@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
-from foreknow.defenses.requirements.summary import prior_of
+from foreknow.defenses.publish import SizedDefense
+from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
@@ -33,7 +33,7 @@ UNFIT = (
 
 @equal_by_fields
 @dataclass(frozen=True)
-class MInvariance:
+class MInvariance(SizedDefense):
     """Groups of at least m distinct sensitive values, each shown once, and the same for a respondent at every release.
 
     Parameters
@@ -115,16 +115,10 @@ class MInvariance:
                     "MInvariance: deterministic=True draws nothing, and rng is given; leave out one of them."
                 )
 
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a view, m."""
-        return int(self.m)
-
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:
         """Group a view after the releases so far; the prior, shape ``(n, m)``, does not matter."""
-        prior_of(view, prior)
+        self.checked_prior(view, prior)
         m, domain = int(self.m), len(view.schema.values)
-        check_size("m", m, view)
         if m > domain:
             raise Infeasible(
                 f"m is {m} and the sensitive domain has {domain} values; a group needs m different ones. Lower m."

@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.defenses.anatomy import value_classes
 from foreknow.defenses.mondrian import Mondrian
-from foreknow.defenses.publish import Defense
+from foreknow.defenses.publish import Defense, SizedDefense
 from foreknow.defenses.requirements.diversity import KAnonymity
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, Requirement
 from foreknow.defenses.requirements.summary import prior_of
@@ -32,7 +32,7 @@ FEW_IMITATED = (
 
 @equal_by_fields
 @dataclass(frozen=True)
-class MASK:
+class MASK(SizedDefense):
     """Groups made without reading sensitive values, then distorted where the sensitive set is too frequent.
 
     No group depends on a sensitive value, so that the grouping itself discloses nothing. A group violates if more than one in l
@@ -126,11 +126,6 @@ class MASK:
         values, changed = self._distorted_values(groups, classes, violating, share[imitated])
         notes = self._notes(changed, int(violating.sum()), len(imitated))
         return replace(grouping, values=values, notes=(*grouping.notes, *notes))
-
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a group, k."""
-        return int(self.k)
 
     def _grouping(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
         """The grouping before distortion."""

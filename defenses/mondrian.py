@@ -18,7 +18,6 @@ from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy
 from foreknow.models import Grouping, Release, View
 from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.settings import check_flag
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,6 @@ class Mondrian(RequirementDefense):
 
     def __post_init__(self) -> None:
         check_requirement("Mondrian", self.requirement)
-        check_flag("Mondrian", "strict", self.strict)
-        check_flag("Mondrian", "below_median", self.below_median)
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, matters only to requirements that depend on it."""

@@ -1,18 +1,11 @@
 """UHRA: groups within clusters of similar priors, refined to reduce the distances within groups."""
 
 from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from foreknow.defenses.algorithms.clustering import (
-    Cluster,
-    ClusterGrouping,
-    check_cluster_settings,
-    group_clusters,
-    prior_clusters,
-)
+from foreknow.defenses.algorithms.clustering import Cluster, ClusterGrouping, ClusteringDefense
 from foreknow.defenses.algorithms.group_index import (
     GroupLimits,
     Partition,
@@ -28,11 +21,11 @@ from foreknow.defenses.algorithms.group_index import (
 from foreknow.defenses.algorithms.growth import grow
 from foreknow.defenses.requirements.closeness import TCloseness
 from foreknow.defenses.requirements.diversity import KAnonymity
-from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, all_of, check_size
-from foreknow.defenses.requirements.summary import Summary, TableCounts, prior_of, summarize_groups
-from foreknow.models import Grouping, Hierarchy, Release, View
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, all_of
+from foreknow.defenses.requirements.summary import Summary, summarize_groups
+from foreknow.models import Hierarchy
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.settings import check_flag, check_kind, check_whole
+from foreknow.models.settings import check_flag, check_whole
 
 
 class GroupRule(NamedTuple):
@@ -44,7 +37,7 @@ class GroupRule(NamedTuple):
 
 
 @dataclass(frozen=True)
-class UHRA:
+class UHRA(ClusteringDefense):
     """Clusters of records with similar priors; groups grown in each cluster and refined by moves of records.
 
     1. Records are clustered so that the priors of any two members of a cluster diverge by at most j (`prior_clusters`).
@@ -127,18 +120,12 @@ class UHRA:
     judged: Literal["published", "view"] = "published"
     tolerance: float = 0.0
 
-    weighs_beliefs: ClassVar[bool] = True
-    """The clusters depend on the prior."""
-
     def __post_init__(self) -> None:
-        check_cluster_settings("UHRA", self.j, self.base, self.judged, self.tolerance)
         check_whole("UHRA", "sweeps", self.sweeps, "sweeps over all records")
         check_flag("UHRA", "repaired", self.repaired)
         if self.patience is not None:
             check_whole("UHRA", "patience", self.patience, "records")
-        if self.also is not None:
-            check_kind("UHRA", "also", self.also, Requirement, "is a requirement, as EntropyDiversity(3), or None")
-        self.requirement  # noqa: B018 - it checks k and t
+        super().__post_init__()
 
     @property
     def requirement(self) -> Requirement:
@@ -146,40 +133,18 @@ class UHRA:
         extra = () if self.also is None else (self.also,)
         return all_of(KAnonymity(self.k), TCloseness(self.t, self.distance), *extra)
 
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a group, k."""
-        return int(self.k)
-
-    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view under the defender's revised prior, shape ``(n, m)``; the past releases do not matter."""
-        rows = prior_of(view, prior)
-        check_size("k", self.k, view)
-        requirement = self.requirement.bind(view, rows)
-        cluster = prior_clusters(rows, self.j, self.base, self.tolerance)
-        group_cluster = partial(self._group_cluster, requirement)
-        return group_clusters(view, rows, cluster, self.k, requirement, group_cluster, self.judged == "published")
-
     def _group_cluster(self, requirement: GroupPredicate, cluster: Cluster) -> ClusterGrouping:
-        """Steps 2 and 3."""
-        rule = self._rule(cluster.records.table, requirement)
+        """Steps 2 and 3. A requirement that limits do not express is a predicate: of the distances only "equal" is a limit."""
+        is_equal, table = self.distance == "equal", cluster.records.table.counts
+        t, most = float(self.t) if is_equal else np.inf, np.full(len(table), np.inf)
+        limits = GroupLimits(int(self.k), table / table.sum(), t, most)
+        rule = GroupRule(limits, None if is_equal and self.also is None else requirement)
         labels = utility_groups(
             cluster.records, cluster.points, cluster.order, requirement, rule, self.repaired, self.patience
         )
         refined = refine(cluster.records, cluster.points, labels, rule, int(self.sweeps))
         note = f"records of a cluster of {len(labels)} still moved after {self.sweeps} sweeps."
         return refined.labels, [] if refined.converged else [note]
-
-    def _rule(self, table: TableCounts, requirement: GroupPredicate) -> GroupRule:
-        """The requirement as limits, and as a predicate if limits do not express it: only "equal" distance is a limit."""
-        is_equal = self.distance == "equal"
-        limits = GroupLimits(
-            int(self.k),
-            table.counts / table.counts.sum(),
-            float(self.t) if is_equal else np.inf,
-            np.full(len(table.counts), np.inf),
-        )
-        return GroupRule(limits, None if is_equal and self.also is None else requirement)
 
 
 def utility_groups(

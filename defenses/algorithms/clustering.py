@@ -1,23 +1,32 @@
 """Clusters of records with similar priors, and groups of near records within them."""
 
 import math
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
 
 from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.defenses.algorithms.ordered_growth import enforce_on_published
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, members_of
+from foreknow.defenses.publish import SizedDefense
+from foreknow.defenses.requirements.closeness import check_base
+from foreknow.defenses.requirements.requirement import (
+    LEVEL_TOLERANCE,
+    GroupPredicate,
+    Requirement,
+    Sense,
+    members_of,
+)
 from foreknow.defenses.requirements.summary import LOG_FLOOR, DrawnPrior, Summary, summarize_records
-from foreknow.models import Grouping, People, View
+from foreknow.models import Grouping, People, Release, View
 from foreknow.models.advice import Advice, Setting, Wording
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.divergence import jensen_shannon
 from foreknow.models.notes import Note
-from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, is_number
+from foreknow.models.settings import check_choice, check_range, is_number
 from foreknow.models.tables.distance import points
 
 # Largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB
@@ -213,63 +222,73 @@ class Cluster:
 
 # Group of each record within its cluster, 0 to g - 1 or -1, and notes
 type ClusterGrouping = tuple[IntArray, Sequence[str]]
+"""Group of each record within its cluster, 0 to g - 1 or -1, and notes."""
 
 
-def check_cluster_settings(owner: str, j: Any, base: Any, judged: Any, tolerance: Any) -> None:
-    """Raise ValueError if a setting of clustering or of the final check is out of its range."""
-    check_range(owner, "j", j, 0, what="a divergence")
-    if not (is_number(base, 1, MAX_FLOAT) and base > 1):
-        raise ValueError(f"{owner}: base is {base!r}; it is the base of a logarithm, a finite number above 1.")
-    if not is_number(tolerance, 0, float(j) / 4):
-        raise ValueError(f"{owner}: tolerance is {tolerance!r}; it is a divergence from 0 to j / 4 = {j / 4:g}.")
-    check_choice(owner, "judged", judged, ("published", "view"))
-
-
-def group_clusters(
-    view: View,
-    prior: FloatArray,  # (n, m)
-    cluster: IntArray,  # (n,): cluster of each record, by `prior_clusters`
-    k: int,  # least number of records of a cluster
-    requirement: GroupPredicate,  # requirement that every group satisfies
-    group_cluster: Callable[[Cluster], ClusterGrouping],  # groups one cluster
-    # If True, groups that fail against the published table are merged within their cluster (`enforce_on_published`)
-    enforced_on_published: bool,
-) -> Grouping:
+class ClusteringDefense(SizedDefense):
     """Group each cluster of at least k records on its own, and suppress the records of all others."""
-    records = summarize_records(view, prior, requirement.reads_members or enforced_on_published)
-    summaries = records if requirement.reads_members else replace(records, members=None)
-    coordinates = points(view.people)
-    labels = np.full(len(view), -1, dtype=np.int64)
-    size = np.bincount(cluster)
-    order: list[IntArray] = []
-    notes: list[str] = []
-    for rows in np.split(np.argsort(cluster, kind="stable"), np.cumsum(size)[:-1]):
-        if len(rows) < k:
-            order.append(rows)
-            continue
-        people = view.people[rows]
-        along = nearest_point_order(people)
-        within, more = group_cluster(Cluster(summaries[rows], people, coordinates[rows], along))
-        labels[rows] = np.where(within >= 0, within + labels.max() + 1, -1)
-        order.append(rows[along])
-        notes += more
-    notes += _suppression_notes(labels, int(size[size < k].sum()), k)
-    if enforced_on_published:
-        rank = np.empty(len(view), dtype=np.int64)
-        rank[np.concatenate(order)] = np.arange(len(view))
-        labels, more = enforce_on_published(records, labels, rank, requirement & WithinCluster(cluster))
-        notes += more
-    return Grouping(labels, notes=tuple(notes))
+
+    k: int
+    j: float
+    base: float
+    judged: Literal["published", "view"]
+    tolerance: float
+
+    weighs_beliefs: ClassVar[bool] = True  # the clusters depend on the prior
+
+    def __post_init__(self) -> None:
+        owner, tolerance = type(self).__name__, self.tolerance
+        check_range(owner, "j", self.j, 0, what="a divergence")
+        check_base(owner, self.base)
+        if not is_number(tolerance, 0, float(self.j) / 4):
+            raise ValueError(
+                f"{owner}: tolerance is {tolerance!r}; it is a divergence from 0 to j / 4 = {self.j / 4:g}."
+            )
+        check_choice(owner, "judged", self.judged, ("published", "view"))
+        self.requirement  # noqa: B018 - its parts check the other settings
+
+    @property
+    @abstractmethod
+    def requirement(self) -> Requirement:
+        """Requirement that every group satisfies, apart from being of one cluster."""
+
+    @abstractmethod
+    def _group_cluster(self, requirement: GroupPredicate, cluster: Cluster) -> ClusterGrouping:
+        """Groups of one cluster, by the bound requirement."""
+
+    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
+        """Group a view under the defender's revised prior, shape ``(n, m)``; the past releases do not matter."""
+        prior = self.checked_prior(view, prior)
+        requirement = self.requirement.bind(view, prior)
+        cluster, is_enforced = prior_clusters(prior, self.j, self.base, self.tolerance), self.judged == "published"
+        records = summarize_records(view, prior, requirement.reads_members or is_enforced)
+        summaries = records if requirement.reads_members else replace(records, members=None)
+        coordinates, size = points(view.people), np.bincount(cluster)
+        labels, order, notes = np.full(len(view), -1, dtype=np.int64), list[IntArray](), list[str]()
+        for rows in np.split(np.argsort(cluster, kind="stable"), np.cumsum(size)[:-1]):
+            if len(rows) < self.k:
+                order.append(rows)
+                continue
+            people = view.people[rows]
+            along = nearest_point_order(people)
+            own = Cluster(summaries[rows], people, coordinates[rows], along)
+            within, more = self._group_cluster(requirement, own)
+            labels[rows] = np.where(within >= 0, within + labels.max() + 1, -1)
+            order.append(rows[along])
+            notes += more
+        in_small = int(size[size < self.k].sum())
+        counts = {SMALL_CLUSTERS: in_small, UNFIT: int((labels < 0).sum()) - in_small}
+        notes += [Note(kind, records=number, k=str(self.k)) for kind, number in counts.items() if number]
+        if is_enforced:
+            rank = np.empty(len(view), dtype=np.int64)
+            rank[np.concatenate(order)] = np.arange(len(view))
+            labels, more = enforce_on_published(records, labels, rank, requirement & WithinCluster(cluster))
+            notes += more
+        return Grouping(labels, notes=tuple(notes))
 
 
-def _suppression_notes(labels: IntArray, in_small_clusters: int, k: int) -> list[Note]:
-    others = int((labels < 0).sum()) - in_small_clusters
-    small = "{records:,} {records:record|records} of clusters of fewer than {k} {records:is|are} suppressed."
-    unfit = "{records:,} {records:record fits|records fit} no group of their cluster and {records:is|are} suppressed."
-    return [
-        *([Note(small, records=in_small_clusters, k=str(k))] if in_small_clusters else []),
-        *([Note(unfit, records=others)] if others else []),
-    ]
+SMALL_CLUSTERS = "{records:,} {records:record|records} of clusters of fewer than {k} {records:is|are} suppressed."
+UNFIT = "{records:,} {records:record fits|records fit} no group of their cluster and {records:is|are} suppressed."
 
 
 @dataclass(frozen=True, eq=False)

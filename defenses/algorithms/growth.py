@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, check_pre
 from foreknow.defenses.requirements.summary import GroupMembers, Summary, TableCounts, slices, summarize_groups
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.notes import Note
-from foreknow.models.settings import check_kind, check_whole
+from foreknow.models.settings import check_whole
 
 FIRST_LENGTHS = 8  # number of lengths of a group that are evaluated together first
 
@@ -69,9 +68,10 @@ def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patienc
     ([[0, 1], [2, 3]], [4])
     """
     check_predicate("grow", requirement)
-    takes = "is a Summary of the records; make one by summarize_records(view, prior)"
-    check_kind("grow", "records", records, Summary, takes)
-    order = _checked_order(order, len(records))
+    if len(np.unique(order)) < len(order) or not ((order >= 0) & (order < len(records))).all():
+        raise ValueError(
+            f"grow: order has other than distinct rows from 0 to {len(records) - 1}; give each at most once."
+        )
     if patience is not None:
         check_whole("grow", "patience", patience, "records")
     sums = RunningSums.along(records, order)
@@ -90,25 +90,6 @@ def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patienc
         start, starts = max(first, end), max(starts // 2, 1) if end > first else min(2 * starts, MAX_STARTS)
     left = np.concatenate([*aside, np.arange(start, n)])
     return Growth(tuple(groups), order[left])
-
-
-def _checked_order(order: Any, n: int) -> IntArray:
-    """Order of some rows of n records as an array."""
-    takes = "is an int array of distinct rows, as hilbert_order(view.people)"
-    check_kind("grow", "order", order, np.ndarray, takes)
-    if not np.issubdtype(order.dtype, np.integer):
-        raise TypeError(f"grow: order has dtype {order.dtype}; it {takes}.")
-    if order.ndim != 1:
-        raise ValueError(f"grow: order has shape {order.shape}; it has one axis and {takes}.")
-    wrong = order[(order < 0) | (order >= n)]
-    if len(wrong):
-        raise ValueError(
-            f"grow: order holds the row {wrong[0]}, and there are {n} records; rows are from 0 to {n - 1}."
-        )
-    times = np.bincount(order, minlength=n)
-    if (times > 1).any():
-        raise ValueError(f"grow: order holds the row {times.argmax()} {times.max()} times; give each row at most once.")
-    return np.asarray(order)
 
 
 @dataclass(frozen=True, eq=False)

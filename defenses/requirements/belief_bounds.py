@@ -8,8 +8,15 @@ from typing import Any, ClassVar, Literal, override
 import numpy as np
 
 from foreknow.defenses.requirements.closeness import check_base, check_distance
-from foreknow.defenses.requirements.requirement import GroupPredicate, MemberPredicate, Requirement, Sense, all_of
-from foreknow.defenses.requirements.summary import DrawnPrior, GroupMembers, Summary, bind_draws, prior_of
+from foreknow.defenses.requirements.requirement import (
+    GroupPredicate,
+    MemberPredicate,
+    Requirement,
+    Sense,
+    all_of,
+    bind_draws,
+)
+from foreknow.defenses.requirements.summary import DrawnPrior, GroupMembers, Summary, prior_of
 from foreknow.models import Categorical, Estimator, Hierarchy, History, KernelPrior, Omega, Problem, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.divergence import jensen_shannon
@@ -97,11 +104,6 @@ class PosteriorBound(Requirement):
         check_is_estimator("PosteriorBound", "estimator", self.estimator)
         if self.sensitive_set is not None:
             object.__setattr__(self, "sensitive_set", as_sensitive_values("PosteriorBound", self.sensitive_set))
-
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.most)
 
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:
         """Keep the prior, shape ``(n, m)``, of the view's records."""

@@ -3,12 +3,12 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, override
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, check_summary
-from foreknow.defenses.requirements.summary import DrawnPrior, Summary, bind_draws, entropy
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, bind_draws
+from foreknow.defenses.requirements.summary import DrawnPrior, Summary, entropy
 from foreknow.models import Hierarchy, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.settings import MAX_FLOAT, is_number
@@ -64,14 +64,8 @@ class TCloseness(GroupPredicate):
         kind = "Hierarchy" if isinstance(self.distance, Hierarchy) else repr(self.distance)
         return f"TCloseness(t={self.t})" if self.distance == "equal" else f"TCloseness(t={self.t}, distance={kind})"
 
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.t)
-
     def level(self, summary: Summary) -> FloatArray:
         """Earth mover's distance of each group from the table."""
-        check_summary(self, summary)
         table = summary.table.counts / summary.table.counts.sum()
         if self.distance == "equal":
             return equal_distance(summary.counts, summary.size, table)
@@ -184,14 +178,8 @@ class BasicBetaLikeness(GroupPredicate):
     def __post_init__(self) -> None:
         _check_gain("BasicBetaLikeness", self.beta)
 
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.beta)
-
     def level(self, summary: Summary) -> FloatArray:
         """Smallest beta that each group satisfies; infinite if it shows a value that the table lacks."""
-        check_summary(self, summary)
         return np.asarray(gains(summary).max(axis=1, initial=0.0))
 
 
@@ -226,14 +214,8 @@ class BetaLikeness(GroupPredicate):
     def __post_init__(self) -> None:
         _check_gain("BetaLikeness", self.beta)
 
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.beta)
-
     def level(self, summary: Summary) -> FloatArray:
         """Smallest beta that each group satisfies; infinite if a gain exceeds ``-ln p``, which no beta allows."""
-        check_summary(self, summary)
         gain, table = gains(summary), summary.table.counts
         most = np.log(np.maximum(table.sum(), 1)) - np.log(np.maximum(table, 1))
         return np.asarray(np.where(gain > most + LEVEL_TOLERANCE, np.inf, gain).max(axis=1, initial=0.0))
@@ -293,18 +275,12 @@ class JSimilarity(GroupPredicate):
             raise ValueError(f"JSimilarity: j is {self.j!r}; it is a divergence, 0 or more.")
         check_base("JSimilarity", self.base)
 
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.j)
-
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:
         """The predicate itself, or its level over the draws of a `DrawnPrior`."""
         return bind_draws(self, view, prior) if isinstance(prior, DrawnPrior) else self
 
     def level(self, summary: Summary) -> FloatArray:
         """Divergence of the prior rows of each group, in units of the base."""
-        check_summary(self, summary)
         size = np.maximum(summary.size, 1)
         # With s the sum of k rows and h the sum of their entropies, H(s / k) - h / k = (H(s) - h) / k + log k.
         bits = (entropy(summary.prior) - summary.entropy) / size + np.log2(size)

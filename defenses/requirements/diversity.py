@@ -6,7 +6,7 @@ from typing import ClassVar, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, check_summary
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import MAX_FLOAT, check_whole, is_number
@@ -41,17 +41,11 @@ class KAnonymity(GroupPredicate):
 
     @property
     @override
-    def bound(self) -> float:
-        return float(self.k)
-
-    @property
-    @override
     def smallest(self) -> int:
         return int(self.k)
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of records."""
-        check_summary(self, summary)
         return summary.size.astype(float)
 
 
@@ -83,17 +77,11 @@ class DistinctDiversity(GroupPredicate):
 
     @property
     @override
-    def bound(self) -> float:
-        return float(self.l)
-
-    @property
-    @override
     def smallest(self) -> int:
         return int(self.l)
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of distinct values."""
-        check_summary(self, summary)
         return np.asarray(np.count_nonzero(summary.counts, axis=1), dtype=np.float64)
 
 
@@ -129,18 +117,12 @@ class FrequencyDiversity(GroupPredicate):
 
     @property
     @override
-    def bound(self) -> float:
-        return float(self.l)
-
-    @property
-    @override
     def smallest(self) -> int:
         # Of fewer records, one record has a share over 1/l.
         return math.ceil(self.l - LEVEL_TOLERANCE)
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of records over the count of the most frequent value."""
-        check_summary(self, summary)
         return np.asarray(summary.size / np.maximum(summary.counts.max(axis=1), 1))
 
 
@@ -174,18 +156,12 @@ class EntropyDiversity(GroupPredicate):
 
     @property
     @override
-    def bound(self) -> float:
-        return float(self.l)
-
-    @property
-    @override
     def smallest(self) -> int:
         # The entropy of k records is at most log k.
         return math.ceil(self.l - LEVEL_TOLERANCE)
 
     def level(self, summary: Summary) -> FloatArray:
         """Exponential of the entropy: the number of equally likely values with that entropy."""
-        check_summary(self, summary)
         return np.asarray(np.exp2(entropy(summary.counts / np.maximum(summary.size, 1)[:, None])))
 
 
@@ -224,17 +200,11 @@ class RecursiveDiversity(GroupPredicate):
 
     @property
     @override
-    def bound(self) -> float:
-        return float(self.c)
-
-    @property
-    @override
     def smallest(self) -> int:
         return int(self.l)
 
     def level(self, summary: Summary) -> FloatArray:
         """Largest c that each group fails, ``r_1 / (r_l + ... + r_m)``; infinite if that sum is 0."""
-        check_summary(self, summary)
         ranked = -np.sort(-summary.counts, axis=1)
         tail = ranked[:, int(self.l) - 1 :].sum(axis=1)
         return np.asarray(np.divide(ranked[:, 0], tail, out=np.full(len(tail), np.inf), where=tail > 0))

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, override
+from typing import ClassVar
 
 import numpy as np
 
@@ -101,11 +101,6 @@ class QSDiversity(Requirement):
         printed = ", as_printed=True" if self.as_printed else ""
         return f"QSDiversity(c={self.c}, l={self.l}, linking=Linking(items={self.linking.items!r}){printed})"
 
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.c)
-
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:  # noqa: ARG002 - the items alone decide
         """Link the view's records to labels."""
         links, l, printed = self.linking(view), int(self.l), bool(self.as_printed)  # noqa: E741
@@ -192,11 +187,6 @@ class QSCloseness(Requirement):
 
     def __repr__(self) -> str:
         return f"QSCloseness(t={self.t}, linking=Linking(items={self.linking.items!r}), prior={self.prior!r})"
-
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.t)
 
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:  # noqa: ARG002 - the items alone decide
         """Link the view's records to labels and compute alpha."""

@@ -6,13 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from foreknow.attacks.attack import check_adversary, check_order_1, each_release
+from foreknow.attacks.attack import check_order_1, each_release
 from foreknow.attacks.belief_notes import joint_notes
-from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, forward_evidence, over_draws
+from foreknow.attacks.over_draws import AdversaryAttack, ReleaseEvidence, Weighed, forward_evidence
 from foreknow.attacks.signature import read_signatures, signature_evidence
 from foreknow.models import (
     Adversary,
-    Averaged,
     Beliefs,
     GroupMessages,
     JointSolver,
@@ -26,12 +25,12 @@ from foreknow.models.joint.building import first_signatures_log_evidence, with_s
 from foreknow.models.joint.posterior import check_is_solver
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
-from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import check_flag, check_kind
+from foreknow.models.progress import Progress
+from foreknow.models.settings import check_flag
 
 
 @dataclass(frozen=True)
-class JointAttack:
+class JointAttack(AdversaryAttack):
     """Beliefs under the joint law of all respondents and all releases.
 
     Each respondent has a chain with the prior and the transitions of the adversary; each group conditions the values of its
@@ -72,22 +71,17 @@ class JointAttack:
     forward attack. With ``signatures`` the probability of all signatures is in the weights, given the shares under each draw.
     """
 
-    adversary: Adversary | Averaged
     solver: JointSolver = field(default_factory=GroupMessages)
     hindsight: bool = True
     signatures: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary)
+        super().__post_init__()
         check_is_solver("JointAttack", "solver", self.solver)
         check_flag("JointAttack", "hindsight", self.hindsight)
         check_flag("JointAttack", "signatures", self.signatures)
         if self.signatures:
             check_order_1(self, self.adversary)
-
-    def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs before and after each release. Only observations are read."""
-        return over_draws(self, self.adversary, releases, self._attack)
 
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
         observations = [release.observation for release in releases]
@@ -143,15 +137,11 @@ class LearnedAttack:
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.classes is not None:
-            takes = "maps attributes to numbers of intervals, as {'age': 3, 'sex': None}"
-            check_kind("LearnedAttack", "classes", self.classes, Mapping, takes)
         check_pseudo_count(self.pseudo_count)
         check_gaps(self.gaps)
         check_chain_order(self.order)
         check_is_solver("LearnedAttack", "solver", self.solver)
         check_flag("LearnedAttack", "hindsight", self.hindsight)
-        check_progress("LearnedAttack", self.progress, "the parts of the learning")
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""

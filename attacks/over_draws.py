@@ -1,15 +1,16 @@
 """Attacks with an adversary of uncertain knowledge: one attack for each draw, and the mixture of their beliefs."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.attacks.attack import each_release
+from foreknow.attacks.attack import check_adversary, each_release
 from foreknow.models import Adversary, Averaged, BeliefDraws, Beliefs, Posterior, Release, ReleaseBeliefs, log_evidence
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import FloatArray
 from foreknow.models.averaged import MIN_WEIGHT
 from foreknow.models.notes import notes_of_draws
 
@@ -78,23 +79,32 @@ def single_evidence(beliefs: Beliefs) -> FloatArray:
     return np.array([float(log_evidence(one.observation.problem(one.revised)).sum()) for one in beliefs])
 
 
-def over_draws(
-    attack: object,  # the attack, which error messages name
-    adversary: Adversary | Averaged,
-    releases: Iterable[Release],
-    single: Callable[[Adversary, list[Release]], Weighed],
-) -> Beliefs:
-    """Beliefs of an attack with an adversary, or the mixture of those with each draw of an `Averaged` one."""
-    given = list(each_release(attack, releases))
-    if isinstance(adversary, Adversary):
-        return single(adversary, given).beliefs
-    each = [single(one, given) for one in adversary.adversaries]
-    return _weighed_mixture(adversary, [one.beliefs for one in each], [one.evidence() for one in each])
+@dataclass(frozen=True)
+class AdversaryAttack:
+    """Attack by an adversary, or by each draw of an `Averaged` one; the beliefs are then a mixture."""
+
+    adversary: Adversary | Averaged
+
+    def __post_init__(self) -> None:
+        check_adversary(self, self.adversary)
+
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        """Beliefs before and after each release. Only observations are read."""
+        given = list(each_release(self, releases))
+        if isinstance(self.adversary, Adversary):
+            return self._attack(self.adversary, given).beliefs
+        each = [self._attack(one, given) for one in self.adversary.adversaries]
+        return _weighed_mixture(self.adversary, [one.beliefs for one in each], [one.evidence() for one in each])
+
+    @abstractmethod
+    def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
+        """Beliefs of one adversary."""
 
 
 def _weighed_mixture(adversary: Averaged, each: list[Beliefs], evidence: list[ReleaseEvidence]) -> Beliefs:
     """Mixture of the beliefs under each draw, weighed by the releases, with a note on the weights."""
-    before, after = (_weights(adversary, [getattr(one, stage) for one in evidence]) for stage in ("before", "after"))
+    rows = (np.stack([getattr(one, stage) for one in evidence], axis=1) for stage in ("before", "after"))
+    before, after = (np.array([*map(adversary.weights_given, stage)]).reshape(stage.shape) for stage in rows)
     beliefs = mixture(each, DrawWeights(adversary.first_weights, before, after))
     assert beliefs.draws is not None
     is_weighed = adversary.updated and len(beliefs)
@@ -143,12 +153,6 @@ def mixture(
     )
 
 
-def _weights(adversary: Averaged, log_evidence: list[FloatArray]) -> FloatArray:
-    """Weight of each draw at each release: float arrays, D of shape ``(t,)`` to ``(t, D)``."""
-    rows = np.stack(log_evidence, axis=1)
-    return np.array([adversary.weights_given(row) for row in rows]).reshape(rows.shape)
-
-
 def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, after: FloatArray) -> ReleaseBeliefs:
     """Mixture of the beliefs around one release, with the weights before any release, before it, and after it."""
 
@@ -156,24 +160,24 @@ def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, af
         return np.asarray(np.tensordot(weights, np.stack(rows), axes=1))
 
     posteriors = [one.posterior for one in each]
-    status = np.zeros_like(posteriors[0].status)
-    for weight, posterior in zip(after, posteriors, strict=True):
-        status |= posterior.status if weight >= MIN_WEIGHT else 0
+    weighty = [posterior for posterior, weight in zip(posteriors, after, strict=True) if weight >= MIN_WEIGHT]
+    rhats = [one.rhat for one in weighty if one.rhat is not None]
+    divergences = [one.divergences for one in weighty if one.divergences is not None]
     return ReleaseBeliefs(
         each[0].observation,
         mean([one.prior for one in each], first),
         mean([one.revised for one in each], before),
         Posterior(
             mean([posterior.probabilities for posterior in posteriors], after),
-            status,
+            np.bitwise_or.reduce([np.zeros_like(posteriors[0].status), *(one.status for one in weighty)]),
             _total(
                 [one.standard_error for one in posteriors], lambda error, weight: (weight * error) ** 2, after, np.sqrt
             ),
             _total(
                 [one.ess for one in posteriors], lambda ess, weight: _ratio(weight**2, ess), after, partial(_ratio, 1.0)
             ),
-            _largest([one.rhat for one, weight in zip(posteriors, after, strict=True) if weight >= MIN_WEIGHT]),
-            divergences=_divergences(posteriors, after),
+            np.asarray(np.fmax.reduce(rhats)) if rhats else None,
+            divergences=np.sum(divergences, axis=0) if divergences else None,
         ),
     )
 
@@ -193,22 +197,6 @@ def _total(
     return np.asarray(final(np.sum(parts, axis=0))) if parts else None
 
 
-def _largest(numbers: list[FloatArray | None]) -> FloatArray | None:
-    """Largest of some arrays of shape ``(n, m)``; None without any."""
-    given = [one for one in numbers if one is not None]
-    return np.asarray(np.fmax.reduce(given)) if given else None
-
-
 def _ratio(number: float, rows: FloatArray) -> FloatArray:
     """Quotient of a number and each element; 0 for 0, the effective sample size of a value that is impossible."""
     return np.divide(number, rows, out=np.zeros_like(rows), where=rows > 0)
-
-
-def _divergences(posteriors: list[Posterior], weights: FloatArray) -> IntArray | None:
-    """Number of divergent draws of each group, in all, shape ``(g,)``; None where no estimator counts them."""
-    counts = [
-        posterior.divergences
-        for weight, posterior in zip(weights, posteriors, strict=True)
-        if weight >= MIN_WEIGHT and posterior.divergences is not None
-    ]
-    return np.sum(counts, axis=0) if counts else None

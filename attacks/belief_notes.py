@@ -38,11 +38,11 @@ def belief_notes(
     )
 
 
+def _number_of_counterfeits(releases: Sequence[ReleaseBeliefs]) -> int:
+    return sum(int(one.observation.counts.sum() - (one.observation.group >= 0).sum()) for one in releases)
+
+
 def _counterfeits(adversary: Adversary, releases: Sequence[ReleaseBeliefs]) -> list[Note]:
-    seen = [one.observation for one in releases]
-    number = sum(int(one.counts.sum() - (one.group >= 0).sum()) for one in seen)
-    if not number:
-        return []
     law = (
         "Their law is estimated from the prior's expectation of each value; where the prior is wrong, beliefs are overconfident."
         if adversary.counterfeits == "estimated"
@@ -52,13 +52,12 @@ def _counterfeits(adversary: Adversary, releases: Sequence[ReleaseBeliefs]) -> l
         "{counterfeits:,} published records are counterfeits. {law} m-invariance keeps the set of values of a respondent's groups; "
         "this attack does not read that set, and SignatureAttack (--attack signature) does."
     )
-    return [Note(kind, counterfeits=number, law=law)]
+    number = _number_of_counterfeits(releases)
+    return [Note(kind, counterfeits=number, law=law)] if number else []
 
 
 def _approximated(releases: Sequence[ReleaseBeliefs]) -> list[Note]:
-    errors = np.concatenate(
-        [np.zeros(0), *(one.posterior.error for one in releases if one.posterior.error is not None)]
-    )
+    errors = np.hstack([np.zeros(0), *(one.posterior.error for one in releases if one.posterior.error is not None)])
     return approximation_notes(int((errors > 0).sum()), float(np.max(errors, where=errors > 0, initial=0.0)))
 
 
@@ -81,16 +80,10 @@ def unconverged(releases: Sequence[ReleaseBeliefs]) -> list[Note]:
     groups = sum(len(one.observation.counts) for one in releases)
     counts = [one.posterior.divergences for one in releases if one.posterior.divergences is not None]
     divergent = sum(int((count > 0).sum()) for count in counts)
-    numbers = {"number": number, "groups": groups}
-    if not divergent:
-        return [
-            Note("the beliefs in {number:,} of {groups:,} groups did not converge (status UNCONVERGED).", **numbers)
-        ]
-    kind = (
-        "the beliefs in {number:,} of {groups:,} groups did not converge (status UNCONVERGED, {divergent:,} of them with "
-        "{draws:,} divergent draws)."
-    )
-    return [Note(kind, **numbers, divergent=divergent, draws=sum(int(count.sum()) for count in counts))]
+    which = ", {divergent:,} of them with {draws:,} divergent draws" if divergent else ""
+    kind = "the beliefs in {number:,} of {groups:,} groups did not converge (status UNCONVERGED" + which + ")."
+    numbers = {"divergent": divergent, "draws": sum(int(count.sum()) for count in counts)} if divergent else {}
+    return [Note(kind, number=number, groups=groups, **numbers)]
 
 
 MIN_REPORTED_SHARE = 0.25
@@ -266,16 +259,13 @@ SIGNATURES = (
 
 
 def _counterfeits_in_joint_law(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
-    seen = [one.observation for one in releases]
-    number = sum(int(one.counts.sum() - (one.group >= 0).sum()) for one in seen)
-    if not number:
-        return []
+    number = _number_of_counterfeits(releases)
     kind = (
         "{counterfeits:,} published records are counterfeits. They are treated as respondents with a uniform prior. m-invariance "
         "keeps the set of values of a respondent's groups; this attack does not read that set, and JointAttack(adversary, "
         "signatures=True) and SignatureAttack (--attack signature) do."
     )
-    return [Note(kind, counterfeits=number)]
+    return [Note(kind, counterfeits=number)] if number else []
 
 
 def _distorted(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> list[str]:

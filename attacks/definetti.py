@@ -29,8 +29,6 @@ from foreknow.models.settings import check_choice, check_whole
 type Assignments = Literal["soft", "hard"]
 type LearnedFrom = Literal["release", "past", "all"]
 
-MAX_BINS = 2**20  # largest number of bins of a numeric attribute
-
 EQUAL_SHARES = 1e-12  # largest difference of two shares that counts as none
 
 
@@ -112,9 +110,7 @@ class DeFinettiAttack:
     def __post_init__(self) -> None:
         check_choice("DeFinettiAttack", "assignments", self.assignments, ("soft", "hard"))
         check_choice("DeFinettiAttack", "learned_from", self.learned_from, ("release", "past", "all"))
-        check_whole("DeFinettiAttack", "bins", self.bins, f"bins, at most {MAX_BINS:,}")
-        if self.bins > MAX_BINS:
-            raise ValueError(f"DeFinettiAttack: bins is {self.bins!r}; it is a number of bins, at most {MAX_BINS:,}.")
+        check_whole("DeFinettiAttack", "bins", self.bins, "bins")
         check_positive("DeFinettiAttack", "pseudo_count", self.pseudo_count, "added to each count")
         check_is_estimator("DeFinettiAttack", "estimator", self.estimator)
         check_iteration("DeFinettiAttack", self.tolerance, self.rounds)
@@ -152,16 +148,19 @@ class DeFinettiAttack:
             change = float(np.abs(weights - previous).max(initial=0.0))
             if change <= self._stop:
                 break
-        beliefs = [self._belief(one, rows) for one, rows in zip(seen, np.split(prior, parts), strict=True)]
-        return beliefs if change <= self._stop else [_unconverged(one) for one in beliefs]
+        beliefs = [
+            ReleaseBeliefs(one, rows, rows, self._adversary.posterior(rows, one))
+            for one, rows in zip(seen, np.split(prior, parts), strict=True)
+        ]
+        if change <= self._stop:
+            return beliefs
+        posteriors = [replace(one.posterior, status=one.posterior.status | UNCONVERGED) for one in beliefs]
+        return [replace(one, posterior=posterior) for one, posterior in zip(beliefs, posteriors, strict=True)]
 
     @property
     def _stop(self) -> float:
         """Largest change of a weight at which the rounds stop."""
         return float(self.tolerance) if self.assignments == "soft" else 0.0
-
-    def _belief(self, seen: Observation, prior: FloatArray) -> ReleaseBeliefs:
-        return ReleaseBeliefs(seen, prior, prior, self._adversary.posterior(prior, seen))
 
     def _weights(self, seen: Sequence[Observation], priors: Sequence[FloatArray]) -> FloatArray:
         """Weight of each value of each record for the next fit, zeros for records that are not published: shape ``(n, m)``."""
@@ -170,11 +169,6 @@ class DeFinettiAttack:
         beliefs = [self._adversary.posterior(rows, one).probabilities for one, rows in zip(seen, priors, strict=True)]
         published = np.concatenate([one.group >= 0 for one in seen])
         return np.asarray(np.vstack(beliefs) * published[:, None])
-
-
-def _unconverged(belief: ReleaseBeliefs) -> ReleaseBeliefs:
-    posterior = belief.posterior
-    return replace(belief, posterior=replace(posterior, status=posterior.status | UNCONVERGED))
 
 
 def _check_alike(one: Observation, other: Observation) -> None:

@@ -13,7 +13,7 @@ from foreknow.models import Beliefs, Observation, Posterior, ReleaseBeliefs
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators.arguments import check_state_limit
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, group_rows
-from foreknow.models.settings import MAX_FLOAT, check_array_size, check_choice, check_range, check_whole, is_whole
+from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, check_whole
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 type Rule = Literal["cuts", "classes"]
@@ -379,17 +379,13 @@ def merge_credibility(first: int, second: int, holders: int, l: int) -> tuple[fl
     >>> merge_credibility(2, 4, 2, 2)
     (1.0, 0.0)
     """
-    for name, number in (("first", first), ("second", second), ("l", l)):
-        check_whole("merge_credibility", name, number, "records")
-    if not is_whole(holders, 0) or holders > first + second:
+    if not 0 <= holders <= first + second or min(first, second, l) < 1:
         raise ValueError(
-            f"merge_credibility: {holders} records of {first + second} are sensitive; it is 0 to all of them."
+            f"merge_credibility: {holders} of {first} and {second} records are sensitive, one in l = {l} may be; each number is of "
+            "records, 1 or more."
         )
-    first, second, holders, l = int(first), int(second), int(holders), int(l)  # noqa: E741
     fewest, most = max(0, holders - second), min(first, holders)
-    check_array_size("merge_credibility", numbers_of_holders_in_the_first_class=most - fewest + 1)
-    possible = range(fewest, most + 1)
-    kept = [i for i in possible if i * l > first or (holders - i) * l > second]
+    kept = [i for i in range(fewest, most + 1) if i * l > first or (holders - i) * l > second]
     if not kept:
         raise ValueError(
             f"merge_credibility: with {holders} sensitive records, classes of {first} and {second} never violate one in "

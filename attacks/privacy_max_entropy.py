@@ -56,12 +56,8 @@ class ConditionalProbability:
 
     def __post_init__(self) -> None:
         owner = "ConditionalProbability"
-        if not is_hashable(self.value):
-            raise TypeError(f"{owner}: value is {shown(self.value)}; it is a value of the sensitive domain.")
         takes = "maps names of quasi-identifiers to conditions, as {'sex': 'f', 'age': (20, 29)}"
         check_kind(owner, "given", self.given, Mapping, takes)
-        for name in self.given:
-            check_kind(owner, "a name in given", name, str, "is the name of a quasi-identifier")
         object.__setattr__(self, "given", dict(self.given))
         check_range(owner, "low", self.low, 0, 1, "a probability")
         if self.high is not None:
@@ -81,14 +77,7 @@ class ConditionalProbability:
         return float(self.low), float(self.low if self.high is None else self.high)
 
     def position(self, people: People) -> int:
-        """Position of the value in the sensitive domain of some respondents.
-
-        Raises
-        ------
-        ValueError
-            If the domain does not contain it.
-        """
-        check_kind("ConditionalProbability", "people", people, People, "is People, as view.people")
+        """Position of the value in the sensitive domain of some respondents; ValueError if it is not there."""
         values = people.schema.values
         if self.value not in values:
             raise ValueError(
@@ -105,7 +94,6 @@ class ConditionalProbability:
         ValueError
             If an attribute is no quasi-identifier, or its condition does not fit it.
         """
-        check_kind("ConditionalProbability", "people", people, People, "is People, as view.people")
         kinds = people.schema.quasi_identifiers
         found = np.ones(len(people), dtype=np.bool_)
         for name, condition in self.given.items():
@@ -214,12 +202,10 @@ class PrivacyMaxEntAttack:
     statements: Sequence[ConditionalProbability] = ()
 
     def __post_init__(self) -> None:
-        takes = "is a list of ConditionalProbability, as [ConditionalProbability('flu', {'sex': 'f'}, 0.1)]"
-        check_kind("PrivacyMaxEntAttack", "statements", self.statements, (list, tuple), takes)
+        object.__setattr__(self, "statements", tuple(self.statements))
         for number, statement in enumerate(self.statements):
             takes = "is a ConditionalProbability, as ConditionalProbability('flu', {'sex': 'f'}, 0.1)"
             check_kind("PrivacyMaxEntAttack", f"statement {number}", statement, ConditionalProbability, takes)
-        object.__setattr__(self, "statements", tuple(self.statements))
 
     def __call__(self, releases: Iterable[Published]) -> Beliefs:
         """Beliefs before and after each release, each on its own. Only observations are read."""

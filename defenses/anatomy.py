@@ -163,7 +163,14 @@ def create_groups(classes: IntArray, order: IntArray, l: int, rng: np.random.Gen
     free = order[classes[order] < 0]
     own_class = classes.copy()
     own_class[free] = bounded + np.arange(len(free))
-    groups = _spread_steps(_steps(np.bincount(own_class), l))
+    step = _steps(np.bincount(own_class), l)
+    # A class is taken in a run of steps, or in every other one. The steps are renumbered so that those of a class are spread evenly
+    # over all groups: its records along the order then meet those of other classes at a similar place.
+    steps = int(step.max()) + 1
+    number = np.empty(steps + 1, dtype=np.int64)
+    number[np.argsort(np.arange(steps) * GOLDEN_RATIO % 1.0)] = np.arange(steps)
+    number[steps] = steps  # records that no step took
+    groups = number[step]
     # Within a class, records in the order join groups in theirs. All free records are one class here.
     by_group = np.lexsort((groups, np.minimum(np.sort(own_class), bounded)))
     labels = np.empty(len(classes), dtype=np.int64)
@@ -183,30 +190,13 @@ def _assign_residues(
     for record in residues[np.argsort(rank[residues])]:
         first, last = np.searchsorted(classes[by_class], [classes[record], classes[record] + 1])
         candidates = np.setdiff1d(np.arange(groups), labels[by_class[first:last]])
-        labels[record] = (
-            _nearest_smallest(candidates, size, mean_rank, int(rank[record])) if rng is None else rng.choice(candidates)
-        )
+        if rng is not None:
+            labels[record] = rng.choice(candidates)
+        else:
+            smallest = candidates[size[candidates] == size[candidates].min()]
+            labels[record] = smallest[np.abs(mean_rank[smallest] - rank[record]).argmin()]
         size[labels[record]] += 1
     return labels
-
-
-def _nearest_smallest(candidates: IntArray, size: IntArray, mean_rank: FloatArray, rank: int) -> int:
-    """The group of the smallest size among candidates, and of these the one with the nearest mean rank."""
-    smallest = candidates[size[candidates] == size[candidates].min()]
-    return int(smallest[np.abs(mean_rank[smallest] - rank).argmin()])
-
-
-def _spread_steps(step: IntArray) -> IntArray:
-    """Steps renumbered so that the steps which take a class are spread evenly over all groups.
-
-    A class is taken in a run of steps, or in every other one. After the renumbering, the records of each class along the order
-    meet those of other classes at a similar place. Records that no step took get the number of steps.
-    """
-    steps = int(step.max()) + 1
-    group = np.empty(steps + 1, dtype=np.int64)
-    group[np.argsort(np.arange(steps) * GOLDEN_RATIO % 1.0)] = np.arange(steps)
-    group[steps] = steps
-    return group[step]
 
 
 @compiled

@@ -23,7 +23,7 @@ from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_
 from foreknow.models import Categorical, Grouping, Numeric, People, Release, View
 from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import MAX_FLOAT, check_choice, check_kind, is_number
+from foreknow.models.settings import MAX_FLOAT, check_choice, is_number
 
 # Criteria of the choice among minimal level vectors
 CRITERIA: tuple[Literal["discernibility", "height", "classes"], ...] = ("discernibility", "height", "classes")
@@ -120,12 +120,6 @@ class FullDomain(RequirementDefense):
         Infeasible
             As when called.
         """
-        check_kind("FullDomain.group_rows", "people", people, People, "is People, as view.people")
-        check_kind(
-            "FullDomain.group_rows", "records", records, Summary, "is a Summary, as summarize_records(view, prior)"
-        )
-        takes = "is a bound requirement, as requirement.bind(view, prior)"
-        check_kind("FullDomain.group_rows", "requirement", requirement, GroupPredicate, takes)
         levels = generalization_levels(people, self.widths or {})
         rows = np.array([attribute.values for attribute in levels])
         best = self._best(_Search(levels, rows, records, requirement), people.time)
@@ -183,7 +177,9 @@ class _Search:
             group_numbers(levels, (0,) * len(levels), rows), return_index=True, return_inverse=True
         )
         values, groups = rows[:, first], summarize_groups(records, labels)
-        self.sizes = GeneralizedTables(levels, values, groups.size, merged_sizes)
+        self.sizes = GeneralizedTables(
+            levels, values, groups.size, lambda sizes, labels: np.bincount(labels, weights=sizes).astype(np.int64)
+        )
         self.summaries = summaries_at(levels, values, groups, requirement)
 
     def satisfies(self, node: Node) -> bool:
@@ -236,23 +232,14 @@ class GeneralizedTables[T]:
 
     def __call__(self, node: Node) -> T:
         """Content of the groups at a level vector, in any order of the groups."""
-        finer = self._smallest_finer(node)
-        if finer is self._finest:
-            finer = self._generalized(finer, self._by_the_same_attributes(node))
-        return self._generalized(finer, node).content
-
-    def _smallest_finer(self, node: Node) -> _Table[T]:
         finer = [table for table in self._latest if all(a <= b for a, b in zip(table.node, node, strict=True))]
-        return min((self._finest, *finer), key=lambda table: table.values.shape[1])
-
-    def _by_the_same_attributes(self, node: Node) -> Node:
-        """Level vector with the values of the attributes that a node generalizes by, and no other attribute.
-
-        Its table is finer than those of all vectors of these attributes, which a search takes one after the other.
-        """
-        return tuple(
-            0 if level < attribute.height else level for level, attribute in zip(node, self._levels, strict=True)
-        )
+        finest = min((self._finest, *finer), key=lambda table: table.values.shape[1])
+        if finest is self._finest:
+            # First the values of the attributes that the node generalizes by: this table is finer than those of all vectors of
+            # these attributes, which a search takes one after the other.
+            levels = zip(node, self._levels, strict=True)
+            finest = self._generalized(finest, tuple(0 if level < each.height else level for level, each in levels))
+        return self._generalized(finest, node).content
 
     def _generalized(self, finer: _Table[T], node: Node) -> _Table[T]:
         """Table at a level vector, from a finer one; it is kept."""
@@ -262,14 +249,10 @@ class GeneralizedTables[T]:
         first = np.empty(len(uniques), dtype=np.int64)
         first[labels[::-1]] = np.arange(len(labels))[::-1]
         table = _Table(node, finer.values[:, first], self._merged(finer.content, labels))
-        self._keep(table)
-        return table
-
-    def _keep(self, table: _Table[T]) -> None:
-        limit = MAX_CACHED_GROUPS * self._finest.values.shape[1]
         self._latest.append(table)
-        while sum(kept.values.shape[1] for kept in self._latest) > limit:
+        while sum(kept.values.shape[1] for kept in self._latest) > MAX_CACHED_GROUPS * self._finest.values.shape[1]:
             self._latest.popleft()
+        return table
 
 
 def group_numbers(levels: Sequence[GeneralizationLevels], node: Node, values: IntArray) -> IntArray:
@@ -289,11 +272,6 @@ def group_numbers(levels: Sequence[GeneralizationLevels], node: Node, values: In
         numbers = numbers * radix + generalized[column]
         limit *= radix
     return numbers
-
-
-def merged_sizes(sizes: IntArray, labels: IntArray) -> IntArray:
-    """Sizes of the unions of some groups. Exact below 2^53 records."""
-    return np.bincount(labels, weights=sizes).astype(np.int64)
 
 
 def summaries_at(
@@ -353,33 +331,18 @@ def generalization_levels(people: People, widths: Mapping[str, Sequence[float]])
     ]
 
 
-def checked_widths(widths: Any) -> dict[str, tuple[float, ...]]:
+def checked_widths(widths: Mapping[str, Sequence[float]] | None) -> dict[str, tuple[float, ...]]:
     """Interval widths of some attributes; those of an attribute increase, each a whole multiple of the one before."""
-    if widths is None:
-        return {}
-    takes = "is a mapping of names to increasing widths, as {'age': (5, 10, 20)}"
-    check_kind("FullDomain", "widths", widths, Mapping, takes)
-    checked = {}
-    for name, steps in widths.items():
-        if isinstance(steps, str | bytes) or not np.iterable(steps):
-            raise TypeError(f"FullDomain: the widths of {name!r} are {steps!r}; the argument {takes}.")
-        checked[name] = _checked_steps(name, tuple(steps))
-    return checked
-
-
-def _checked_steps(name: Any, steps: tuple[Any, ...]) -> tuple[float, ...]:
-    """Interval widths of one attribute as floats; ValueError as in `checked_widths`."""
-    if not all(is_number(width, 0, MAX_FLOAT) and width > 0 for width in steps):
-        raise ValueError(f"the widths of {name!r} are {steps}; a width is a number above 0.")
-    widths = tuple(map(float, steps))
-    for narrow, wide in itertools.pairwise(widths):
-        times = wide / narrow
-        if not (1.5 < times < np.inf and abs(times - round(times)) <= INTERVAL_TOLERANCE * times):
+    for name, steps in (widths or {}).items():
+        times = (
+            np.divide(steps[1:], steps[:-1]) if all(is_number(width, 1e-300, MAX_FLOAT) for width in steps) else [0.0]
+        )
+        if not all(1.5 < each < np.inf and abs(each - round(each)) <= INTERVAL_TOLERANCE * each for each in times):
             raise ValueError(
-                f"the widths of {name!r} go from {narrow:g} to {wide:g}; each must be a whole multiple of the one before, so "
-                "that intervals only merge, as 5, 10, 20 are."
+                f"FullDomain: the widths of {name!r} are {steps}; they are above 0, each a whole multiple of the one before, "
+                "so that intervals only merge, as 5, 10, 20 are."
             )
-    return widths
+    return {name: tuple(map(float, steps)) for name, steps in (widths or {}).items()}
 
 
 def _of_categories(name: str, kind: Categorical, codes: FloatArray) -> GeneralizationLevels:
@@ -486,10 +449,5 @@ def _minimal(satisfying: BoolArray) -> BoolArray:
         reached = np.logical_or.accumulate(reached, axis=axis)
     above = np.zeros_like(satisfying)
     for axis in range(satisfying.ndim):
-        above |= np.roll(reached, 1, axis) & (_levels_along(satisfying.shape, axis) > 0)
+        above |= np.roll(reached, 1, axis) & (np.indices(satisfying.shape, sparse=True)[axis] > 0)
     return np.asarray(satisfying & ~above)
-
-
-def _levels_along(shape: tuple[int, ...], axis: int) -> IntArray:
-    """Levels of one attribute, in a shape that broadcasts over the lattice."""
-    return np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])

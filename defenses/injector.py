@@ -1,10 +1,11 @@
 """Injector: buckets that stay diverse for an adversary who mines negative rules from the table."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import scipy
+from numpy.typing import ArrayLike
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.negative_rules import check_mining_settings, negative_rules
@@ -176,19 +177,15 @@ def assign_residues(types: RecordTypes, labels: IntArray, l: int) -> IntArray:  
     l : int
         Least number of possible values of each record, by `possible_pairs`.
     """
-    placed = labels.copy()
-    _assign(types, _linked_buckets(labels, types.rank), placed, l)
-    return placed
-
-
-def _linked_buckets(labels: IntArray, rank: IntArray) -> Buckets:
+    placed, rank = labels.copy(), types.rank
     order = np.lexsort((rank, labels))[np.count_nonzero(labels < 0) :]
     starts = np.searchsorted(labels[order], np.arange(labels.max() + 1))
     following = np.full(len(labels), -1, dtype=np.int64)
     following[order[:-1]] = np.where(np.diff(labels[order]) == 0, order[1:], -1)
     lowest = rank[order[starts]]
     by_position = np.argsort(lowest)
-    return Buckets(order[starts], following, by_position, lowest[by_position])
+    _assign(types, Buckets(order[starts], following, by_position, lowest[by_position]), placed, l)
+    return placed
 
 
 @compiled
@@ -293,7 +290,7 @@ def matching_diversity(forbidden: ArrayLike, values: ArrayLike) -> IntArray:
 
     Notes
     -----
-    T. Li, N. Li, ICDE 2008. Exact, and computed by definition: one maximum matching (Hopcroft and Karp, by NetworkX) for each
+    T. Li, N. Li, ICDE 2008. Exact, and computed by definition: one maximum matching (Hopcroft and Karp, by SciPy) for each
     record and each value that it may have. Cost: O(k^2) matchings of O(k^2.5) each. Compiled kernels use
     `foreknow.models.estimators.assignments.possible_pairs`, which answers for all pairs at once.
 
@@ -306,57 +303,21 @@ def matching_diversity(forbidden: ArrayLike, values: ArrayLike) -> IntArray:
     >>> matching_diversity([[True, False, False], [False, False, False], [False, False, False]], [1, 0, 2]).tolist()
     [2, 3, 3]
     """
-    denied, shown = _checked_bucket(forbidden, values)
-    allowed = ~denied[:, shown]
-    possible = [
-        {int(shown[copy]) for copy in np.flatnonzero(allowed[record]) if _completes(allowed, record, int(copy))}
-        for record in range(len(shown))
-    ]
-    return np.array([len(codes) for codes in possible], dtype=np.int64)
-
-
-def _checked_bucket(forbidden: ArrayLike, values: ArrayLike) -> tuple[BoolArray, IntArray]:
-    """The arguments of `matching_diversity` as arrays."""
-    denied = _as_array("forbidden", forbidden, "a bool array, one row for each record and one column for each value")
-    shown = _as_array("values", values, "an int array, one sensitive code for each record")
-    if denied.dtype.kind not in "biuf":
-        raise TypeError(f"matching_diversity: forbidden has dtype {denied.dtype}; it is a bool array of shape (k, m).")
-    if shown.dtype.kind not in "iu" and shown.size:
-        raise TypeError(
-            f"matching_diversity: values has dtype {shown.dtype}; it is an int array of sensitive codes, as view.sensitive."
-        )
+    denied, shown = np.asarray(forbidden, dtype=bool), np.asarray(values, dtype=np.int64)
     if denied.ndim != 2 or shown.shape != denied.shape[:1]:
         raise ValueError(
             f"matching_diversity: values has shape {shown.shape} and forbidden has shape {denied.shape}; give one value and one "
-            "row for each record of the bucket."
+            "row for each record of the bucket, and one column for each value of the domain."
         )
-    if shown.size and not (shown.min() >= 0 and shown.max() < denied.shape[1]):
-        wrong = shown.min() if shown.min() < 0 else shown.max()
-        raise ValueError(
-            f"matching_diversity: a value of the bucket has code {wrong}, and forbidden has columns 0 to {denied.shape[1] - 1}; "
-            "give one column for each value of the domain."
-        )
-    return denied.astype(bool), shown.astype(np.int64)
+    allowed = ~denied[:, shown]
 
+    def completes(record: int, copy: int) -> bool:
+        """Return whether all other records can be matched with all other copies."""
+        rest = scipy.sparse.csr_array(np.delete(np.delete(allowed, record, axis=0), copy, axis=1))
+        return not rest.shape[0] or bool((scipy.sparse.csgraph.maximum_bipartite_matching(rest, "column") >= 0).all())
 
-def _as_array(name: str, given: ArrayLike, takes: str) -> NDArray[Any]:
-    try:
-        return np.asarray(given)
-    except (TypeError, ValueError, OverflowError) as wrong:
-        raise TypeError(f"matching_diversity: {name} is a {type(given).__name__}; it is {takes}.") from wrong
-
-
-def _completes(allowed: BoolArray, record: int, copy: int) -> bool:
-    """Return whether all other records can be matched with all other copies."""
-    import networkx as nx
-
-    rest = np.delete(np.delete(allowed, record, axis=0), copy, axis=1)
-    graph = nx.Graph()
-    records = [("record", i) for i in range(len(rest))]
-    graph.add_nodes_from(records)
-    graph.add_nodes_from(("copy", j) for j in range(len(rest)))
-    graph.add_edges_from((("record", int(i)), ("copy", int(j))) for i, j in np.argwhere(rest))
-    return len(nx.bipartite.hopcroft_karp_matching(graph, records)) == 2 * len(rest)
+    pairs = [(record, shown[copy]) for record, copy in np.argwhere(allowed) if completes(record, copy)]
+    return np.array([len({value for i, value in pairs if i == record}) for record in range(len(shown))], dtype=np.int64)
 
 
 def record_types(

@@ -13,7 +13,7 @@ from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.notes import Note
-from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole
+from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
 
 FILLING = (
     "{number:,} {number:counterfeit fills|counterfeits fill} signatures that lack a record of one of their values."
@@ -108,12 +108,7 @@ class MInvariance(SizedDefense):
     def __post_init__(self) -> None:
         check_whole("MInvariance", "m", self.m, "values")
         check_flag("MInvariance", "deterministic", self.deterministic)
-        if self.rng is not None:
-            object.__setattr__(self, "rng", as_generator("MInvariance", self.rng))
-            if self.deterministic:
-                raise ValueError(
-                    "MInvariance: deterministic=True draws nothing, and rng is given; leave out one of them."
-                )
+        object.__setattr__(self, "rng", stored_generator("MInvariance", self.rng, self.deterministic))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:
         """Group a view after the releases so far; the prior, shape ``(n, m)``, does not matter."""
@@ -338,7 +333,12 @@ def past_signatures(
 
     Cost: O(n m + the number of records of the past).
     """
-    _check_past(view, past)
+    for release in past:
+        if release.view.schema.values != view.schema.values:
+            raise ValueError(
+                f"the release at {release.time!r} has another sensitive domain than the view at {view.time!r}; signatures are "
+                "sets of values of one domain. Build every view with the same Schema."
+            )
     values = np.zeros((len(view), len(view.schema.values)), dtype=bool)
     last_value = np.full(len(view), -1, dtype=np.int64)
     unseen: dict[Hashable, int] = {respondent: row for row, respondent in enumerate(view.people.respondents)}
@@ -356,16 +356,3 @@ def past_signatures(
     unfit = (last_value >= 0) & ~changed & (~has_own | (values.sum(axis=1) < least))
     values[changed | unfit] = False
     return Signatures(values, int(changed.sum()), int(unfit.sum()))
-
-
-def _check_past(view: View, past: tuple[Release, ...]) -> None:
-    check_kind("MInvariance", "past", past, (tuple, list), "is a tuple of releases, in the order of time")
-    for release in past:
-        check_kind(
-            "MInvariance", "a past release", release, Release, "is a Release; make one by Release(view, grouping)"
-        )
-        if release.view.schema.values != view.schema.values:
-            raise ValueError(
-                f"the release at {release.time!r} has another sensitive domain than the view at {view.time!r}; signatures are "
-                "sets of values of one domain. Build every view with the same Schema."
-            )

@@ -17,7 +17,7 @@ from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.notes import Note
-from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 CHANGED = (
@@ -124,28 +124,22 @@ class MASK(SizedDefense):
             return grouping
         imitated = self._imitated(share, violating, view)
         values, changed = self._distorted_values(groups, classes, violating, share[imitated])
-        notes = self._notes(changed, int(violating.sum()), len(imitated))
+        number, wanted = int(violating.sum()), (int(self.l) - 1) * int(violating.sum())
+        notes = [Note(CHANGED, changed=changed, groups=number)]
+        if len(imitated) < wanted:
+            few = {"imitated": len(imitated), "wanted": wanted, "share": number / (number + len(imitated))}
+            notes.append(Note(FEW_IMITATED, **few))
         return replace(grouping, values=values, notes=(*grouping.notes, *notes))
 
     def _grouping(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
         """The grouping before distortion."""
         grouping = self.grouped(KAnonymity(self.k))(view, prior, past)
-        check_kind(
-            "MASK", "the result of the defense of grouped", grouping, Grouping, "is a Grouping, as Mondrian returns"
-        )
         if grouping.values is not None or grouping.counterfeits is not None:
             raise ValueError(
                 "MASK: the defense of grouped distorts values or adds counterfeits, which only MASK may do. Group by another "
                 "defense, as Mondrian."
             )
         return replace(grouping, bucketized=self.bucketized)
-
-    def _notes(self, changed: int, violating: int, imitated: int) -> list[Note]:
-        notes = [Note(CHANGED, changed=changed, groups=violating)]
-        wanted = (int(self.l) - 1) * violating
-        if imitated < wanted:
-            notes.append(Note(FEW_IMITATED, imitated=imitated, wanted=wanted, share=violating / (violating + imitated)))
-        return notes
 
     def _imitated(self, share: FloatArray, violating: BoolArray, view: View) -> IntArray:
         """The satisfying groups that the violating ones imitate."""

@@ -10,7 +10,7 @@ from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models import Categorical, Numeric, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import check_kind, check_whole, is_number
+from foreknow.models.settings import is_number, is_whole
 
 # Largest number of fuzzy terms of a numeric attribute; the degrees of all terms and distinct values are stored
 MAX_TERMS = 1_000
@@ -121,7 +121,6 @@ def negative_rules(
     >>> rules.forbidden[:2].tolist()
     [[False, False], [False, True]]
     """
-    check_kind("negative_rules", "view", view, View, "is a View; make one by View(frame, schema)")
     check_mining_settings("negative_rules", min_confidence, min_expectation, terms)
     table = DistinctRecords.from_view(view, rule_items(view, int(terms)))
     supports = least_support(len(view), table.share, min_expectation)
@@ -211,11 +210,8 @@ def check_mining_settings(owner: str, min_confidence: float, min_expectation: fl
         raise ValueError(f"{owner}: min_confidence is {min_confidence!r}; it is a share above 0 and at most 1.")
     if not (is_number(min_expectation, 0, 1) and 0 < min_expectation < 1):
         raise ValueError(f"{owner}: min_expectation is {min_expectation!r}; it is a probability above 0 and below 1.")
-    check_whole(owner, "terms", terms, "fuzzy terms")
-    if terms < 2:
-        raise ValueError(f"{owner}: terms is {terms}; a single term holds every number. Give 2 or more.")
-    if terms > MAX_TERMS:
-        raise ValueError(f"{owner}: terms is {terms:g}; it is at most {MAX_TERMS}. Give fewer terms.")
+    if not is_whole(terms, 2) or terms > MAX_TERMS:
+        raise ValueError(f"{owner}: terms is {terms!r}; it is a number of fuzzy terms, from 2 to {MAX_TERMS}.")
 
 
 class _Candidate(NamedTuple):

@@ -6,7 +6,6 @@ import numpy as np
 
 from foreknow.models import People
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.settings import check_kind
 from foreknow.models.tables.distance import Scale, attribute_distance, points, scale, squared_distance
 
 
@@ -40,7 +39,6 @@ def nearest_point_order(people: People) -> IntArray:
     >>> nearest_point_order(People(np.arange(5), ages, Schema({"age": Numeric(0, 99)}, "result", ("a",)))).tolist()
     [2, 1, 4, 3, 0]
     """
-    check_kind("nearest_point_order", "people", people, People, "is a People, as view.people")
     codes = people.quasi_identifiers
     if not len(codes):
         return np.zeros(0, dtype=np.int64)
@@ -159,22 +157,15 @@ def _lowest_within(tree: PointTree, scale: Scale, target: FloatArray, stack: Int
         if tree.lowest[node] >= best:
             continue
         if tree.child[node] < 0:
-            best = _lowest_in_leaf(tree, scale, target, node, radius, best)
+            for i in range(tree.starts[node], tree.ends[node]):
+                point = int(tree.points[i])
+                if point < best and squared_distance(scale, target, tree.codes[point]) <= radius:
+                    best = point
             continue
         for child in (tree.child[node], tree.child[node] + 1):
             if tree.lowest[child] < best and _distance_to_box(tree, scale, target, child) <= radius:
                 stack[size] = child
                 size += 1
-    return best
-
-
-@compiled
-def _lowest_in_leaf(tree: PointTree, scale: Scale, target: FloatArray, leaf: int, radius: float, best: int) -> int:
-    """Lowest number of a leaf's remaining points within the radius, if it is below ``best``; else ``best``."""
-    for i in range(tree.starts[leaf], tree.ends[leaf]):
-        point = int(tree.points[i])
-        if point < best and squared_distance(scale, target, tree.codes[point]) <= radius:
-            best = point
     return best
 
 
@@ -240,7 +231,13 @@ def _root_alone(codes: FloatArray) -> PointTree:
 @compiled
 def _split(tree: PointTree, scale: Scale, node: int) -> int:
     """Sort a node's points by its widest attribute, and return the position nearest to the middle at which the code changes."""
-    a = _widest_attribute(tree, scale, node)
+    # The widest attribute of the node's box, among those in which its points differ.
+    a, most = 0, -1.0
+    for attribute in range(tree.codes.shape[1]):
+        low, high = tree.low[node, attribute], tree.high[node, attribute]
+        width = attribute_distance(scale, attribute, low, high)
+        if width > most and low < high:
+            a, most = attribute, width
     start, end = int(tree.starts[node]), int(tree.ends[node])
     order = np.argsort(tree.codes[tree.points[start:end], a], kind="mergesort")
     tree.points[start:end] = tree.points[start:end][order]
@@ -252,17 +249,6 @@ def _split(tree: PointTree, scale: Scale, node: int) -> int:
         if above < end and tree.codes[tree.points[above - 1], a] < tree.codes[tree.points[above], a]:
             return above
         below, above = below - 1, above + 1
-
-
-@compiled
-def _widest_attribute(tree: PointTree, scale: Scale, node: int) -> int:
-    """Attribute in which a node's box is widest, among those in which its points differ."""
-    widest, most = 0, -1.0
-    for a in range(tree.codes.shape[1]):
-        width = attribute_distance(scale, a, tree.low[node, a], tree.high[node, a])
-        if width > most and tree.low[node, a] < tree.high[node, a]:
-            widest, most = a, width
-    return widest
 
 
 @compiled

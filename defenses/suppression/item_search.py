@@ -183,20 +183,11 @@ def share_time(
     while time.perf_counter() < until and (
         open_ := [g for g, one in searches.items() if not one.is_done(nodes, first)]
     ):
-        place = -1
-        for place, group in enumerate(progress(open_)):
-            if place >= len(open_) or group != open_[place]:
-                raise ValueError(
-                    f"progress yields {group!r} for the groups {open_}; it yields each group it is given, in order, as iter does."
-                )
+        for place, (group, _) in enumerate(zip(open_, progress(open_), strict=True)):
             now = time.perf_counter()
             end = now + (until - now) / (len(open_) - place)
             while time.perf_counter() < end and not searches[group].is_done(nodes, first):
                 searches[group].advance(nodes)
-        if place < 0:
-            raise ValueError(
-                f"progress yields nothing for the groups {open_}; it yields each group it is given, as iter does."
-            )
 
 
 # Smallest difference of two costs that is not rounding: sums of the same terms in another order differ by less

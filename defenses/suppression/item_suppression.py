@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import overload
 
@@ -27,7 +27,6 @@ from foreknow.defenses.suppression.label_workspace import (
     GroupItems,
     LabelBounds,
     LabelRequirement,
-    LabelWorkspace,
     fresh_workspace,
     label_bounds,
     set_removed,
@@ -36,8 +35,7 @@ from foreknow.defenses.suppression.label_workspace import (
 from foreknow.models import Adversary, ItemRelease, Items, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import MAX_FLOAT, as_generator, check_choice, check_kind, is_number, is_whole
-from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.settings import check_choice, check_range, is_whole
 
 
 @equal_by_fields
@@ -63,16 +61,6 @@ class SuppressedItems:
 
     release: ItemRelease
     groups: pd.DataFrame
-
-    def __post_init__(self) -> None:
-        check_kind(
-            "SuppressedItems",
-            "release",
-            self.release,
-            ItemRelease,
-            "is an ItemRelease, as ItemSuppression(...) makes it",
-        )
-        check_columns(self.groups, COLUMNS)
 
     def __repr__(self) -> str:
         failing = int((~self.groups["satisfied"]).sum())
@@ -153,10 +141,7 @@ class ItemSuppression:
 
     def __post_init__(self) -> None:
         _label_requirements(self.requirement)
-        if not (is_number(self.seconds, 0, MAX_FLOAT) or (is_number(self.seconds, 0) and self.seconds == math.inf)):
-            raise ValueError(
-                f"ItemSuppression: seconds is {self.seconds!r}; it is a time limit of at least 0, and may be math.inf."
-            )
+        check_range("ItemSuppression", "seconds", self.seconds, 0, what="a time limit, which may be math.inf")
         if self.nodes is not None and not is_whole(self.nodes, 0):
             raise ValueError(f"ItemSuppression: nodes is {self.nodes!r}; it is a whole number of at least 0, or None.")
         check_choice("ItemSuppression", "search", self.search, SEARCH_ORDERS)
@@ -172,14 +157,6 @@ class ItemSuppression:
             Yields the failing groups it is given, once for the first solutions and then for each round of improvements; as
             ``rich.progress.track``.
         """
-        if not isinstance(release, Release):
-            raise TypeError(
-                f"ItemSuppression takes a Release, and got {type(release).__name__}; make one with publish, or use publish_items."
-            )
-        if not callable(progress):
-            raise TypeError(
-                f"ItemSuppression: progress is {progress!r}; it is a function of a list that yields its elements, as iter."
-            )
         parts = _label_requirements(self.requirement)
         linking = parts[0].linking
         group_items = GroupItems.from_release(release, linking)
@@ -239,23 +216,19 @@ def _removed_cells(search: RunningSearch, where: str, parts: tuple[LabelRequirem
         else f"neither does the removal of all its items help, nor any of the {search.examined} removals examined. Allow more "
         "seconds or nodes, relax the requirement, or make larger groups."
     )
-    failed = _failed_parts(fresh_workspace(search.work), search.bounds, parts)
+    whole, priors = fresh_workspace(search.work), iter(search.bounds.prior)
+    levels = [
+        diversity_ratio(whole.belief, int(part.l), part.as_printed)
+        if isinstance(part, QSDiversity)
+        else label_distance(whole.belief, next(priors))
+        for part in parts
+    ]
+    failed = ", ".join(
+        f"{part!r} (is {level:.4g}, must be {part.sense} {part.bound:g})"
+        for part, level in zip(parts, levels, strict=True)
+        if not level <= part.bound + LEVEL_TOLERANCE
+    )
     raise Infeasible(f"ItemSuppression: {where} does not satisfy {failed}, and {tried}")
-
-
-def _failed_parts(work: LabelWorkspace, bounds: LabelBounds, parts: tuple[LabelRequirement, ...]) -> str:
-    """The requirements that a group fails, in words, each with its level and its bound."""
-    priors = iter(bounds.prior)
-    levels = [(part, _level(part, work, priors)) for part in parts]
-    failed = [(part, level) for part, level in levels if not level <= part.bound + LEVEL_TOLERANCE]
-    return ", ".join(f"{part!r} (is {level:.4g}, must be {part.sense} {part.bound:g})" for part, level in failed)
-
-
-def _level(part: LabelRequirement, work: LabelWorkspace, priors: Iterator[FloatArray]) -> float:
-    """Level of a group in one requirement; ``priors`` yields the priors of the closenesses in order."""
-    if isinstance(part, QSDiversity):
-        return float(diversity_ratio(work.belief, int(part.l), part.as_printed))
-    return float(label_distance(work.belief, next(priors)))
 
 
 # Columns of `SuppressedItems.groups`
@@ -398,24 +371,6 @@ def publish_items(
     P. Shi, L. Xiong, B. Fung, CIKM 2010, section 2.2. With one record per group (k = 1) phase 2 does all the work. Each view is
     protected on its own. Not checked: the items of one respondent that several releases show together.
     """
-    check_kind(
-        "publish_items",
-        "suppression",
-        suppression,
-        ItemSuppression,
-        "is an ItemSuppression, as ItemSuppression(QSCloseness(0.4, linking))",
-    )
-    if adversary is not None:
-        check_kind("publish_items", "adversary", adversary, Adversary, "is an Adversary, as Adversary(prior), or None")
-    draws = None if rng is None else as_generator("publish_items", rng)
-    releases = publish(_as_views(views), defense, adversary, rng=draws)
+    releases = publish([views] if isinstance(views, View) else views, defense, adversary, rng=rng)
     published = tuple(suppression(release, progress) for release in releases)
     return published[0] if isinstance(views, View) else published
-
-
-def _as_views(views: View | Iterable[View]) -> tuple[View, ...]:
-    """The views, one or several, as a tuple."""
-    listed = (views,) if isinstance(views, View) else tuple(views) if np.iterable(views) else (views,)
-    for view in listed:
-        check_kind("publish_items", "views", view, View, "is a View, made by View(frame, schema), or a list of views")
-    return listed

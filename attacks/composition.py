@@ -33,11 +33,6 @@ class CompositionAttack:
         Distribution of the value of each respondent: uniform over the domain, or the shares of the published table of the
         respondent's release.
 
-    Raises
-    ------
-    ValueError
-        When called, if releases differ in the sensitive domain.
-
     Notes
     -----
     S. Ganta, S. Kasiviswanathan, A. Smith, "Composition Attacks and Auxiliary Information in Data Privacy", KDD 2008.

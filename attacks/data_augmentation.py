@@ -66,11 +66,6 @@ class DataAugmentationAttack:
     rng : numpy.random.Generator or int
         Random generator of the draws, or a seed. By keyword.
 
-    Raises
-    ------
-    ValueError
-        When called, if a compromised record concerns a time without release.
-
     Notes
     -----
     An `Averaged` adversary weighs its draws and never moves them. All draws of a small corpus are far from the law; after two

@@ -67,11 +67,6 @@ class DeFinettiAttack:
     rounds : int
         Largest number of rounds. If it is reached, the status of all groups has ``UNCONVERGED``.
 
-    Raises
-    ------
-    ValueError
-        When called, if releases that are learned from together differ in their quasi-identifiers or their sensitive domain.
-
     Notes
     -----
     D. Kifer, "Attacks on Privacy and deFinetti's Theorem", SIGMOD 2009. The paper starts at a random assignment; here the start

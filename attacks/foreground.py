@@ -171,12 +171,6 @@ class ForegroundAttack:
         Function of a range that returns an iterable of the same length, as ``rich.progress.track``. One item is taken before each
         attribute set of each release. By keyword.
 
-    Raises
-    ------
-    ValueError
-        When called, if an attribute set is not among the quasi-identifiers, the sensitive set is not in the domain or is the whole
-        domain, or releases differ in their domain.
-
     Notes
     -----
     R. Wong, A. Fu, K. Wang, Y. Xu, P. Yu, "Can the Utility of Anonymized Data be Used for Privacy Breaches?",

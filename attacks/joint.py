@@ -26,7 +26,6 @@ from foreknow.models.joint.posterior import check_is_solver
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
 from foreknow.models.progress import Progress
-from foreknow.models.settings import check_flag
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,6 @@ class JointAttack(AdversaryAttack):
         True if the adversary knows that the releases are of m-invariance, and its rule: a respondent keeps the set of values
         that the group shows, as long as the value stays the same (`foreknow.models.joint.building.with_signatures`).
 
-    Raises
-    ------
-    ValueError
-        When called, a release is not of m-invariance. When called: if a compromised record concerns a time without release or a
-        value that its group does not show, if the releases differ in their sensitive domain, or if the solver refuses the problem.
-
     Notes
     -----
     Exact as far as the solver is. None of the five papers has the joint law; each of their adversaries approximates its
@@ -78,8 +71,6 @@ class JointAttack(AdversaryAttack):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_is_solver("JointAttack", "solver", self.solver)
-        check_flag("JointAttack", "hindsight", self.hindsight)
-        check_flag("JointAttack", "signatures", self.signatures)
         if self.signatures:
             check_order_1(self, self.adversary)
 
@@ -116,11 +107,6 @@ class LearnedAttack:
     progress : callable
         Progress of the learning, as in `LearnedKnowledge.fit`. The solver has a progress of its own. By keyword.
 
-    Raises
-    ------
-    ValueError
-        When called, as `LearnedKnowledge.fit` and `JointAttack`.
-
     Notes
     -----
     The beliefs take the learned law as known: its error is no part of them. The ``notes`` of the beliefs have the number of rounds,
@@ -141,7 +127,6 @@ class LearnedAttack:
         check_gaps(self.gaps)
         check_chain_order(self.order)
         check_is_solver("LearnedAttack", "solver", self.solver)
-        check_flag("LearnedAttack", "hindsight", self.hindsight)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""

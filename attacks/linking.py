@@ -197,11 +197,6 @@ class LinkingAttack:
         adversary sees no others. An array gives the belief in each label and, last, in none; ``linking(view).prior()`` is that
         of an adversary who knows the frequencies in the original table: the alpha of `QSCloseness`.
 
-    Raises
-    ------
-    ValueError
-        When called, if a view has no such column, or the times do not increase.
-
     Notes
     -----
     P. Shi, L. Xiong, B. Fung, Anonymizing Data with Quasi-Sensitive Attribute Values, CIKM 2010, section 2.1. Exact under the

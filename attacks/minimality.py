@@ -47,11 +47,6 @@ class MinimalityAttack:
         Largest number of worlds of a group, up to exchanges of members in the same parts, that are enumerated. Larger groups keep
         their shares; their status is ``UNCONVERGED``.
 
-    Raises
-    ------
-    ValueError
-        When called, if a value of the sensitive set is not in the domain, or the set is the whole domain.
-
     Notes
     -----
     R. Wong, A. Fu, K. Wang, J. Pei, "Minimality Attack in Privacy Preserving Data Publishing", VLDB 2007.
@@ -361,11 +356,6 @@ def merge_credibility(first: int, second: int, holders: int, l: int) -> tuple[fl
     -------
     tuple of float
         Credibility for a member of the first and of the second class.
-
-    Raises
-    ------
-    ValueError
-        If a class has no record, if there are more sensitive records than records, or if neither class can violate the rule.
 
     Notes
     -----

@@ -37,11 +37,6 @@ class ConditionalProbability:
     high : float, optional
         The highest probability.
 
-    Raises
-    ------
-    ValueError
-        When used with a release, if an attribute, a value or a condition does not fit its schema.
-
     Examples
     --------
     >>> rare = ConditionalProbability("breast cancer", {"sex": "m"}, 0, 0.01)
@@ -165,11 +160,6 @@ class PrivacyMaxEntAttack:
     ----------
     statements : sequence of ConditionalProbability
         What the adversary knows of the published records. A statement about no published record of a release is not used there.
-
-    Raises
-    ------
-    ValueError
-        When called, if a statement does not fit the schema of a release.
 
     Notes
     -----

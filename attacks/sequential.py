@@ -21,11 +21,6 @@ class SequentialAttack(AdversaryAttack):
     ----------
     adversary : Adversary or Averaged
 
-    Raises
-    ------
-    ValueError
-        When called, if a compromised record concerns a time without release.
-
     Notes
     -----
     The memory holds marginal beliefs, not their joint distribution. Where the same respondents share a group again, evidence
@@ -58,11 +53,6 @@ class SnapshotAttack(AdversaryAttack):
     ----------
     adversary : Adversary or Averaged
         Only its prior, compromised records and settings of inference are read.
-
-    Raises
-    ------
-    ValueError
-        When called, if a compromised record concerns a time without release.
     """
 
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:

@@ -44,12 +44,6 @@ class SignatureAttack(AdversaryAttack):
     adversary : Adversary or Averaged
         With transitions of order 1. Its setting for counterfeits is not read.
 
-    Raises
-    ------
-    ValueError
-        When called, if a release is not of m-invariance: a group shows a value twice, or values are distorted; or if a compromised
-        record is about a time without release.
-
     Notes
     -----
     Assumed, and not checked: all releases are of one m and one rule, and all of them are known, so that no

@@ -11,10 +11,9 @@ from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.publish import SizedDefense
 from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.models import Grouping, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_generator, check_choice, check_flag, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_choice, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import as_sensitive_values, sensitive_codes
 
 
@@ -96,8 +95,6 @@ class Anatomy(SizedDefense):
     def __post_init__(self) -> None:
         check_whole("Anatomy", "l", self.l, "records and values")
         check_choice("Anatomy", "bound", self.bound, ("together", "each", "all"))
-        check_flag("Anatomy", "bucketized", self.bucketized)
-        check_flag("Anatomy", "deterministic", self.deterministic)
         object.__setattr__(self, "rng", stored_generator("Anatomy", self.rng, self.deterministic))
         if self.sensitive_set is not None:
             object.__setattr__(self, "sensitive_set", as_sensitive_values("Anatomy", self.sensitive_set))
@@ -124,13 +121,11 @@ class Anatomy(SizedDefense):
         if most * self.l <= n:
             return
         values = [repr(value) for value, number in zip(view.schema.values, classes, strict=True) if number == worst]
-        raise Infeasible(
-            Advice(
-                f"{' or '.join(values)} is the value of {most} of the {n} records of the ",
-                VIEW,
-                f" at {view.time!r}, a share of {most / n:.4g}; at most 1/l = {1 / self.l:.4g} may share one. The largest l that "
-                f"this view allows is {n // most}. Lower l, or give a sensitive set that is rarer.",
-            )
+        raise Infeasible.of_view(
+            f"{' or '.join(values)} is the value of {most} of the {n} records of the ",
+            view.time,
+            f", a share of {most / n:.4g}; at most 1/l = {1 / self.l:.4g} may share one. The largest l that "
+            f"this view allows is {n // most}. Lower l, or give a sensitive set that is rarer.",
         )
 
 

@@ -9,7 +9,6 @@ from foreknow.defenses.algorithms.ordered_growth import GrowingDefense, Leftover
 from foreknow.defenses.requirements.closeness import BasicBetaLikeness, BetaLikeness, JSimilarity
 from foreknow.defenses.requirements.diversity import KAnonymity
 from foreknow.defenses.requirements.requirement import Requirement, all_of
-from foreknow.models.settings import check_flag
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,7 @@ class BKAA(GrowingDefense):
         - ``"counterfeit"``: they join the nearest group, with a counterfeit sensitive value where their own violates the
           requirement.
     patience : int, optional
-        Largest number of records of an unsatisfying group; its first record is then set aside as a leftover. None is the
-        printed rule, by which one group that never satisfies takes all remaining records as leftovers.
+        As in `JSReduce`.
     judged : {"published", "view"}
         Table against which the published groups must be beta-like: the published one, for which failing groups are merged
         with neighbours (`foreknow.defenses.algorithms.ordered_growth`), or the view, as grown.
@@ -59,9 +57,6 @@ class BKAA(GrowingDefense):
     -----
     BayFrame, section 5.2, Algorithm 1. The algorithm takes beta as input and then tests J-similarity only; the text requires all
     three, as here. ``patience=None`` with ``judged="view"`` is that algorithm. The order is `nearest_point_order`.
-
-    A group of more than k records did not satisfy with fewer records. An adversary who knows the rule can learn from that, as
-    from any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
 
     Cost: that of the order, and O(n m) for growing groups of bounded size; O(m) more for each leftover and each group that is
     evaluated for it, which are all groups where none takes it.
@@ -88,7 +83,6 @@ class BKAA(GrowingDefense):
     _order = staticmethod(nearest_point_order)
 
     def __post_init__(self) -> None:
-        check_flag("BKAA", "enhanced", self.enhanced)
         if self.beta is None:
             raise ValueError("BKAA: beta is None; it is a bound of beta-likeness, over 0. Without it, take JSReduce.")
         super().__post_init__()

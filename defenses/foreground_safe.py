@@ -13,7 +13,6 @@ from foreknow.defenses.requirements.belief_bounds import PosteriorBound
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.models import Auto, Grouping, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.foreground.attribute_signatures import (
@@ -25,7 +24,7 @@ from foreknow.models.foreground.attribute_signatures import (
 )
 from foreknow.models.foreground.fit import ExpectationMaximization, Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution, mine_global_distributions
-from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
@@ -59,10 +58,7 @@ class ForegroundSafe(SizedDefense):
         If True, ties between equally similar records go to the nearest along a Hilbert curve, and nothing is drawn. An adversary
         who knows this rule may infer which record of a group is the sensitive one. For experiments only.
     rng : numpy.random.Generator or int, optional
-        Source of the random choice among equally similar records, for experiments that must be repeated. These need
-        `publish(rng=...)` too, which draws the order of the records and the numbers of the groups. Each call continues where the
-        last one stopped, also from a seed. An adversary finds a seed by trying all of them. By default each call draws from
-        fresh entropy.
+        Generator or seed of the random choices, as of `Anatomy`.
 
     Raises
     ------
@@ -125,8 +121,6 @@ class ForegroundSafe(SizedDefense):
         check_whole("ForegroundSafe", "r", self.r, "records")
         check_whole("ForegroundSafe", "rounds", self.rounds, "attacks")
         check_whole("ForegroundSafe", "support", self._min_support, "records")
-        check_flag("ForegroundSafe", "bucketized", self.bucketized)
-        check_flag("ForegroundSafe", "deterministic", self.deterministic)
         object.__setattr__(self, "sensitive_set", as_sensitive_values("ForegroundSafe", self.sensitive_set))
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundSafe", self.attribute_sets))
         object.__setattr__(self, "rng", stored_generator("ForegroundSafe", self.rng, self.deterministic))
@@ -155,13 +149,11 @@ class ForegroundSafe(SizedDefense):
             labels = enlarge_groups(labels, result.exceeding, points, result.odds, in_set, int(self.r))
             if np.array_equal(labels, before):  # A single group cannot grow, and further attacks give the same result.
                 break
-        raise Infeasible(
-            Advice(
-                f"after {number} attacks there are {len(result.exceeding)} groups of the ",
-                VIEW,
-                f" at {view.time!r} in which mining gives a member a belief in the sensitive set over 1/r = {1 / self.r:.4g}; the "
-                f"largest belief is {result.max_belief:.4g}. Raise rounds, lower r, or require more support.",
-            )
+        raise Infeasible.of_view(
+            f"after {number} attacks there are {len(result.exceeding)} groups of the ",
+            view.time,
+            f" in which mining gives a member a belief in the sensitive set over 1/r = {1 / self.r:.4g}; the "
+            f"largest belief is {result.max_belief:.4g}. Raise rounds, lower r, or require more support.",
         )
 
     def _points(self, view: View, in_set: BoolArray, order: IntArray) -> FloatArray:
@@ -174,14 +166,12 @@ class ForegroundSafe(SizedDefense):
         """Raise Infeasible if the share of sensitive records is over 1/r."""
         n, holders = len(view), int(in_set.sum())
         if holders * self.r > n:
-            raise Infeasible(
-                Advice(
-                    f"{holders} of the {n} records of the ",
-                    VIEW,
-                    f" at {view.time!r} have a value of the sensitive set, a share of {holders / n:.4g}; no more than 1/r = "
-                    f"{1 / self.r:.4g} may. The largest r that this view allows is {n // holders}. Lower r, or name a sensitive "
-                    "set that is rarer.",
-                )
+            raise Infeasible.of_view(
+                f"{holders} of the {n} records of the ",
+                view.time,
+                f" have a value of the sensitive set, a share of {holders / n:.4g}; no more than 1/r = "
+                f"{1 / self.r:.4g} may. The largest r that this view allows is {n // holders}. Lower r, or name a sensitive "
+                "set that is rarer.",
             )
 
     def _without_leftovers(self, labels: IntArray, points: FloatArray) -> IntArray:

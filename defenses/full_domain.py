@@ -21,7 +21,6 @@ from foreknow.defenses.requirements.requirement import (
 )
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Categorical, Grouping, Numeric, People, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import MAX_FLOAT, check_choice, is_number
 
@@ -133,13 +132,11 @@ class FullDomain(RequirementDefense):
         if nodes:
             return min(nodes, key=lambda node: (*self._loss(node, search.sizes(node)), node))
         whole = search.summaries(tuple(search.heights))
-        raise Infeasible(
-            Advice(
-                "no levels of generalization of the ",
-                VIEW,
-                f" at {time!r} satisfy {self.requirement!r}: even all records as one group do not satisfy "
-                f"{shortfall(search.requirement, whole)}. Lower the requirement.",
-            )
+        raise Infeasible.of_view(
+            "no levels of generalization of the ",
+            time,
+            f" satisfy {self.requirement!r}: even all records as one group do not satisfy "
+            f"{shortfall(search.requirement, whole)}. Lower the requirement.",
         )
 
     def _loss(self, node: Node, sizes: IntArray) -> tuple[int, int]:

@@ -12,12 +12,11 @@ from foreknow.defenses.negative_rules import check_mining_settings, negative_rul
 from foreknow.defenses.publish import SizedDefense
 from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.models import Grouping, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.assignments import possible_pairs
 from foreknow.models.notes import Note
-from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_whole, stored_generator
 
 
 @equal_by_fields
@@ -41,13 +40,10 @@ class Injector(SizedDefense):
     terms : int
         Number of fuzzy terms of a numeric attribute in rules, 2 or more.
     deterministic : bool
-        If True, records that are close on a Hilbert curve are grouped, and no random numbers are drawn. Then an insider who
-        knows this algorithm, the buckets and the value of one respondent derives the values of other respondents with
-        certainty, as with `Anatomy`. For experiments only.
+        If True, records that are close on a Hilbert curve are grouped, and nothing is drawn; then an insider derives the values of
+        others with certainty, as of `Anatomy`. For experiments only.
     rng : numpy.random.Generator or int, optional
-        Generator or seed of the random choices, for experiments to be repeated; these need `publish(rng=...)` too, which draws
-        the order of the records and the numbers of the groups. A later call continues the sequence. An adversary can find a
-        seed by trying all seeds. By default each call draws fresh entropy from the operating system.
+        Generator or seed of the random choices, as of `Anatomy`.
 
     Raises
     ------
@@ -91,7 +87,6 @@ class Injector(SizedDefense):
     def __post_init__(self) -> None:
         check_whole("Injector", "l", self.l, "values")
         check_mining_settings("Injector", self.min_confidence, self.min_expectation, self.terms)
-        check_flag("Injector", "deterministic", self.deterministic)
         object.__setattr__(self, "rng", stored_generator("Injector", self.rng, self.deterministic))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
@@ -104,13 +99,11 @@ class Injector(SizedDefense):
         types = record_types(rules.forbidden, view.sensitive, order)
         labels = bucketize(types, int(self.l))
         if not (labels >= 0).any():
-            raise Infeasible(
-                Advice(
-                    f"the {len(rules)} negative rules of the ",
-                    VIEW,
-                    f" at {view.time!r} leave no {self.l} records that may all have each other's values. Lower l, or mine fewer "
-                    "rules: raise min_confidence or min_expectation.",
-                )
+            raise Infeasible.of_view(
+                f"the {len(rules)} negative rules of the ",
+                view.time,
+                f" leave no {self.l} records that may all have each other's values. Lower l, or mine fewer "
+                "rules: raise min_confidence or min_expectation.",
             )
         labels = assign_residues(types, labels, int(self.l))
         suppressed = int((labels < 0).sum())
@@ -124,13 +117,11 @@ class Injector(SizedDefense):
         most = int(counts.max())
         if most * self.l > len(view):
             value = view.schema.values[int(counts.argmax())]
-            raise Infeasible(
-                Advice(
-                    f"{value!r} is the value of {most} of the {len(view)} records of the ",
-                    VIEW,
-                    f" at {view.time!r}, over one in {self.l}: they cannot be in different buckets of {self.l} or more. The "
-                    f"largest possible l is {len(view) // most}. Lower l.",
-                )
+            raise Infeasible.of_view(
+                f"{value!r} is the value of {most} of the {len(view)} records of the ",
+                view.time,
+                f", over one in {self.l}: they cannot be in different buckets of {self.l} or more. The "
+                f"largest possible l is {len(view) // most}. Lower l.",
             )
 
 
@@ -282,11 +273,6 @@ def matching_diversity(forbidden: ArrayLike, values: ArrayLike) -> IntArray:
     -------
     int array, shape (k,)
         All 0 if no assignment is possible.
-
-    Raises
-    ------
-    ValueError
-        If there is not one value for each record, or a value has no column in ``forbidden``.
 
     Notes
     -----

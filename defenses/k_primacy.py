@@ -49,16 +49,8 @@ class KPrimacy(ClusteringDefense):
         Table against whose distribution of values the published groups are beta-like. With ``"published"``, a group that fails
         against the published table is merged with a neighbour of its cluster.
     tolerance : float
-        Priors within this divergence of another one, in units of ``base``, are clustered together with it; at most ``j / 4``.
-        Large views need it. Any two members of a cluster still diverge by at most j; clusters may be finer (`prior_clusters`).
-        With 0, each distinct prior is clustered on its own, up to 30,000 of them.
-
-    Raises
-    ------
-    ValueError
-        When called, if the prior has more distinct rows than can be clustered at this tolerance.
-    Infeasible
-        When called, if k is larger than the view.
+        Priors within this divergence of another one, in units of ``base``, are clustered together with it; at most ``j / 4``
+        (`prior_clusters`). Large views need it: with 0, at most 30,000 distinct priors can be clustered.
 
     Notes
     -----
@@ -66,9 +58,6 @@ class KPrimacy(ClusteringDefense):
     **Stages 2 and 3 are a reconstruction**: only their outline is known (clusters first; in each, k-anonymity and then
     beta-likeness). The steps are those of Soria-Comas et al. (TKDE 2015), "k-anonymity first", with beta-likeness for
     t-closeness. Results of this class do not apply to the authors' program.
-
-    A group of more than k records was not satisfied with fewer. An adversary who knows the algorithm can learn from that, as from
-    any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
 
     Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them, and O(n (n + u d) / k) for the groups of a
     cluster of n records with u distinct vectors of quasi-identifiers.

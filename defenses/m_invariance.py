@@ -13,7 +13,7 @@ from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.notes import Note
-from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_whole, stored_generator
 
 FILLING = (
     "{number:,} {number:counterfeit fills|counterfeits fill} signatures that lack a record of one of their values."
@@ -41,13 +41,10 @@ class MInvariance(SizedDefense):
     m : int
         Least number of values of a group, 1 or more.
     deterministic : bool
-        If True, records that are close on a Hilbert curve are grouped, as far as their values allow, and no random numbers are
-        drawn. Then an insider who knows this algorithm, the groups and the value of one respondent derives the values of most
-        other respondents of the same signature with certainty, for a table of any size (see Notes). For experiments only.
+        If True, records that are close on a Hilbert curve are grouped, and nothing is drawn; then an insider derives the values of
+        others with certainty, as of `Anatomy`. For experiments only.
     rng : numpy.random.Generator or int, optional
-        Generator or seed of the random choices, for experiments to be repeated; these need `publish(rng=...)` too, which draws
-        the order of the records and the numbers of the groups. A later call continues the sequence. An adversary can find a
-        seed by trying all seeds. By default each call draws fresh entropy from the operating system.
+        Generator or seed of the random choices, as of `Anatomy`.
 
     Raises
     ------
@@ -107,7 +104,6 @@ class MInvariance(SizedDefense):
 
     def __post_init__(self) -> None:
         check_whole("MInvariance", "m", self.m, "values")
-        check_flag("MInvariance", "deterministic", self.deterministic)
         object.__setattr__(self, "rng", stored_generator("MInvariance", self.rng, self.deterministic))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:

@@ -13,11 +13,10 @@ from foreknow.defenses.requirements.diversity import KAnonymity
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, Requirement
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.notes import Note
-from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 CHANGED = (
@@ -57,10 +56,7 @@ class MASK(SizedDefense):
     bucketized : bool
         If True, quasi-identifiers are published unchanged; otherwise they are generalized.
     rng : numpy.random.Generator or int, optional
-        Generator or seed of the shares, of the records that are changed and of their new values, for experiments to be repeated;
-        these need `publish(rng=...)` too, which draws the order of the records and the numbers of the groups. A later call
-        continues the sequence. An adversary can find a seed by trying all seeds. By default each call draws fresh entropy from
-        the operating system.
+        Generator or seed of the random choices, as of `Anatomy`.
 
     Raises
     ------
@@ -99,7 +95,6 @@ class MASK(SizedDefense):
     def __post_init__(self) -> None:
         check_whole("MASK", "k", self.k, "records")
         check_whole("MASK", "l", self.l, "records, of which one may be sensitive")
-        check_flag("MASK", "bucketized", self.bucketized)
         # A requirement, or a defense with its settings, is callable too, and has the property ``smallest``.
         has_settings = hasattr(self.grouped, "smallest") and not isinstance(self.grouped, type)
         if has_settings or not callable(self.grouped):
@@ -146,13 +141,11 @@ class MASK(SizedDefense):
         order = np.argsort(-share, kind="stable")
         imitated = order[~violating[order]][: (int(self.l) - 1) * int(violating.sum())]
         if not len(imitated):
-            raise Infeasible(
-                Advice(
-                    f"MASK: in all {len(share)} groups of the ",
-                    VIEW,
-                    f" at {view.time!r} more than one in l = {self.l} records are sensitive, so that there is none to imitate. "
-                    "Lower l, raise k, or give a rarer sensitive set.",
-                )
+            raise Infeasible.of_view(
+                f"MASK: in all {len(share)} groups of the ",
+                view.time,
+                f" more than one in l = {self.l} records are sensitive, so that there is none to imitate. "
+                "Lower l, raise k, or give a rarer sensitive set.",
             )
         return imitated
 

@@ -16,7 +16,6 @@ from foreknow.defenses.requirements.requirement import (
 )
 from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy, prior_of, slices
 from foreknow.models import Grouping, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 
 
@@ -74,14 +73,12 @@ class Mondrian(RequirementDefense):
         n = len(view)
         whole = table.summary(np.zeros(1, dtype=np.int64), np.array([n]), requirement)
         if not requirement(whole)[0]:
-            raise Infeasible(
-                Advice(
-                    "the ",
-                    VIEW,
-                    f" at {view.time!r} as one group does not satisfy {shortfall(requirement, whole)}, and Mondrian begins with "
-                    "one group. Lower the requirement. Where smaller groups may satisfy what a large one does not, as with "
-                    "beliefs, use a defense that grows groups, as JSReduce.",
-                )
+            raise Infeasible.of_view(
+                "the ",
+                view.time,
+                f" as one group does not satisfy {shortfall(requirement, whole)}, and Mondrian begins with "
+                "one group. Lower the requirement. Where smaller groups may satisfy what a large one does not, as with "
+                "beliefs, use a defense that grows groups, as JSReduce.",
             )
         labels = np.empty(n, dtype=np.int64)
         for number, (start, end) in enumerate(sorted(self._groups(table, requirement))):

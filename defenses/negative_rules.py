@@ -94,11 +94,6 @@ def negative_rules(
     -------
     NegativeRules
 
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-
     Notes
     -----
     T. Li, N. Li, ICDE 2008. The degree of membership of a record in X is the least over the items of X. ``P(X)`` is the mean

@@ -25,7 +25,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Requireme
 from foreknow.defenses.requirements.summary import Summary, summarize_groups
 from foreknow.models import Hierarchy
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.settings import check_flag, check_whole
+from foreknow.models.settings import check_whole
 
 
 class GroupRule(NamedTuple):
@@ -74,16 +74,8 @@ class UHRA(ClusteringDefense):
         Table to whose distribution of values the published groups are close, as in `JSReduce`. With ``"published"``, a group
         that fails against the published table is merged with a neighbour of its cluster.
     tolerance : float
-        Priors within this divergence of another one, in units of ``base``, are clustered together with it; at most ``j / 4``.
-        Large views need it. Any two members of a cluster still diverge by at most j; clusters may be finer (`prior_clusters`).
-        With 0, each distinct prior is clustered on its own, up to 30,000 of them.
-
-    Raises
-    ------
-    ValueError
-        When called, if the prior has more distinct rows than can be clustered at this tolerance.
-    Infeasible
-        When called, if k is larger than the view.
+        Priors within this divergence of another one, in units of ``base``, are clustered together with it; at most ``j / 4``
+        (`prior_clusters`). Large views need it: with 0, at most 30,000 distinct priors can be clustered.
 
     Notes
     -----
@@ -91,9 +83,6 @@ class UHRA(ClusteringDefense):
     with two choices that they leave open. Leftovers join the *nearest* group (theirs: any). A record moves only if that brings it
     nearer by more than rounding, with centroids that follow each move, so that step 3 ends. The paper clusters all records;
     clustering the distinct prior rows gives the same. It states neither the base of the logarithm nor the ground distance.
-
-    A group of more than k records was not satisfied with fewer. An adversary who knows the algorithm can learn from that, as from
-    any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
 
     Where t hardly binds, as on a binary attribute with t of .5 or more, groups are grown to k records, which none may leave. Then
     step 3 has little effect.
@@ -122,7 +111,6 @@ class UHRA(ClusteringDefense):
 
     def __post_init__(self) -> None:
         check_whole("UHRA", "sweeps", self.sweeps, "sweeps over all records")
-        check_flag("UHRA", "repaired", self.repaired)
         if self.patience is not None:
             check_whole("UHRA", "patience", self.patience, "records")
         super().__post_init__()

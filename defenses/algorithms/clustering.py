@@ -177,37 +177,28 @@ def pairwise_divergence(
 
 @compiled
 def _pairwise(rows: FloatArray, weighted: FloatArray, roots: FloatArray, most: float, radius: FloatArray) -> FloatArray:
-    n = len(rows)
+    n, m = rows.shape
     divergence = np.empty(n * (n - 1) // 2)
     place = 0
     for i in range(n):
         for j in range(i + 1, n):
-            divergence[place] = _lower_bound(roots[i], roots[j])
+            # The lower bound 1 - sum_s sqrt(p q), without a logarithm.
+            overlap = 0.0
+            for s in range(m):
+                overlap += roots[i, s] * roots[j, s]
+            divergence[place] = 1 - overlap
             if divergence[place] <= most:
-                divergence[place] = _divergence(rows[i], rows[j], weighted[i], weighted[j])
+                # JS(p, q) = 1 + sum_s (p log p + q log q - (p + q) log(p + q)) / 2
+                bits = 2.0
+                for s in range(m):
+                    if rows[i, s] > 0.0 and rows[j, s] > 0.0:
+                        both = rows[i, s] + rows[j, s]
+                        bits += weighted[i, s] + weighted[j, s] - both * np.log2(both)
+                divergence[place] = max(bits / 2, 0.0)
                 if radius[i] + radius[j] > 0.0:
                     divergence[place] = (np.sqrt(divergence[place]) + radius[i] + radius[j]) ** 2
             place += 1
     return divergence
-
-
-@compiled
-def _lower_bound(root: FloatArray, other: FloatArray) -> float:
-    """The bound ``1 - sum_s sqrt(p q)`` from the roots of p and q."""
-    overlap = 0.0
-    for s in range(len(root)):
-        overlap += root[s] * other[s]
-    return 1 - overlap
-
-
-@compiled
-def _divergence(p: FloatArray, q: FloatArray, p_log_p: FloatArray, q_log_q: FloatArray) -> float:
-    bits = 2.0
-    for s in range(len(p)):
-        if p[s] > 0.0 and q[s] > 0.0:
-            both = p[s] + q[s]
-            bits += p_log_p[s] + q_log_q[s] - both * np.log2(both)
-    return max(bits / 2, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,11 +45,6 @@ def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patienc
     Growth
         The groups and the records in none.
 
-    Raises
-    ------
-    ValueError
-        If a row of the order is not a row of ``records`` or occurs twice, or patience is not a positive integer.
-
     Notes
     -----
     JS-reduce, Algorithm 4. Adding a record adds its summary. The summaries of all groups that start at a record are therefore

@@ -28,11 +28,6 @@ def hilbert_order(people: People) -> IntArray:
     int array, shape (n,)
         Row of each respondent, in order.
 
-    Raises
-    ------
-    ValueError
-        If a number is outside its domain.
-
     Notes
     -----
     JS-reduce, section 6.4, which does not specify the scale. Cost: O(n d bits + n log n).
@@ -63,12 +58,6 @@ def hilbert_index(points: Words, bits: int) -> Words:
     Returns
     -------
     uint64 array, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If ``points`` has not two axes, a coordinate is out of range, or ``d * bits`` is over 64, so that the position exceeds one
-        number; `foreknow.defenses.algorithms.hilbert.hilbert_words` has no such limit.
 
     Examples
     --------

@@ -7,15 +7,21 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, bind_draws
+from foreknow.defenses.requirements.requirement import (
+    LEVEL_TOLERANCE,
+    CountsPredicate,
+    GroupPredicate,
+    Sense,
+    bind_draws,
+)
 from foreknow.defenses.requirements.summary import DrawnPrior, Summary, entropy
 from foreknow.models import Hierarchy, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.settings import MAX_FLOAT, is_number
+from foreknow.models.settings import MAX_FLOAT, check_range, is_number
 
 
 @dataclass(frozen=True)
-class TCloseness(GroupPredicate):
+class TCloseness(CountsPredicate):
     """t-closeness: the earth mover's distance between the values of a group and of the whole table is at most t.
 
     Parameters
@@ -26,11 +32,6 @@ class TCloseness(GroupPredicate):
         Ground distance, the cost of moving a unit of probability between two values. It is 1 for "equal"; the difference of
         their ranks in the sensitive domain over m - 1 for "ordered"; the height of their lowest common ancestor over the
         tree's height for a hierarchy.
-
-    Raises
-    ------
-    ValueError
-        When evaluated, if the hierarchy lacks a sensitive value.
 
     Notes
     -----
@@ -52,12 +53,9 @@ class TCloseness(GroupPredicate):
     distance: "Literal['equal', 'ordered'] | Hierarchy" = "equal"
 
     sense: ClassVar[Sense] = "at most"
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not is_number(self.t, 0):
-            raise ValueError(f"TCloseness: t is {self.t!r}; it is a distance, 0 or more.")
+        check_range("TCloseness", "t", self.t, 0, what="a distance")
         check_distance("TCloseness", self.distance)
 
     def __repr__(self) -> str:
@@ -147,7 +145,7 @@ def _tree_cost(excess: FloatArray, parents: IntArray, nodes: IntArray) -> FloatA
 
 
 @dataclass(frozen=True)
-class BasicBetaLikeness(GroupPredicate):
+class BasicBetaLikeness(CountsPredicate):
     """Basic beta-likeness: the relative gain ``(q - p) / p`` of every value is at most beta.
 
     Here q is the value's share of the group and p its share of the table.
@@ -172,11 +170,9 @@ class BasicBetaLikeness(GroupPredicate):
     beta: float
 
     sense: ClassVar[Sense] = "at most"
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check_gain("BasicBetaLikeness", self.beta)
+        check_range("BasicBetaLikeness", "beta", self.beta, 0, MAX_FLOAT, "a relative gain")
 
     def level(self, summary: Summary) -> FloatArray:
         """Smallest beta that each group satisfies; infinite if it shows a value that the table lacks."""
@@ -184,7 +180,7 @@ class BasicBetaLikeness(GroupPredicate):
 
 
 @dataclass(frozen=True)
-class BetaLikeness(GroupPredicate):
+class BetaLikeness(CountsPredicate):
     """Enhanced beta-likeness: the relative gain ``(q - p) / p`` of every value is at most ``min(beta, -ln p)``.
 
     Here q is the value's share of the group and p its share of the table.
@@ -208,11 +204,9 @@ class BetaLikeness(GroupPredicate):
     beta: float
 
     sense: ClassVar[Sense] = "at most"
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check_gain("BetaLikeness", self.beta)
+        check_range("BetaLikeness", "beta", self.beta, 0, MAX_FLOAT, "a relative gain")
 
     def level(self, summary: Summary) -> FloatArray:
         """Smallest beta that each group satisfies; infinite if a gain exceeds ``-ln p``, which no beta allows."""
@@ -230,11 +224,6 @@ def gains(summary: Summary) -> FloatArray:
     expected = np.maximum(summary.size, 1)[:, None] * (table / np.maximum(table.sum(), 1))
     lacking = np.where(summary.counts > 0, np.inf, 0.0)
     return np.asarray(np.divide(summary.counts - expected, expected, out=lacking, where=expected > 0))
-
-
-def _check_gain(owner: str, beta: float) -> None:
-    if not is_number(beta, 0, MAX_FLOAT):
-        raise ValueError(f"{owner}: beta is {beta!r}; it is a relative gain, a finite number of 0 or more.")
 
 
 @dataclass(frozen=True)
@@ -271,8 +260,7 @@ class JSimilarity(GroupPredicate):
     weighs_beliefs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not is_number(self.j, 0):
-            raise ValueError(f"JSimilarity: j is {self.j!r}; it is a divergence, 0 or more.")
+        check_range("JSimilarity", "j", self.j, 0, what="a divergence")
         check_base("JSimilarity", self.base)
 
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:

@@ -1,4 +1,7 @@
-"""k-anonymity and l-diversity: distinct, frequency, entropy and recursive (Machanavajjhala et al., TKDD 2007)."""
+"""k-anonymity and l-diversity: distinct, frequency, entropy and recursive.
+
+A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
+"""
 
 import math
 from dataclasses import dataclass
@@ -6,14 +9,14 @@ from typing import ClassVar, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, CountsPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import MAX_FLOAT, check_whole, is_number
+from foreknow.models.settings import MAX_FLOAT, check_range, check_whole, is_number
 
 
 @dataclass(frozen=True)
-class KAnonymity(GroupPredicate):
+class KAnonymity(CountsPredicate):
     """k-anonymity: a group has at least k records (Samarati, TKDE 2001).
 
     Parameters
@@ -33,9 +36,6 @@ class KAnonymity(GroupPredicate):
 
     k: int
 
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         check_whole("KAnonymity", "k", self.k, "records")
 
@@ -50,7 +50,7 @@ class KAnonymity(GroupPredicate):
 
 
 @dataclass(frozen=True)
-class DistinctDiversity(GroupPredicate):
+class DistinctDiversity(CountsPredicate):
     """Distinct l-diversity: a group has at least l distinct sensitive values.
 
     Parameters
@@ -61,16 +61,9 @@ class DistinctDiversity(GroupPredicate):
     Notes
     -----
     Monotone: a union has every value of its parts. Exact. Cost of a level: O(m) for each group.
-
-    References
-    ----------
-    A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
     """
 
     l: int  # noqa: E741 - the field's own letter
-
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_whole("DistinctDiversity", "l", self.l, "values")
@@ -86,7 +79,7 @@ class DistinctDiversity(GroupPredicate):
 
 
 @dataclass(frozen=True)
-class FrequencyDiversity(GroupPredicate):
+class FrequencyDiversity(CountsPredicate):
     """Frequency l-diversity: every sensitive value has a share of at most 1/l in a group.
 
     Parameters
@@ -106,14 +99,8 @@ class FrequencyDiversity(GroupPredicate):
 
     l: float  # noqa: E741
 
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
-        if not is_number(self.l, 1, MAX_FLOAT):
-            raise ValueError(
-                f"FrequencyDiversity: l is {self.l!r}; one in l records may show a value, so it is 1 or more."
-            )
+        check_range("FrequencyDiversity", "l", self.l, 1, MAX_FLOAT, "of which one record may show a value")
 
     @property
     @override
@@ -127,7 +114,7 @@ class FrequencyDiversity(GroupPredicate):
 
 
 @dataclass(frozen=True)
-class EntropyDiversity(GroupPredicate):
+class EntropyDiversity(CountsPredicate):
     """Entropy l-diversity: the entropy of a group's values is at least log l.
 
     Parameters
@@ -139,20 +126,12 @@ class EntropyDiversity(GroupPredicate):
     -----
     Monotone: entropy is concave, and the shares of a union are a mean of its parts' shares. Exact. Cost of a level: O(m) for
     each group.
-
-    References
-    ----------
-    A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
     """
 
     l: float  # noqa: E741
 
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
-        if not is_number(self.l, 1, MAX_FLOAT):
-            raise ValueError(f"EntropyDiversity: l is {self.l!r}; it is a number of values, 1 or more.")
+        check_range("EntropyDiversity", "l", self.l, 1, MAX_FLOAT, "of values")
 
     @property
     @override
@@ -166,7 +145,7 @@ class EntropyDiversity(GroupPredicate):
 
 
 @dataclass(frozen=True)
-class RecursiveDiversity(GroupPredicate):
+class RecursiveDiversity(CountsPredicate):
     """Recursive (c, l)-diversity: ``r_1 < c (r_l + ... + r_m)``, where r are the counts in decreasing order.
 
     Parameters
@@ -180,18 +159,12 @@ class RecursiveDiversity(GroupPredicate):
     -----
     Monotone (section 4 of the paper): the largest count of a union is at most the sum of its parts' largest counts, and the
     tail is at least the sum of their tails. Exact. Cost of a level: O(m log m) for each group.
-
-    References
-    ----------
-    A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
     """
 
     c: float
     l: int  # noqa: E741
 
     sense: ClassVar[Sense] = "below"
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_whole("RecursiveDiversity", "l", self.l, "values")

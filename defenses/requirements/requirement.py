@@ -128,6 +128,13 @@ class GroupPredicate(Requirement):
         return super().__or__(other)
 
 
+class CountsPredicate(GroupPredicate):
+    """Requirement on the counts of a group, such that the union of two satisfying groups satisfies."""
+
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
+
+
 def check_requirement(owner: str, requirement: object) -> None:
     """Raise TypeError unless an argument is a requirement."""
     if not isinstance(requirement, Requirement):
@@ -377,14 +384,17 @@ def shortfall(requirement: GroupPredicate, group: Summary) -> str:
 def check_smallest(requirement: Requirement, view: View) -> None:
     """Raise Infeasible if a view has fewer records than a group that satisfies a requirement."""
     if requirement.smallest > len(view):
-        raise Infeasible(
-            Advice(
-                f"{requirement!r} needs groups of {requirement.smallest} records, and the ",
-                VIEW,
-                f" at {view.time!r} has {len(view)}; lower the requirement, or publish more at once.",
-            )
+        raise Infeasible.of_view(
+            f"{requirement!r} needs groups of {requirement.smallest} records, and the ",
+            view.time,
+            f" has {len(view)}; lower the requirement, or publish more at once.",
         )
 
 
 class Infeasible(ValueError):  # noqa: N818 - the name says what is wrong
     """No publication of the view satisfies the settings of the defense."""
+
+    @classmethod
+    def of_view(cls, before: str, time: object, after: str) -> "Infeasible":
+        """Error on the view of a time, in words around it."""
+        return cls(Advice(before, VIEW, f" at {time!r}", after))

@@ -143,11 +143,6 @@ def prior_of(view: View, prior: ArrayLike) -> FloatArray:
     view : View
     prior : float array, shape (n, m)
         Or a sequence of rows. Rows are probabilities.
-
-    Raises
-    ------
-    ValueError
-        If it has not one row per record and one column per value, or a row is not a distribution.
     """
     if isinstance(prior, DrawnPrior):
         draws = np.stack([prior_of(view, draw) for draw in prior.draws])
@@ -193,11 +188,6 @@ def summarize_groups(records: Summary, labels: IntArray, table: TableCounts | No
         Group of each record.
     table : TableCounts, optional
         The table that the groups are part of. By default, that of ``records``.
-
-    Raises
-    ------
-    ValueError
-        If there is not one label for each record, or a group has no record.
     """
     if np.shape(labels) != (len(records),):
         raise ValueError(

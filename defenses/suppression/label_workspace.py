@@ -207,7 +207,9 @@ def shortfalls_after_removal(work: LabelWorkspace, bounds: LabelBounds, cells: I
     with a belief above 0.
     """
     result = np.empty(len(cells))
-    believed, place = _believed_labels(work.belief)
+    # Labels with a belief above 0, and for each label its position among them, or -1.
+    believed, place = np.flatnonzero(work.belief > NEGLIGIBLE_BELIEF), np.full(len(work.belief), -1)
+    place[believed] = np.arange(len(believed))
     squares = np.zeros(len(bounds.t))
     for b in range(len(squares)):
         squares[b] = label_distance(work.belief, bounds.prior[b]) ** 2
@@ -233,19 +235,6 @@ def shortfalls_after_removal(work: LabelWorkspace, bounds: LabelBounds, cells: I
             total += _closeness_shortfall(distance, bounds.t[b])
         result[q] = total
     return result
-
-
-@compiled
-def _believed_labels(belief: FloatArray) -> tuple[IntArray, IntArray]:
-    """Labels with a belief above `NEGLIGIBLE_BELIEF`, shape ``(p,)``; and for each label its position among them, or -1."""
-    place = np.full(len(belief), -1)
-    for label in range(len(belief)):
-        if belief[label] > NEGLIGIBLE_BELIEF:
-            place[label] = 0
-    believed = np.flatnonzero(place == 0)
-    for which in range(len(believed)):
-        place[believed[which]] = which
-    return believed, place
 
 
 @compiled

@@ -40,7 +40,7 @@ def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterato
                 f"{type(attack).__name__} takes a list of releases in the order of time, and got a {type(releases).__name__}. "
                 f"{WAY_OUT}"
             )
-        yield release
+        yield release  # type: ignore[misc]
 
 
 def check_adversary(attack: object, adversary: Any, averaged: str | None = None) -> None:

@@ -1,6 +1,6 @@
 """ForegroundSafe: groups whose mined global distributions disclose no respondent beyond a bound."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from foreknow.models.foreground.attribute_signatures import (
     supported_sets,
 )
 from foreknow.models.foreground.fit import ExpectationMaximization, Fitting
-from foreknow.models.foreground.global_distribution import GlobalDistribution, mine_global_distributions
+from foreknow.models.foreground.global_distribution import mine_global_distributions
 from foreknow.models.settings import as_generator, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
@@ -137,12 +137,11 @@ class ForegroundSafe(SizedDefense):
         self._check_eligible(view, in_set)
         order = hilbert_order(view.people)
         points = self._points(view, in_set, order)
-        attack = GroupAttack(1 / self.r, sensitive_set, self.attribute_sets, self._min_support, self.fit)
         labels = group_around_sensitive(points, in_set, int(self.r) - 1)
         for number in range(1, int(self.rounds) + 1):
             labels = self._without_leftovers(labels, points)
             published = self._published(labels, order)
-            result = attack(Release(view, published), labels)
+            result = self._attack(Release(view, published), labels, sensitive_set)
             if not len(result.exceeding):
                 return Grouping(published, notes=_notes(number, labels, int(self.r)), bucketized=self.bucketized)
             before = labels
@@ -155,6 +154,29 @@ class ForegroundSafe(SizedDefense):
             f" in which mining gives a member a belief in the sensitive set over 1/r = {1 / self.r:.4g}; the "
             f"largest belief is {result.max_belief:.4g}. Raise rounds, lower r, or require more support.",
         )
+
+    def _attack(self, release: Release, labels: IntArray, sensitive_set: SensitiveSet) -> "GroupAttackResult":
+        """The attack of `foreknow.attacks.ForegroundAttack` on the groups 0 to g - 1; groups with label -1 hold no value of the set."""
+        view, observation, domain = release.view, release.observation, sensitive_set.domain
+        # The bound is bound to each mined prior below; the summaries' own prior is not read.
+        uniform = np.full((len(view), len(domain)), 1 / len(domain))
+        groups = summarize_groups(summarize_records(view, uniform, members=True), labels)
+        bound = PosteriorBound(1 / self.r, Auto(), [domain[code] for code in sensitive_set.codes], "belief")
+        level, odds = np.zeros(len(groups)), np.ones((len(view), 0))
+        sets = supported_sets(observation.people, self.attribute_sets, self._min_support, observation.group >= 0)
+        for mined, _ in mine_global_distributions(observation, sensitive_set, sets, self.fit, Auto()):
+            if mined.fit.draws is not None:
+                raise ValueError(
+                    f"the fit, {self.fit!r}, is random, so that two attacks differ; give one that is not, as "
+                    "ExpectationMaximization()."
+                )
+            prior = sensitive_set.value_probabilities(mined.prior, observation.counts.sum(axis=0))
+            level = np.maximum(level, bound.bind(view, prior).level(groups))
+            probability = np.minimum(mined.prior[:, :1], 1.0 - COMPLEMENT_FLOOR)
+            odds = np.hstack([odds, probability / (1.0 - probability)])
+        exceeding = np.flatnonzero(level > 1 / self.r + LEVEL_TOLERANCE)
+        order = np.argsort(-level[exceeding], kind="stable")
+        return GroupAttackResult(exceeding[order], odds, float(level.max(initial=0.0)))
 
     def _points(self, view: View, in_set: BoolArray, order: IntArray) -> FloatArray:
         """Records as points; ties go along the order, or are random."""
@@ -215,50 +237,6 @@ class GroupAttackResult(NamedTuple):
     # the global distribution of each attribute set
     odds: FloatArray
     max_belief: float  # largest belief of any member of any group
-
-
-@dataclass(frozen=True, eq=False)
-class GroupAttack:
-    """The attack of `foreknow.attacks.ForegroundAttack` on groups that are not published yet."""
-
-    max_belief: float  # bound that no belief may exceed
-    sensitive_set: SensitiveSet  # the set that beliefs are about
-    # attribute_sets, min_support: as in `foreknow.models.foreground.attribute_signatures.supported_sets`
-    attribute_sets: AttributeSets
-    min_support: int
-    fit: Fitting  # as in `foreknow.models.foreground.global_distribution.mine_global_distributions`
-
-    def __call__(self, release: Release, labels: IntArray) -> GroupAttackResult:
-        """Attack the groups 0 to g - 1 of a release; groups with label -1 hold no value of the set.
-
-        Exact, given the fit: the beliefs are those of the attack. Cost: that of the attack.
-        """
-        view, observation, domain = release.view, release.observation, self.sensitive_set.domain
-        # The bound is bound to each mined prior below; the summaries' own prior is not read.
-        uniform = np.full((len(view), len(domain)), 1 / len(domain))
-        groups = summarize_groups(summarize_records(view, uniform, members=True), labels)
-        bound = PosteriorBound(self.max_belief, Auto(), [domain[code] for code in self.sensitive_set.codes], "belief")
-        level, odds = np.zeros(len(groups)), np.ones((len(view), 0))
-        for distribution in self._mined(release):
-            prior = self.sensitive_set.value_probabilities(distribution.prior, observation.counts.sum(axis=0))
-            level = np.maximum(level, bound.bind(view, prior).level(groups))
-            probability = np.minimum(distribution.prior[:, :1], 1.0 - COMPLEMENT_FLOOR)
-            odds = np.hstack([odds, probability / (1.0 - probability)])
-        exceeding = np.flatnonzero(level > self.max_belief + LEVEL_TOLERANCE)
-        order = np.argsort(-level[exceeding], kind="stable")
-        return GroupAttackResult(exceeding[order], odds, float(level.max(initial=0.0)))
-
-    def _mined(self, release: Release) -> Iterator[GlobalDistribution]:
-        """Global distribution of each attribute set, by a fit that is not random."""
-        observation = release.observation
-        sets = supported_sets(observation.people, self.attribute_sets, self.min_support, observation.group >= 0)
-        for distribution, _ in mine_global_distributions(observation, self.sensitive_set, sets, self.fit, Auto()):
-            if distribution.fit.draws is not None:
-                raise ValueError(
-                    f"the fit, {self.fit!r}, is random, so that two attacks differ; give one that is not, as "
-                    "ExpectationMaximization()."
-                )
-            yield distribution
 
 
 MAX_DISTANCE_OF_EQUALS = 1e-8  # largest distance of two records that match the same signatures

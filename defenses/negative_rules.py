@@ -209,79 +209,44 @@ def check_mining_settings(owner: str, min_confidence: float, min_expectation: fl
         raise ValueError(f"{owner}: terms is {terms!r}; it is a number of fuzzy terms, from 2 to {MAX_TERMS}.")
 
 
-class _Candidate(NamedTuple):
-    """An itemset with one item added, of ``attribute``; the rows and degrees are those of the itemset without it."""
-
-    itemset: Itemset
-    attribute: int
-    rows: IntArray
-    degree: FloatArray
-
-
 def most_general_denials(table: DistinctRecords, min_confidence: float, least_support: FloatArray) -> list[Denial]:
     """The most general conditions that deny each value.
 
     Itemsets are visited in lexicographic order. As an item comes after its parent, each itemset comes after all more general
-    ones. The open values of an itemset are those for which it has the least support and which no more general itemset denies.
-    An itemset is made narrower only while it has open values.
-
-    Parameters
-    ----------
-    table : DistinctRecords
-    min_confidence : float
-    least_support : float array, shape (m,)
-        Least support of a condition that denies each value; infinite for a value without records.
+    ones. The open values of an itemset are those for which it has the least support, shape ``(m,)``, and which no more general
+    itemset denies. An itemset is made narrower only while it has open values.
     """
     root: Itemset = (0,) * len(table.items)
-    open_values = {root: np.isfinite(least_support)}
-    denials: list[Denial] = []
-    all_rows = np.arange(len(table.count))
-    stack = list(_narrower(table, root, 0, all_rows, np.ones(len(all_rows))))
-    while stack:
-        candidate = stack.pop()
-        values = _open_in_all_broader(table, open_values, candidate.itemset)
-        if not values.any():
-            continue
-        rows, degree = _satisfying(table, candidate)
-        weight = degree * table.count[rows]
-        support = float(weight.sum()) / float(table.count.sum())
-        values = values & (support >= least_support)
-        if not values.any():
-            continue
-        denied, confidence = _denied(table, rows, weight, min_confidence)
-        denied &= values
-        denials += [
-            Denial(candidate.itemset, int(v), float(confidence[v]), support, rows) for v in np.flatnonzero(denied)
-        ]
-        if (values & ~denied).any():
-            open_values[candidate.itemset] = values & ~denied
-            stack += _narrower(table, candidate.itemset, candidate.attribute + 1, rows, degree)
+    open_values, denials, n = {root: np.isfinite(least_support)}, list[Denial](), float(table.count.sum())
+
+    def narrow(itemset: Itemset, first: int, rows: IntArray, degree: FloatArray) -> None:
+        """Visit the itemsets with an item of one more attribute, from ``first`` on; ``degree`` is that of each of ``rows``."""
+        for a in reversed(range(first, len(itemset))):
+            for item in range(1, len(table.items[a].labels)):
+                narrower = (*itemset[:a], item, *itemset[a + 1 :])
+                values = _open_in_all_broader(table, open_values, narrower)
+                if not values.any():
+                    continue
+                # The degree of membership is the least over the items.
+                narrowed = np.minimum(degree, table.degree[a][item, rows])
+                some, narrowed = rows[narrowed > 0], narrowed[narrowed > 0]
+                weight = narrowed * table.count[some]
+                total = float(weight.sum())
+                values = values & (total / n >= least_support)
+                if not values.any():
+                    continue
+                with_value = np.bincount(table.value[some], weight, len(table.share))
+                denied = values & (with_value <= (1 - min_confidence) * total * (1 + LEVEL_TOLERANCE))
+                confidence = 1 - with_value / total
+                denials.extend(
+                    Denial(narrower, int(v), float(confidence[v]), total / n, some) for v in np.flatnonzero(denied)
+                )
+                if (values & ~denied).any():
+                    open_values[narrower] = values & ~denied
+                    narrow(narrower, a + 1, some, narrowed)
+
+    narrow(root, 0, np.arange(len(table.count)), np.ones(len(table.count)))
     return denials
-
-
-def _satisfying(table: DistinctRecords, candidate: _Candidate) -> tuple[IntArray, FloatArray]:
-    """Rows that satisfy a candidate to a positive degree, and these degrees: the least over the items."""
-    added = table.degree[candidate.attribute][candidate.itemset[candidate.attribute], candidate.rows]
-    degree = np.minimum(candidate.degree, added)
-    return candidate.rows[degree > 0], degree[degree > 0]
-
-
-def _denied(
-    table: DistinctRecords, rows: IntArray, weight: FloatArray, min_confidence: float
-) -> tuple[BoolArray, FloatArray]:
-    """True for each value with confidence of at least ``min_confidence``, up to rounding; and the confidences."""
-    total = float(weight.sum())
-    with_value = np.bincount(table.value[rows], weight, len(table.share))
-    return with_value <= (1 - min_confidence) * total * (1 + LEVEL_TOLERANCE), 1 - with_value / total
-
-
-def _narrower(
-    table: DistinctRecords, itemset: Itemset, first: int, rows: IntArray, degree: FloatArray
-) -> Iterator[_Candidate]:
-    """Itemsets with an item of one more attribute, from ``first`` on; the one to visit first comes last."""
-    for a in range(first, len(itemset)):
-        for item in reversed(range(1, len(table.items[a].labels))):
-            yield _Candidate((*itemset[:a], item, *itemset[a + 1 :]), a, rows, degree)
 
 
 def _open_in_all_broader(table: DistinctRecords, open_values: dict[Itemset, BoolArray], itemset: Itemset) -> BoolArray:

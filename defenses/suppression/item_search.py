@@ -86,36 +86,23 @@ class RunningSearch:
 
     def _step(self, nodes: int, first: bool) -> None:
         """One call of compiled code."""
+        group, state = (self.work, self.bounds, self.path), (self.depth, self.lowest, nodes, first)
         if self.order == "plain":
-            self.depth, self.lowest, more = plain_descent(
-                self.work, self.bounds, self.path, self.depth, self.lowest, nodes, first
-            )
+            self.depth, self.lowest, more = plain_descent(*group, *state)
         elif self.lowest < np.inf and self.records_tried < len(self.work.left):
-            more = self._strip_next_record()
-        elif not self.expanded:
-            more = self._expand_root(nodes)
+            # Remove one item more of the record that the search begins with.
+            work = fresh_workspace(self.work) if self.record_work is None else self.record_work
+            self.lowest, more, done = strip_record(work, self.bounds, self.path, self.records_tried, self.lowest)
+            self.records_tried += done
+            self.record_work = None if done else work
         else:
             self._reserve(nodes)
-            self.depth, self.lowest, more = adaptive_descent(
-                self.work, self.bounds, self.path, self.children, self.depth, self.lowest, nodes, first
-            )
+            if self.expanded:
+                self.depth, self.lowest, more = adaptive_descent(*group, self.children, *state)
+            else:
+                cells, self.expanded = np.arange(len(self.work.owner)), True
+                self.lowest, more = expand_node(*group, self.children, 0, cells, self.lowest)
         self.examined += more
-
-    def _expand_root(self, nodes: int) -> int:
-        """Examine the children of the root; return their number."""
-        self._reserve(nodes)
-        cells = np.arange(len(self.work.owner))
-        self.lowest, more = expand_node(self.work, self.bounds, self.path, self.children, 0, cells, self.lowest)
-        self.expanded = True
-        return more
-
-    def _strip_next_record(self) -> int:
-        """Remove one item more of the record that the search begins with; return the number of removals examined."""
-        work = fresh_workspace(self.work) if self.record_work is None else self.record_work
-        self.lowest, more, done = strip_record(work, self.bounds, self.path, self.records_tried, self.lowest)
-        self.records_tried += done
-        self.record_work = None if done else work
-        return more
 
     def _reserve(self, nodes: int) -> None:
         """Make room for the children that ``nodes`` more removals can append."""

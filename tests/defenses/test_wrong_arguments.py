@@ -31,7 +31,7 @@ from foreknow.defenses import (
     summarize_records,
 )
 from foreknow.evaluation import verify, verify_table
-from foreknow.evaluation.checks.invariance import m_invariance
+from foreknow.evaluation.checks.verify import m_invariance
 from foreknow.models import Omega, Release
 
 HISTORY = history_of(("ABCDEF", "abcabc"), ("ABCDFG", "baccab"))

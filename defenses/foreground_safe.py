@@ -156,7 +156,7 @@ class ForegroundSafe(SizedDefense):
         )
 
     def _attack(self, release: Release, labels: IntArray, sensitive_set: SensitiveSet) -> "GroupAttackResult":
-        """The attack of `foreknow.attacks.ForegroundAttack` on the groups 0 to g - 1; groups with label -1 hold no value of the set."""
+        """The attack of `ForegroundAttack` on the groups 0 to g - 1; groups with label -1 hold no value of the set."""
         view, observation, domain = release.view, release.observation, sensitive_set.domain
         # The bound is bound to each mined prior below; the summaries' own prior is not read.
         uniform = np.full((len(view), len(domain)), 1 / len(domain))

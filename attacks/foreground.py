@@ -30,7 +30,7 @@ from foreknow.models.foreground.global_distribution import (
     sampled_beliefs,
 )
 from foreknow.models.progress import Progress, stepping
-from foreknow.models.settings import MAX_FLOAT, check_choice, check_whole, is_number
+from foreknow.models.settings import MAX_FLOAT, check_choice, check_not_class, check_whole, is_number
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
@@ -219,6 +219,7 @@ class ForegroundAttack:
         if self.sensitive_set is not None:
             object.__setattr__(self, "sensitive_set", as_sensitive_values("ForegroundAttack", self.sensitive_set))
         check_is_estimator("ForegroundAttack", "estimator", self.estimator)
+        check_not_class("ForegroundAttack", "fit", self.fit)
         if not callable(self.fit) or hasattr(self.fit, "exact"):
             raise TypeError(f"ForegroundAttack: fit is {self.fit!r}; it is a Fitting, as ExpectationMaximization().")
         check_whole("ForegroundAttack", "support", self.min_support, "records, or a SampleSize(...)")

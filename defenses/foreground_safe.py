@@ -24,7 +24,7 @@ from foreknow.models.foreground.attribute_signatures import (
 )
 from foreknow.models.foreground.fit import ExpectationMaximization, Fitting
 from foreknow.models.foreground.global_distribution import mine_global_distributions
-from foreknow.models.settings import as_generator, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_not_class, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
@@ -121,6 +121,7 @@ class ForegroundSafe(SizedDefense):
         check_whole("ForegroundSafe", "r", self.r, "records")
         check_whole("ForegroundSafe", "rounds", self.rounds, "attacks")
         check_whole("ForegroundSafe", "support", self._min_support, "records")
+        check_not_class("ForegroundSafe", "fit", self.fit)
         object.__setattr__(self, "sensitive_set", as_sensitive_values("ForegroundSafe", self.sensitive_set))
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundSafe", self.attribute_sets))
         object.__setattr__(self, "rng", stored_generator("ForegroundSafe", self.rng, self.deterministic))

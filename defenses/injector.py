@@ -290,7 +290,7 @@ def matching_diversity(forbidden: ArrayLike, values: ArrayLike) -> IntArray:
     [2, 3, 3]
     """
     denied, shown = np.asarray(forbidden, dtype=bool), np.asarray(values, dtype=np.int64)
-    if denied.ndim != 2 or shown.shape != denied.shape[:1]:
+    if denied.ndim != 2 or shown.shape != denied.shape[:1] or not np.isin(shown, np.arange(denied.shape[1])).all():
         raise ValueError(
             f"matching_diversity: values has shape {shown.shape} and forbidden has shape {denied.shape}; give one value and one "
             "row for each record of the bucket, and one column for each value of the domain."

@@ -107,14 +107,14 @@ class Summary:
     def __add__(self, other: "Summary") -> "Summary":
         """Summaries of the unions of two batches, pair by pair; one batch may have length 1."""
         members = None if self.members is None or other.members is None else self.members.joined(other.members)
-        return Summary(*map(np.add, self._sums, other._sums), self.table, members)  # type: ignore[call-arg]
+        return Summary(*map(np.add, self._sums, other._sums), self.table, members)  # type: ignore[call-arg, arg-type]
 
     def __getitem__(self, which: "NDArray[Any] | slice | int") -> "Summary":
         if isinstance(which, int | np.integer):
             row = range(len(self))[which]  # IndexError past the end, which ends an iteration
             which = slice(row, row + 1)
         members = None if self.members is None else self.members.select(which)
-        return Summary(*(array[which] for array in self._sums), self.table, members)  # type: ignore[call-arg]
+        return Summary(*(array[which] for array in self._sums), self.table, members)  # type: ignore[call-arg, arg-type]
 
     def replaced(self, which: int, by: "Summary") -> "Summary":
         """The batch with one group replaced by another, which is a batch of length 1."""
@@ -125,7 +125,7 @@ class Summary:
             starts = np.concatenate([self.members.starts, self.members.starts[-1] + by.members.starts[1:]])
             members = GroupMembers(np.concatenate([self.members.records, by.members.records]), starts)
         both = map(np.concatenate, zip(self._sums, by._sums, strict=True))
-        return Summary(*both, self.table, members)[order]  # type: ignore[call-arg]
+        return Summary(*both, self.table, members)[order]  # type: ignore[call-arg, arg-type]
 
     def __len__(self) -> int:
         return len(self.size)
@@ -205,7 +205,7 @@ def summarize_groups(records: Summary, labels: IntArray, table: TableCounts | No
         chosen = records.members.select(order)
         members = GroupMembers(chosen.records, np.append(chosen.starts[starts], chosen.starts[-1]))
     sums = (np.add.reduceat(array[order], starts, axis=0) for array in records._sums)
-    return Summary(*sums, table or records.table, members)  # type: ignore[call-arg]
+    return Summary(*sums, table or records.table, members)  # type: ignore[call-arg, arg-type]
 
 
 def entropy(distributions: FloatArray) -> FloatArray:

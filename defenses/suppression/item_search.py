@@ -86,9 +86,9 @@ class RunningSearch:
 
     def _step(self, nodes: int, first: bool) -> None:
         """One call of compiled code."""
-        group, state = (self.work, self.bounds, self.path), (self.depth, self.lowest, nodes, first)
+        group = (self.work, self.bounds, self.path)
         if self.order == "plain":
-            self.depth, self.lowest, more = plain_descent(*group, *state)
+            self.depth, self.lowest, more = plain_descent(*group, self.depth, self.lowest, nodes, first)
         elif self.lowest < np.inf and self.records_tried < len(self.work.left):
             # Remove one item more of the record that the search begins with.
             work = fresh_workspace(self.work) if self.record_work is None else self.record_work
@@ -98,7 +98,9 @@ class RunningSearch:
         else:
             self._reserve(nodes)
             if self.expanded:
-                self.depth, self.lowest, more = adaptive_descent(*group, self.children, *state)
+                self.depth, self.lowest, more = adaptive_descent(
+                    *group, self.children, self.depth, self.lowest, nodes, first
+                )
             else:
                 cells, self.expanded = np.arange(len(self.work.owner)), True
                 self.lowest, more = expand_node(*group, self.children, 0, cells, self.lowest)

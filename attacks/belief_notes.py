@@ -27,7 +27,7 @@ def belief_notes(
 ) -> tuple[Note, ...]:
     """Sentences that name what the beliefs of an attack leave out or approximate.
 
-    Returns tuple of Note: on repeated evidence (`overconfident`), the law of counterfeits, groups approximated by the law of
+    Return a tuple of Note: on repeated evidence (`overconfident`), the law of counterfeits, groups approximated by the law of
     large numbers, and estimates that did not converge. Cost: O(n) per release.
     """
     return (
@@ -103,7 +103,7 @@ def repeated_pairs(
     repeated if the previous publication of both was in one group of one release. The share is 1 for a closed cohort with constant
     groups, and about (k - 1) / (n - 1) for groups of k drawn anew from n respondents.
 
-    Returns float: from 0 to 1; 0 if there is no pair. Exact. Cost: O(n) per release, because pairs are counted by sizes of
+    Return a float: from 0 to 1; 0 if there is no pair. Exact. Cost: O(n) per release, because pairs are counted by sizes of
     groups and of their intersections with earlier groups.
     """
     seen = list(observations)
@@ -160,7 +160,7 @@ def joint_notes(
 ) -> tuple[str, ...]:
     """Sentences that name what the beliefs of the joint attack leave out or approximate.
 
-    Returns tuple of str: on a program that is not read, an approximate solver, contradicted groups, groups that did not
+    Return a tuple of str: on a program that is not read, an approximate solver, contradicted groups, groups that did not
     converge, counterfeits and distorted values. Evidence is counted once by the joint law, so that repeated pairs need no note.
     Cost: O(R).
     """

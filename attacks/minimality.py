@@ -274,6 +274,7 @@ def merge_worlds(
     table, left, beliefs = np.full(q * m, -1), counts.copy(), np.zeros((q, m))
     low, high = np.zeros(q * m, dtype=np.int64), np.zeros(q * m, dtype=np.int64)
     row_left = sizes.copy()
+    # log of Π a_q! Π n_s! / n!: with it, a world weighs its number of assignments over that of all.
     scale = -math.lgamma(sizes.sum() + 1.0)
     for size in sizes:
         scale += math.lgamma(size + 1.0)
@@ -282,6 +283,7 @@ def merge_worlds(
     kept, tables, at = 0.0, 0, 0
     low[0], high[0] = max(0, row_left[0] - left[1:].sum()), min(row_left[0], left[0])
     while at >= 0:
+        # Depth first over the entries x[q, s]: put back the present number of an entry, and take the next one.
         cell, value = at // m, at % m
         if table[at] >= 0:
             row_left[cell] += table[at]
@@ -294,11 +296,13 @@ def merge_worlds(
         row_left[cell] -= table[at]
         left[value] -= table[at]
         if at < q * m - 1:
+            # Bounds of the next entry: the rest of its row must fit what is left of the later values.
             at += 1
             cell, value = at // m, at % m
             low[at] = max(0, row_left[cell] - left[value + 1 :].sum())
             high[at] = min(row_left[cell], left[value])
             continue
+        # A complete table: add its weight to the beliefs if each partition has a violating part.
         tables += 1
         if tables > limit:
             return MergeWorlds(np.zeros((q, m)), np.nan)

@@ -136,7 +136,7 @@ GOLDEN_RATIO = (5**0.5 - 1) / 2
 def create_groups(classes: IntArray, order: IntArray, l: int, rng: np.random.Generator | None) -> IntArray:  # noqa: E741
     """Group of each record, such that no group has two records of one class.
 
-    Returns int array, shape (n,): groups are numbered from 0.
+    Return an int array of shape (n,): groups are numbered from 0.
 
     Each step takes one record of each of the l largest classes. Free records are classes of one record. At most l - 1 records
     remain, the residues; each joins a group without its class. Cost: O(n log n).
@@ -227,7 +227,7 @@ def value_classes(
 ) -> IntArray:
     """Class of each sensitive value; a defense bounds the number of records of each class in a group.
 
-    Returns int array, shape (m,): classes are numbered from 0; -1 for a free value.
+    Return an int array of shape (m,): classes are numbered from 0; -1 for a free value.
     """
     domain = view.schema.values
     if sensitive_set is None:

@@ -255,7 +255,7 @@ def log_odds_points(
     Half a record is added to each side, so that all log-odds are finite. A record without a supported signature has the log-odds of
     the whole table.
 
-    Returns float array, shape (n, 1 + a): the first coordinate separates equal records. Records that match the same signatures
+    Return a float array of shape (n, 1 + a): the first coordinate separates equal records. Records that match the same signatures
     in all sets are nearer to each other than to any other record, and no two records are at the same point.
 
     These are the odds that an attack could mine at best. Cost: O(n a log n).
@@ -286,7 +286,7 @@ def group_around_sensitive(
 ) -> IntArray:
     """Groups of one sensitive record and its nearest free records; records whose free neighbours are near come first.
 
-    Returns int array, shape (n,): group of each record, from 0; -1 for the remaining free records.
+    Return an int array of shape (n,): group of each record, from 0; -1 for the remaining free records.
 
     Cost: one search of a k-d tree for each group, and O(n log n).
     """
@@ -313,7 +313,7 @@ def enlarge_groups(
     In a group with c values of the sensitive set, let w be each member's odds of having one. The posterior of a member is at most
     ``c max w / sum w``; with ``c = 1`` this is the largest posterior (foreground knowledge, Equation 3).
 
-    Returns int array, shape (n,): labels from 0 without gaps. Every failing group has more records; that they suffice is not
+    Return an int array of shape (n,): labels from 0 without gaps. Every failing group has more records; that they suffice is not
     checked.
 
     A group takes the nearest free records until the bound holds, but at most doubles, because the global distributions change with

@@ -155,7 +155,7 @@ class RecordTypes(NamedTuple):
 def assign_residues(types: RecordTypes, labels: IntArray, l: int) -> IntArray:  # noqa: E741 - the defense's own letter
     """Assign each residue to the nearest bucket without its value in which each record then has at least l possible values.
 
-    Returns int array, shape (n,): the labels; -1 for residues that fit no bucket.
+    Return an int array of shape (n,): the labels; -1 for residues that fit no bucket.
 
     Residues are taken type by type, each once. If a residue fits no bucket, no other residue of its type does. Cost: O(b l) for
     each residue that joins and each type that fails; O(k^3) for each bucket of k records that is tried.
@@ -348,7 +348,7 @@ def bucketize(types: RecordTypes, l: int) -> IntArray:  # noqa: E741 - the field
 
     A type whose bucket could not be completed starts no other bucket, but may join one.
 
-    Returns int array, shape (n,): bucket of each record, numbered from 0; -1 for residues.
+    Return an int array of shape (n,): bucket of each record, numbered from 0; -1 for residues.
 
     Cost: O(n (l c + m) + n log n), with c types.
     """

@@ -104,7 +104,7 @@ def primacy_groups(
 ) -> IntArray:
     """Group a cluster's records, k near ones at a time, so that each group keeps the limits.
 
-    Returns int array, shape (n,): group of each record, 0 to g - 1; -1 if no group may take it.
+    Return an int array of shape (n,): group of each record, 0 to g - 1; -1 if no group may take it.
 
     A reconstruction, see `KPrimacy`. Cost: O(n (n + u d) / k) for u distinct vectors of quasi-identifiers, and O(n) for each
     change of a group.

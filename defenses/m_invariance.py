@@ -228,7 +228,7 @@ def balance(
     lacks while there are any; earlier buckets come first. A record taken in saves one counterfeit here and costs at most one
     among the remaining records (`eligibility_counterfeits`), so that no other choice needs fewer counterfeits.
 
-    Returns int array, shape (b, v).
+    Return an int array of shape (b, v).
     """
     lacking = np.where(buckets, survivors.max(axis=1, initial=0)[:, None] - survivors, 0)
     return allocate(lacking, fresh)

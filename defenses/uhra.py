@@ -146,7 +146,7 @@ def utility_groups(
 ) -> IntArray:
     """Grow groups along an order, and put leftovers, one by one, into the nearest group that may take them.
 
-    Returns int array, shape (n,): group of each record, 0 to g - 1; -1 for leftovers.
+    Return an int array of shape (n,): group of each record, 0 to g - 1; -1 for leftovers.
     """
     growth = grow(records, order, requirement, patience)
     labels = np.full(len(order), -1, dtype=np.int64)

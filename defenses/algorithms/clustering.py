@@ -50,7 +50,7 @@ def prior_clusters(
     Complete-linkage agglomerative clustering on the pairwise Jensen-Shannon divergence of the prior rows, cut at j: the two
     clusters with the smallest largest divergence between members are merged, repeatedly, while that is at most j.
 
-    Returns int array, shape (n,): cluster of each record, numbered from 0 in the order of first records.
+    Return an int array of shape (n,): cluster of each record, numbered from 0 in the order of first records.
 
     Amiri et al., Appl. Sci. 13:4091 (2023), Algorithm 1, step 1. The distinct rows are clustered, in lexicographic order, so that
     neither the order of the records nor the number of equal rows matters. Equal rows diverge by 0 and equally from all others;
@@ -166,7 +166,7 @@ def pairwise_divergence(
     in both rows. It is at least ``1 - sum_s sqrt(p q)``, since ``h(x) <= 2 sqrt(x (1 - x))`` bits. A pair whose lower bound is
     over ``most`` gets the bound, which takes no logarithm: complete linkage cut at ``most`` does not distinguish larger numbers.
 
-    Returns float array, shape (u (u - 1) / 2,): condensed, as SciPy takes it.
+    Return a float array of shape (u (u - 1) / 2,): condensed, as SciPy takes it.
 
     Cost: O(u^2 m). `foreknow.models.divergence.jensen_shannon` would take most of the u^2 m logarithms for nothing, and allocate
     an array of shape (u, u, m).

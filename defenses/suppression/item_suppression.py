@@ -278,7 +278,7 @@ def removal_cost(before: ArrayLike, after: ArrayLike) -> float:
     ``1 / w + ... + 1 / (u + 1)``, whichever items are removed. T is the sum over the records, divided by the same sum for u = 0;
     it is 0 where there is no item.
 
-    Returns float: from 0 to 1. Cost: O(k + w).
+    Return a float: from 0 to 1. Cost: O(k + w).
 
     P. Shi, L. Xiong, B. Fung, CIKM 2010, Equation 1.
 

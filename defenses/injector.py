@@ -299,8 +299,10 @@ def matching_diversity(forbidden: ArrayLike, values: ArrayLike) -> IntArray:
 
     def completes(record: int, copy: int) -> bool:
         """Return whether all other records can be matched with all other copies."""
+        if len(shown) == 1:
+            return True
         rest = scipy.sparse.csr_array(np.delete(np.delete(allowed, record, axis=0), copy, axis=1))
-        return not rest.shape[0] or bool((scipy.sparse.csgraph.maximum_bipartite_matching(rest, "column") >= 0).all())
+        return bool((scipy.sparse.csgraph.maximum_bipartite_matching(rest, "column") >= 0).all())
 
     pairs = [(record, shown[copy]) for record, copy in np.argwhere(allowed) if completes(record, copy)]
     return np.array([len({value for i, value in pairs if i == record}) for record in range(len(shown))], dtype=np.int64)

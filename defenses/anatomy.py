@@ -105,7 +105,7 @@ class Anatomy(SizedDefense):
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, and the past releases do not matter."""
-        self.checked_prior(view, prior)
+        self._checked_prior(view, prior)
         classes = value_classes("Anatomy", view, self.sensitive_set, self.bound != "each", self.bound == "all")
         self._check_eligible(view, classes)
         rng = None if self.deterministic else as_generator("Anatomy", self.rng, optional=True)

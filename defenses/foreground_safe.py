@@ -132,7 +132,7 @@ class ForegroundSafe(SizedDefense):
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, is checked and not used."""
-        self.checked_prior(view, prior)
+        self._checked_prior(view, prior)
         sensitive_set = SensitiveSet.within(view.schema.values, self.sensitive_set, "ForegroundSafe")
         in_set = sensitive_set.classes[view.sensitive] == 0
         self._check_eligible(view, in_set)

@@ -91,7 +91,7 @@ class Injector(SizedDefense):
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view into buckets; the prior, shape ``(n, m)``, and the past releases do not matter."""
-        self.checked_prior(view, prior)
+        self._checked_prior(view, prior)
         self._check_eligible(view)
         rules = negative_rules(view, self.min_confidence, self.min_expectation, self.terms)
         rng = None if self.deterministic else as_generator("Injector", self.rng, optional=True)

@@ -108,7 +108,7 @@ class MInvariance(SizedDefense):
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:
         """Group a view after the releases so far; the prior, shape ``(n, m)``, does not matter."""
-        self.checked_prior(view, prior)
+        self._checked_prior(view, prior)
         m, domain = int(self.m), len(view.schema.values)
         if m > domain:
             raise Infeasible(

@@ -60,7 +60,7 @@ class SizedDefense:
     def _letter(self) -> str:
         return fields(self)[0].name  # type: ignore[arg-type]
 
-    def checked_prior(self, view: View, prior: FloatArray) -> FloatArray:
+    def _checked_prior(self, view: View, prior: FloatArray) -> FloatArray:
         """Prior of a view by `prior_of`; raise Infeasible if the view is smaller than a group."""
         if self.smallest <= len(view):
             return prior_of(view, prior)

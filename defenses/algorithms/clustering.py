@@ -249,7 +249,7 @@ class ClusteringDefense(SizedDefense):
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view under the defender's revised prior, shape ``(n, m)``; the past releases do not matter."""
-        prior = self.checked_prior(view, prior)
+        prior = self._checked_prior(view, prior)
         requirement = self.requirement.bind(view, prior)
         cluster, is_enforced = prior_clusters(prior, self.j, self.base, self.tolerance), self.judged == "published"
         records = summarize_records(view, prior, requirement.reads_members or is_enforced)

@@ -79,7 +79,7 @@ class GrowingDefense(SizedDefense):
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view, given the revised prior, shape ``(n, m)``; rows are probabilities."""
-        rows = self.checked_prior(view, prior)
+        rows = self._checked_prior(view, prior)
         also = None if self.also is None else self.also.bind(view, rows)
         own, js = getattr(self, self._bounded), loosened(self.j, math.log(rows.shape[1], self.base))
         rounds = [*((own, j) for j in (self.j, *js[:-1])), *((bound, js[-1]) for bound in self._looser(len(view)))]

@@ -157,7 +157,7 @@ class Combination(GroupPredicate):
 
     parts: tuple[Requirement, ...]
 
-    sign: ClassVar[str]
+    _sign: ClassVar[str]
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -166,8 +166,8 @@ class Combination(GroupPredicate):
             check_requirement(type(self).__name__, part)
 
     def __repr__(self) -> str:
-        mixed = [isinstance(part, Combination) and part.sign != self.sign for part in self.parts]
-        return self.sign.join(f"({p!r})" if other else repr(p) for p, other in zip(self.parts, mixed, strict=True))
+        mixed = [isinstance(part, Combination) and part._sign != self._sign for part in self.parts]
+        return self._sign.join(f"({p!r})" if other else repr(p) for p, other in zip(self.parts, mixed, strict=True))
 
     @property
     def predicates(self) -> tuple[GroupPredicate, ...]:
@@ -201,7 +201,7 @@ class Combination(GroupPredicate):
 class AllOf(Combination):
     """Conjunction of requirements: a tuple of at least one."""
 
-    sign: ClassVar[str] = " & "
+    _sign: ClassVar[str] = " & "
 
     @property
     @override
@@ -235,7 +235,7 @@ class AnyOf(Combination):
     It is not monotone, even of monotone parts: the groups of a union may satisfy different parts.
     """
 
-    sign: ClassVar[str] = " | "
+    _sign: ClassVar[str] = " | "
 
     @property
     @override

@@ -4,16 +4,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
 
-from foreknow.models import Adversary, Averaged, Beliefs, History, Observation, PublishedTable, Release, View
+from foreknow.models import Adversary, Averaged, Beliefs, Observation, Release
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.settings import check_kind
 
-WAY_OUT = "Publish views first, as publish(history, defense), or make a PublishedTable of a table with groups."
-"""End of a message on an argument that holds no releases."""
+# End of a message on an argument that holds no releases
+WAY_OUT = (
+    "Publish views first, as publish(history, defense), or make a PublishedTable of a table with groups; put one release into a "
+    "list."
+)
 
 
 class Published(Protocol):
@@ -31,25 +33,14 @@ class Published(Protocol):
 
 
 def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterator[P]:
-    """Yield releases, each checked to have an observation.
-
-    Raises
-    ------
-    TypeError
-        If ``releases`` is a single release, or an element is not a release. The message names the attack.
-    """
-    name = type(attack).__name__
-    if isinstance(releases, Release | PublishedTable) or not np.iterable(releases):
-        one = f"one {type(releases).__name__}; put it into a list." if hasattr(releases, "observation") else None
-        raise TypeError(
-            f"{name} takes releases in the order of time, and got {one or f'a {type(releases).__name__}. {WAY_OUT}'}"
-        )
-    if isinstance(releases, History | View | pd.DataFrame | str | bytes | dict):
-        raise TypeError(f"{name} takes releases in the order of time, and got a {type(releases).__name__}. {WAY_OUT}")
-    for release in releases:
+    """Yield releases, each checked to have an observation; a TypeError names the attack."""
+    for release in releases if np.iterable(releases) and not hasattr(releases, "observation") else (None,):
         if not isinstance(getattr(release, "observation", None), Observation):
-            raise TypeError(f"{name} takes releases, and got a {type(release).__name__}. {WAY_OUT}")
-        yield release
+            raise TypeError(
+                f"{type(attack).__name__} takes a list of releases in the order of time, and got a {type(releases).__name__}. "
+                f"{WAY_OUT}"
+            )
+        yield release  # type: ignore[misc]
 
 
 def check_adversary(attack: object, adversary: Any, averaged: str | None = None) -> None:
@@ -58,20 +49,15 @@ def check_adversary(attack: object, adversary: Any, averaged: str | None = None)
     ``averaged`` is the reason for which an attack takes no `Averaged` adversary, None if it takes one.
     """
     name = type(attack).__name__
-    if isinstance(adversary, Averaged):
-        if averaged is None:
-            return
+    if averaged is not None and isinstance(adversary, Averaged):
         raise TypeError(f"{name}: adversary is Averaged, and {name} takes one Adversary. {averaged}")
-    if isinstance(adversary, type):
-        kind = adversary.__name__
-        raise TypeError(f"{name}: adversary is the class {kind}; write {name}({kind}(...)), with an object of it.")
     takes = "is an Adversary; make one by Adversary(prior), as Adversary(UniformPrior())"
-    check_kind(name, "adversary", adversary, Adversary, takes)
+    check_kind(name, "adversary", adversary, (Adversary, Averaged), takes)
 
 
 def check_order_1(attack: object, adversary: Adversary | Averaged) -> None:
     """Raise ValueError unless each adversary has transitions of order 1; the message names the attack."""
-    for one in each_adversary(adversary):
+    for one in adversary.adversaries if isinstance(adversary, Averaged) else (adversary,):
         order = None if one.transitions is None else chains_at(one.transitions, 0)[0].order
         if order != 1:
             name = type(attack).__name__
@@ -81,11 +67,6 @@ def check_order_1(attack: object, adversary: Adversary | Averaged) -> None:
             )
             in_options = "The signature attack needs --order 1." if name == "SignatureAttack" else text
             raise ValueError(Advice(Wording(text, in_options)))
-
-
-def each_adversary(adversary: Adversary | Averaged) -> tuple[Adversary, ...]:
-    """The adversary, or that of each draw."""
-    return adversary.adversaries if isinstance(adversary, Averaged) else (adversary,)
 
 
 class Attack(Protocol):

@@ -14,23 +14,14 @@ from foreknow.models.notes import Note
 
 
 def belief_notes(
-    adversary: Adversary, releases: Sequence[ReleaseBeliefs], signatures: bool = False
+    adversary: Adversary,
+    releases: Sequence[ReleaseBeliefs],  # in the order of time
+    signatures: bool = False,  # True if the attack reads the sets of values that groups show (`SignatureAttack`)
 ) -> tuple[Note, ...]:
     """Sentences that name what the beliefs of an attack leave out or approximate.
 
-    Parameters
-    ----------
-    adversary : Adversary
-    releases : sequence of ReleaseBeliefs
-        In the order of time.
-    signatures : bool
-        True if the attack reads the sets of values that groups show (`SignatureAttack`).
-
-    Returns
-    -------
-    tuple of Note
-        On repeated evidence (`overconfident`), the law of counterfeits, groups approximated by the law of large numbers, and
-        estimates that did not converge. Cost: O(n) per release.
+    Return a tuple of Note: on repeated evidence (`overconfident`), the law of counterfeits, groups approximated by the law of
+    large numbers, and estimates that did not converge. Cost: O(n) per release.
     """
     return (
         *overconfident(adversary, [one.observation for one in releases]),
@@ -40,11 +31,11 @@ def belief_notes(
     )
 
 
+def _number_of_counterfeits(releases: Sequence[ReleaseBeliefs]) -> int:
+    return sum(int(one.observation.counts.sum() - (one.observation.group >= 0).sum()) for one in releases)
+
+
 def _counterfeits(adversary: Adversary, releases: Sequence[ReleaseBeliefs]) -> list[Note]:
-    seen = [one.observation for one in releases]
-    number = sum(int(one.counts.sum() - (one.group >= 0).sum()) for one in seen)
-    if not number:
-        return []
     law = (
         "Their law is estimated from the prior's expectation of each value; where the prior is wrong, beliefs are overconfident."
         if adversary.counterfeits == "estimated"
@@ -54,13 +45,12 @@ def _counterfeits(adversary: Adversary, releases: Sequence[ReleaseBeliefs]) -> l
         "{counterfeits:,} published records are counterfeits. {law} m-invariance keeps the set of values of a respondent's groups; "
         "this attack does not read that set, and SignatureAttack (--attack signature) does."
     )
-    return [Note(kind, counterfeits=number, law=law)]
+    number = _number_of_counterfeits(releases)
+    return [Note(kind, counterfeits=number, law=law)] if number else []
 
 
 def _approximated(releases: Sequence[ReleaseBeliefs]) -> list[Note]:
-    errors = np.concatenate(
-        [np.zeros(0), *(one.posterior.error for one in releases if one.posterior.error is not None)]
-    )
+    errors = np.hstack([np.zeros(0), *(one.posterior.error for one in releases if one.posterior.error is not None)])
     return approximation_notes(int((errors > 0).sum()), float(np.max(errors, where=errors > 0, initial=0.0)))
 
 
@@ -83,16 +73,10 @@ def unconverged(releases: Sequence[ReleaseBeliefs]) -> list[Note]:
     groups = sum(len(one.observation.counts) for one in releases)
     counts = [one.posterior.divergences for one in releases if one.posterior.divergences is not None]
     divergent = sum(int((count > 0).sum()) for count in counts)
-    numbers = {"number": number, "groups": groups}
-    if not divergent:
-        return [
-            Note("the beliefs in {number:,} of {groups:,} groups did not converge (status UNCONVERGED).", **numbers)
-        ]
-    kind = (
-        "the beliefs in {number:,} of {groups:,} groups did not converge (status UNCONVERGED, {divergent:,} of them with "
-        "{draws:,} divergent draws)."
-    )
-    return [Note(kind, **numbers, divergent=divergent, draws=sum(int(count.sum()) for count in counts))]
+    which = ", {divergent:,} of them with {draws:,} divergent draws" if divergent else ""
+    kind = "the beliefs in {number:,} of {groups:,} groups did not converge (status UNCONVERGED" + which + ")."
+    numbers = {"divergent": divergent, "draws": sum(int(count.sum()) for count in counts)} if divergent else {}
+    return [Note(kind, number=number, groups=groups, **numbers)]
 
 
 MIN_REPORTED_SHARE = 0.25
@@ -103,23 +87,17 @@ sequential attack is wrong in 5.0 % to 5.4 % of its sure beliefs and expects 3.8
 expects 5 %; at .01 both agree."""
 
 
-def repeated_pairs(observations: Iterable[Observation]) -> float:
+def repeated_pairs(
+    observations: Iterable[Observation],  # in the order of time
+) -> float:
     """Share of the pairs of group members that shared a group at their previous publication.
 
     A pair is two members of one group of one release, both published before; pairs are summed over all releases. A pair is
     repeated if the previous publication of both was in one group of one release. The share is 1 for a closed cohort with constant
     groups, and about (k - 1) / (n - 1) for groups of k drawn anew from n respondents.
 
-    Parameters
-    ----------
-    observations : iterable of Observation
-        In the order of time.
-
-    Returns
-    -------
-    float
-        From 0 to 1; 0 if there is no pair. Exact. Cost: O(n) per release, because pairs are counted by sizes of groups and of
-        their intersections with earlier groups.
+    Return a float: from 0 to 1; 0 if there is no pair. Exact. Cost: O(n) per release, because pairs are counted by sizes of
+    groups and of their intersections with earlier groups.
     """
     seen = list(observations)
     if not seen:
@@ -169,28 +147,15 @@ def _pairs(parts: IntArray) -> int:
 def joint_notes(
     adversary: Adversary,
     posterior: JointPosterior,
-    solver: JointSolver,
-    releases: tuple[ReleaseBeliefs, ...],
-    signatures: bool,
+    solver: JointSolver,  # the solver of the posterior
+    releases: tuple[ReleaseBeliefs, ...],  # in the order of time
+    signatures: bool,  # True if the rule of m-invariance is in the law
 ) -> tuple[str, ...]:
     """Sentences that name what the beliefs of the joint attack leave out or approximate.
 
-    Parameters
-    ----------
-    adversary : Adversary
-    posterior : JointPosterior
-    solver : JointSolver
-        The solver of the posterior.
-    releases : tuple of ReleaseBeliefs
-        In the order of time.
-    signatures : bool
-        True if the rule of m-invariance is in the law.
-
-    Returns
-    -------
-    tuple of str
-        On a program that is not read, an approximate solver, contradicted groups, groups that did not converge, counterfeits and
-        distorted values. Evidence is counted once by the joint law, so that repeated pairs need no note. Cost: O(R).
+    Return a tuple of str: on a program that is not read, an approximate solver, contradicted groups, groups that did not
+    converge, counterfeits and distorted values. Evidence is counted once by the joint law, so that repeated pairs need no note.
+    Cost: O(R).
     """
     return (
         *_program(adversary),
@@ -279,24 +244,21 @@ def _gap(posterior: JointPosterior) -> list[Note]:
     return [Note(kind, largest=largest)]
 
 
+# Note on the rule of m-invariance
 SIGNATURES = (
     "the rule of m-invariance is in the law. The shares of its signatures and the law of its counterfeits are estimated forward, "
     "release by release.",
 )
-"""Note on the rule of m-invariance."""
 
 
 def _counterfeits_in_joint_law(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
-    seen = [one.observation for one in releases]
-    number = sum(int(one.counts.sum() - (one.group >= 0).sum()) for one in seen)
-    if not number:
-        return []
+    number = _number_of_counterfeits(releases)
     kind = (
         "{counterfeits:,} published records are counterfeits. They are treated as respondents with a uniform prior. m-invariance "
         "keeps the set of values of a respondent's groups; this attack does not read that set, and JointAttack(adversary, "
         "signatures=True) and SignatureAttack (--attack signature) do."
     )
-    return [Note(kind, counterfeits=number)]
+    return [Note(kind, counterfeits=number)] if number else []
 
 
 def _distorted(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> list[str]:

@@ -34,11 +34,6 @@ class CompositionAttack:
         Distribution of the value of each respondent: uniform over the domain, or the shares of the published table of the
         respondent's release.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is not one of its choices. When called, if releases differ in the sensitive domain.
-
     Notes
     -----
     S. Ganta, S. Kasiviswanathan, A. Smith, "Composition Attacks and Auxiliary Information in Data Privacy", KDD 2008.

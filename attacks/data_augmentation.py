@@ -24,17 +24,16 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
-from foreknow.models.progress import Progress, check_progress, stepping
+from foreknow.models.progress import Progress, stepping
 from foreknow.models.settings import as_generator, check_whole
 
+# Way out of an `Averaged` adversary
 AVERAGED = "It draws the laws itself: give Adversary(prior, DirichletChain.fit(corpus))."
-"""Way out of an `Averaged` adversary."""
 
-type _Law = MarkovChain | TransitionsByClass
-"""Draw of the transitions."""
+type _Law = MarkovChain | TransitionsByClass  # draw of the transitions
 
+# Counts of steps, of each class and each length of the sequence before, in the shapes of the concentrations
 type _Counts = tuple[tuple[FloatArray, ...], ...]
-"""Counts of steps, of each class and each length of the sequence before, in the shapes of the concentrations."""
 
 
 @equal_by_fields
@@ -66,14 +65,6 @@ class DataAugmentationAttack:
         release of each draw. By keyword.
     rng : numpy.random.Generator or int
         Random generator of the draws, or a seed. By keyword.
-
-    Raises
-    ------
-    TypeError
-        If ``adversary`` is no `Adversary`, its transitions are not of these types, or another setting is of another kind.
-    ValueError
-        If the transitions are of order 2 or more without ``revision="filter"``, or there is not at least one draw and one sweep.
-        When called, if a compromised record concerns a time without release.
 
     Notes
     -----
@@ -113,7 +104,6 @@ class DataAugmentationAttack:
         _check_transitions(self.adversary)
         check_whole("DataAugmentationAttack", "draws", self.draws, "draws of the law")
         check_whole("DataAugmentationAttack", "sweeps", self.sweeps, "moves of each draw at a release")
-        check_progress("DataAugmentationAttack", self.progress, "the releases of all draws")
         as_generator("DataAugmentationAttack", self.rng)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
@@ -143,7 +133,8 @@ class DataAugmentationAttack:
         self, seen: list[Observation], rng: np.random.Generator, step: Callable[[], None]
     ) -> tuple[Beliefs, _Law]:
         """Beliefs of one draw, and its law after the last release; ``step`` is called before each release."""
-        counts = _no_counts(self.adversary)
+        known = _dirichlet_chains(self.adversary)
+        counts = tuple(tuple(np.zeros(table.shape) for table in chain.concentrations) for chain in known)
         state = _DrawState(_drawn_law(self.adversary, counts, rng), counts, Memory())
         found = []
         for one in seen:
@@ -163,7 +154,8 @@ class DataAugmentationAttack:
         law, counts = state.law, state.counts
         if (before := _Before.of(memory, seen, law)) is not None:
             for _ in range(int(self.sweeps)):
-                counts = _sum(state.counts, before.drawn_steps(law, posterior.probabilities, rng))
+                drawn = before.drawn_steps(law, posterior.probabilities, rng)
+                counts = tuple(tuple(map(np.add, *tables)) for tables in zip(state.counts, drawn, strict=True))
                 law = _drawn_law(self.adversary, counts, rng)
                 adversary = replace(self.adversary, transitions=law)
                 posterior = adversary.posterior(adversary.revise(memory, seen.people, seen.time, prior=prior), seen)
@@ -180,20 +172,13 @@ class _DrawState(NamedTuple):
 
 
 class _Before(NamedTuple):
-    """Published respondents of a release who were seen before.
+    """Published respondents of a release who were seen before."""
 
-    Attributes
-    ----------
-    rows, classes, known : int array, shape (k,)
-        Row in the release, class, and number of known values of each, in a fixed order.
-    beliefs : float array, shape (k, m^d)
-        Probability of each sequence of the known values, in the layout of `Memory.joint`.
-    """
-
+    # rows, classes, known (k,): row in the release, class, and number of known values of each, in a fixed order
     rows: IntArray
     classes: IntArray
     known: IntArray
-    beliefs: FloatArray
+    beliefs: FloatArray  # (k, m^d): probability of each sequence of the known values, in the layout of `Memory.joint`
 
     @classmethod
     def of(cls, memory: Memory, seen: Observation, law: _Law) -> "_Before | None":
@@ -237,35 +222,23 @@ def _dirichlet_chains(adversary: Adversary) -> tuple[DirichletChain, ...]:
     return tuple(chain for chain in given if isinstance(chain, DirichletChain))
 
 
-def _no_counts(adversary: Adversary) -> _Counts:
-    return tuple(
-        tuple(np.zeros(table.shape) for table in chain.concentrations) for chain in _dirichlet_chains(adversary)
-    )
-
-
-def _sum(one: _Counts, other: _Counts) -> _Counts:
-    return tuple(tuple(map(np.add, *tables)) for tables in zip(one, other, strict=True))
-
-
 def _drawn_law(adversary: Adversary, counts: _Counts, rng: np.random.Generator) -> _Law:
     """Draw of the transitions given counts of steps."""
-    drawn = []
-    for chain, tables in zip(_dirichlet_chains(adversary), counts, strict=True):
-        drawn.append(DirichletChain(tuple(map(np.add, chain.concentrations, tables))).sample(rng=rng))
-    known = adversary.transitions
-    return TransitionsByClass(known.classes, tuple(drawn)) if isinstance(known, TransitionsByClass) else drawn[0]
+    known, pairs = adversary.transitions, zip(_dirichlet_chains(adversary), counts, strict=True)
+    posteriors = [DirichletChain(tuple(map(np.add, chain.concentrations, tables))) for chain, tables in pairs]
+    drawn = tuple(posterior.sample(rng=rng) for posterior in posteriors)
+    return TransitionsByClass(known.classes, drawn) if isinstance(known, TransitionsByClass) else drawn[0]
 
 
 def _check_transitions(adversary: Adversary) -> None:
     """Raise TypeError or ValueError unless the transitions are Dirichlet, and memory has the joint distribution of d values."""
     known, owner = adversary.transitions, "DataAugmentationAttack"
     given = known.chains if isinstance(known, TransitionsByClass) else (known,)
-    odd = next((chain for chain in given if not isinstance(chain, DirichletChain)), None)
-    if known is None or odd is not None:
-        kind = "missing" if odd is None else f"a {type(odd).__name__}"
+    if not all(isinstance(chain, DirichletChain) for chain in given):
         raise TypeError(
-            f"{owner}: the adversary's transitions are {kind}; they are a DirichletChain, as DirichletChain.fit(corpus), or "
-            "DirichletChain((np.full((m, m), 0.5),)) for transitions of which nothing is known; or TransitionsByClass of such."
+            f"{owner}: the adversary's transitions are a {type(given[0]).__name__}; they are a DirichletChain, or a "
+            "TransitionsByClass of such: DirichletChain.fit(corpus), or DirichletChain((np.full((m, m), 0.5),)) where nothing is "
+            "known."
         )
     order = _dirichlet_chains(adversary)[0].order
     if order > 1 and adversary.revision != "filter":

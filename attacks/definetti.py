@@ -19,11 +19,7 @@ from foreknow.models.settings import check_choice, check_iteration, check_positi
 type Assignments = Literal["soft", "hard"]
 type LearnedFrom = Literal["release", "past", "all"]
 
-MAX_BINS = 2**20
-"""Largest number of bins of a numeric attribute."""
-
-EQUAL_SHARES = 1e-12
-"""Largest difference of two shares that counts as none."""
+EQUAL_SHARES = 1e-12  # largest difference of two shares that counts as none
 
 
 @dataclass(frozen=True)
@@ -60,12 +56,6 @@ class DeFinettiAttack:
         changes.
     rounds : int
         Largest number of rounds. If it is reached, the status of all groups has ``UNCONVERGED``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is of another kind or out of its range. When called, if releases that are learned from together differ in
-        their quasi-identifiers or their sensitive domain.
 
     Notes
     -----
@@ -105,9 +95,7 @@ class DeFinettiAttack:
     def __post_init__(self) -> None:
         check_choice("DeFinettiAttack", "assignments", self.assignments, ("soft", "hard"))
         check_choice("DeFinettiAttack", "learned_from", self.learned_from, ("release", "past", "all"))
-        check_whole("DeFinettiAttack", "bins", self.bins, f"bins, at most {MAX_BINS:,}")
-        if self.bins > MAX_BINS:
-            raise ValueError(f"DeFinettiAttack: bins is {self.bins!r}; it is a number of bins, at most {MAX_BINS:,}.")
+        check_whole("DeFinettiAttack", "bins", self.bins, "bins")
         check_positive("DeFinettiAttack", "pseudo_count", self.pseudo_count, "added to each count")
         check_is_estimator("DeFinettiAttack", "estimator", self.estimator)
         check_iteration("DeFinettiAttack", self.tolerance, self.rounds)
@@ -145,16 +133,19 @@ class DeFinettiAttack:
             change = float(np.abs(weights - previous).max(initial=0.0))
             if change <= self._stop:
                 break
-        beliefs = [self._belief(one, rows) for one, rows in zip(seen, np.split(prior, parts), strict=True)]
-        return beliefs if change <= self._stop else [_unconverged(one) for one in beliefs]
+        beliefs = [
+            ReleaseBeliefs(one, rows, rows, self._adversary.posterior(rows, one))
+            for one, rows in zip(seen, np.split(prior, parts), strict=True)
+        ]
+        if change <= self._stop:
+            return beliefs
+        posteriors = [replace(one.posterior, status=one.posterior.status | UNCONVERGED) for one in beliefs]
+        return [replace(one, posterior=posterior) for one, posterior in zip(beliefs, posteriors, strict=True)]
 
     @property
     def _stop(self) -> float:
         """Largest change of a weight at which the rounds stop."""
         return float(self.tolerance) if self.assignments == "soft" else 0.0
-
-    def _belief(self, seen: Observation, prior: FloatArray) -> ReleaseBeliefs:
-        return ReleaseBeliefs(seen, prior, prior, self._adversary.posterior(prior, seen))
 
     def _weights(self, seen: Sequence[Observation], priors: Sequence[FloatArray]) -> FloatArray:
         """Weight of each value of each record for the next fit, zeros for records that are not published: shape ``(n, m)``."""
@@ -163,11 +154,6 @@ class DeFinettiAttack:
         beliefs = [self._adversary.posterior(rows, one).probabilities for one, rows in zip(seen, priors, strict=True)]
         published = np.concatenate([one.group >= 0 for one in seen])
         return np.asarray(np.vstack(beliefs) * published[:, None])
-
-
-def _unconverged(belief: ReleaseBeliefs) -> ReleaseBeliefs:
-    posterior = belief.posterior
-    return replace(belief, posterior=replace(posterior, status=posterior.status | UNCONVERGED))
 
 
 def _check_alike(one: Observation, other: Observation) -> None:
@@ -200,34 +186,22 @@ def _uninformative(seen: Sequence[Observation]) -> Iterator[str]:
 
 
 class AttributeLevels(NamedTuple):
-    """Levels of the quasi-identifiers of all records of some releases.
+    """Levels of the quasi-identifiers of all records of some releases."""
 
-    Attributes
-    ----------
-    levels : int array, shape (n, d)
-        Level of each record in each attribute. The levels of all attributes are numbered through, 0 to L - 1.
-    attribute : int array, shape (L,)
-        Attribute of each level.
-    """
-
+    # (n, d): level of each record in each attribute. The levels of all attributes are numbered through, 0 to L - 1.
     levels: IntArray
-    attribute: IntArray
+    attribute: IntArray  # (L,): attribute of each level
 
 
-def attribute_levels(observations: Sequence[Observation], bins: int) -> AttributeLevels:
+def attribute_levels(
+    observations: Sequence[Observation],  # at least one; they have the same quasi-identifiers
+    bins: int,
+) -> AttributeLevels:
     """Return levels of the records of some releases: categorical values, and quantile bins of numbers.
 
     A numeric attribute with at most ``bins`` distinct published numbers has a level for each. Any other is cut at the
     quantiles 1 / bins, 2 / bins, ... of its published numbers; a number on a cut belongs to the bin above it.
 
-    Parameters
-    ----------
-    observations : sequence of Observation
-        At least one; they have the same quasi-identifiers.
-    bins : int
-
-    Notes
-    -----
     The numbers are those of the group members themselves, which the worst-case adversary knows; published intervals are not
     read. Cost: O(n d log n).
     """
@@ -255,18 +229,10 @@ def _cuts(numbers: FloatArray, bins: int) -> FloatArray:
 
 
 class NaiveBayes(NamedTuple):
-    """Distribution of the sensitive value, and of each attribute given it.
+    """Distribution of the sensitive value, and of each attribute given it."""
 
-    Attributes
-    ----------
-    log_prior : float array, shape (m,)
-        Logarithm of P(s).
-    log_likelihood : float array, shape (L, m)
-        Logarithm of P(level | s); for each value the levels of one attribute sum to 1.
-    """
-
-    log_prior: FloatArray
-    log_likelihood: FloatArray
+    log_prior: FloatArray  # (m,): logarithm of P(s)
+    log_likelihood: FloatArray  # (L, m): logarithm of P(level | s); for each value the levels of one attribute sum to 1
 
     def rows(self, levels: IntArray) -> FloatArray:
         """P(s | levels) of some records, from levels of shape ``(n, d)``: float array, shape ``(n, m)``. Cost: O(n m d)."""
@@ -277,23 +243,17 @@ class NaiveBayes(NamedTuple):
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def fit_naive_bayes(levels: AttributeLevels, weights: FloatArray, pseudo_count: float) -> NaiveBayes:
+def fit_naive_bayes(
+    levels: AttributeLevels,
+    weights: FloatArray,  # (n, m): weight of each value for each record; zeros for a record that is not counted
+    pseudo_count: float,  # c, a positive number
+) -> NaiveBayes:
     """Return the law of weighted records, with Laplace's pseudo-counts.
 
     ::
 
         P(s) = (w(s) + c) / (w + m c),    P(level | s) = (w(level, s) + c) / (w(s) + L_a c)
 
-    Parameters
-    ----------
-    levels : AttributeLevels
-    weights : float array, shape (n, m)
-        Weight of each value for each record; zeros for a record that is not counted.
-    pseudo_count : float
-        c, a positive number.
-
-    Notes
-    -----
     The maximum of the posterior under Dirichlet distributions with parameters c + 1. Cost: O(n m d).
     """
     in_all = weights.sum(axis=0) + pseudo_count
@@ -305,17 +265,12 @@ def fit_naive_bayes(levels: AttributeLevels, weights: FloatArray, pseudo_count: 
     return NaiveBayes(np.log(in_all / in_all.sum()), np.log(counts / totals))
 
 
-def best_assignment(observation: Observation, prior: FloatArray) -> FloatArray:
+def best_assignment(
+    observation: Observation,
+    prior: FloatArray,  # (n, m): positive
+) -> FloatArray:
     """Assignment of each group with the largest product of priors: 1 for each assigned pair, shape ``(n, m)``.
 
-    Parameters
-    ----------
-    observation : Observation
-    prior : float array, shape (n, m)
-        Positive.
-
-    Notes
-    -----
     A maximum matching of each group on the logarithms, by SciPy. Where a group shows more values than it has members, the
     values that fit best are assigned. Among equal assignments the order of the members by quasi-identifiers, then names, decides,
     not that of the rows. Rows outside all groups are zeros. Cost: O(k^3) for each group of k members.

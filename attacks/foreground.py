@@ -3,7 +3,6 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +30,8 @@ from foreknow.models.foreground.global_distribution import (
     sampled_beliefs,
 )
 from foreknow.models.problem import check_is_estimator
-from foreknow.models.progress import Progress, check_progress, stepping
-from foreknow.models.settings import MAX_FLOAT, check_choice, check_kind, check_not_class, is_number, is_whole, shown
+from foreknow.models.progress import Progress, stepping
+from foreknow.models.settings import MAX_FLOAT, check_choice, check_not_class, check_whole, is_number
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
@@ -62,31 +61,12 @@ class ForegroundBeliefs(Beliefs):
         solutions, or that groups were computed by the law of large numbers.
     draws : BeliefDraws, optional
         None: the foreground attack has no draws of an adversary.
-
-    Raises
-    ------
-    TypeError
-        If the knowledge, the positions or the sensitive set are of another kind.
-    ValueError
-        If the times do not increase.
     """
 
     knowledge: tuple[tuple[GlobalDistribution, ...], ...] = ()
     worst: tuple[IntArray, ...] = ()
     intervals: tuple[FloatArray, ...] | None = None
     sensitive_set: SensitiveSet | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        parts: tuple[tuple[str, Any, type, str], ...] = (
-            ("knowledge", self.knowledge, tuple, "is a tuple with the tuple of global distributions of each release"),
-            ("worst", self.worst, np.ndarray, "is a tuple with an int array for each release"),
-        )
-        for name, value, kind, takes in parts:
-            for one in value if isinstance(value, tuple) else (value,):
-                check_kind("ForegroundBeliefs", name, one, kind, f"{takes}; ForegroundAttack makes both")
-        takes = "is a SensitiveSet or None; ForegroundAttack(sensitive_set=...) makes it"
-        check_kind("ForegroundBeliefs", "sensitive_set", self.sensitive_set, (SensitiveSet, type(None)), takes)
 
     def __repr__(self) -> str:
         return f"ForegroundBeliefs(times={self.times!r}, attribute sets={tuple(map(len, self.knowledge))!r})"
@@ -192,12 +172,6 @@ class ForegroundAttack:
         Function of a range that returns an iterable of the same length, as ``rich.progress.track``. One item is taken before each
         attribute set of each release. By keyword.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If a setting is out of its range, or a class in place of an object. When called, if an attribute set is not among the
-        quasi-identifiers, the sensitive set is not in the domain or is the whole domain, or releases differ in their domain.
-
     Notes
     -----
     R. Wong, A. Fu, K. Wang, Y. Xu, P. Yu, "Can the Utility of Anonymized Data be Used for Privacy Breaches?",
@@ -246,15 +220,16 @@ class ForegroundAttack:
         if self.sensitive_set is not None:
             object.__setattr__(self, "sensitive_set", as_sensitive_values("ForegroundAttack", self.sensitive_set))
         check_is_estimator("ForegroundAttack", "estimator", self.estimator)
-        _check_fitting(self.fit)
-        _check_support(self.support)
+        check_not_class("ForegroundAttack", "fit", self.fit)
+        if not callable(self.fit) or hasattr(self.fit, "exact"):
+            raise TypeError(f"ForegroundAttack: fit is {self.fit!r}; it is a Fitting, as ExpectationMaximization().")
+        check_whole("ForegroundAttack", "support", self.min_support, "records, or a SampleSize(...)")
         check_choice("ForegroundAttack", "unmatched", self.unmatched, ("table", "uniform"))
-        check_progress("ForegroundAttack", self.progress, "the attribute sets of all releases")
 
     @property
     def min_support(self) -> int:
         """Smallest number of records of a signature."""
-        return self.support.records if isinstance(self.support, SampleSize) else int(self.support)
+        return self.support.records if isinstance(self.support, SampleSize) else self.support
 
     def __call__(self, releases: Iterable[Published]) -> ForegroundBeliefs:
         """Attack each release on its own. Only the releases' observations are read."""
@@ -264,11 +239,15 @@ class ForegroundAttack:
         beliefs = tuple(result.beliefs for result in results)
         _check_domains([release.observation for release in beliefs])
         sampled = any(result.interval is not None for result in results)
+        nothing = [np.full((len(result.worst), 2), np.nan) for result in results]
+        intervals = [
+            one if each.interval is None else each.interval for each, one in zip(results, nothing, strict=True)
+        ]
         return ForegroundBeliefs(
             beliefs,
             tuple(result.knowledge for result in results),
             tuple(result.worst for result in results),
-            tuple(_interval_or_nan(result.interval, len(result.worst)) for result in results) if sampled else None,
+            tuple(intervals) if sampled else None,
             results[0].sensitive_set if results else None,
             notes=tuple(
                 f"at {result.beliefs.observation.time}: {note}" for result in results for note in self._notes(result)
@@ -276,15 +255,7 @@ class ForegroundAttack:
         )
 
     def mine(self, observation: Observation) -> tuple[GlobalDistribution, ...]:
-        """Estimate the global distribution of every attribute set with enough support, from one release.
-
-        Raises
-        ------
-        TypeError
-            If ``observation`` is no `Observation`.
-        """
-        takes = "is an Observation, as release.observation or PublishedTable(...).observation"
-        check_kind("ForegroundAttack.mine", "observation", observation, Observation, takes)
+        """Estimate the global distribution of every attribute set with enough support, from one release."""
         found = self._supported(observation)
         step = stepping(self.progress, range(len(found.sets)))
         return tuple(distribution for distribution, _ in self._mine(found, step))
@@ -314,8 +285,10 @@ class ForegroundAttack:
         for number, (distribution, evidence) in enumerate(self._mine(found, step)):
             worst = worst.updated(set_beliefs(distribution, evidence, self.estimator, len(observation.people)), number)
             knowledge.append(distribution)
-        values = sensitive_set.value_probabilities(worst.posterior, _published_counts(observation))
-        prior = sensitive_set.value_probabilities(worst.prior, observation.counts.sum(axis=0))
+        # Outside all groups, group -1, the multiset is that of the table.
+        shown = np.vstack([observation.counts, observation.counts.sum(axis=0)])
+        values = sensitive_set.value_probabilities(worst.posterior, shown[observation.group])
+        prior = sensitive_set.value_probabilities(worst.prior, shown[-1])
         posterior = Posterior(values, np.zeros(len(observation.counts), dtype=np.int64))
         beliefs = ReleaseBeliefs(observation, prior, prior, posterior)
         return _ReleaseResult(beliefs, tuple(knowledge), worst.chosen, worst.interval, sensitive_set)
@@ -359,15 +332,6 @@ class _ReleaseResult(NamedTuple):
     sensitive_set: SensitiveSet
 
 
-def _published_counts(observation: Observation) -> IntArray:
-    """Multiset of each record's group, that of the table outside all groups: int array, shape ``(n, m)``."""
-    return np.vstack([observation.counts, observation.counts.sum(axis=0)])[observation.group]
-
-
-def _interval_or_nan(interval: FloatArray | None, n: int) -> FloatArray:
-    return np.full((n, 2), np.nan) if interval is None else interval
-
-
 def _status_notes(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:
     """Notes on the statuses of the global distributions."""
     unconverged, several, large = (
@@ -397,22 +361,6 @@ def _counted(some: list[GlobalDistribution], of: tuple[GlobalDistribution, ...])
     return f"{len(some)} of {len(of)} attribute sets, {', '.join(some[0].attributes)} first,"
 
 
-def _check_fitting(fit: object) -> None:
-    """Raise TypeError unless a setting is a fitting; an estimator is called with another argument."""
-    check_not_class("ForegroundAttack", "fit", fit)
-    if not callable(fit) or hasattr(fit, "exact"):
-        raise TypeError(f"ForegroundAttack: fit is {shown(fit)}; it is a Fitting, as ExpectationMaximization().")
-
-
-def _check_support(support: object) -> None:
-    """Raise TypeError or ValueError unless the support is a SampleSize or a whole number of at least 1."""
-    takes = "it is a number of records, 1 or more, or a SampleSize(...)"
-    if isinstance(support, SampleSize) or is_whole(support):
-        return
-    is_real = isinstance(support, Real) and not isinstance(support, bool)
-    raise (ValueError if is_real else TypeError)(f"ForegroundAttack: support is {support!r}; {takes}.")
-
-
 def _check_domains(observations: list[Observation]) -> None:
     """Raise ValueError unless all releases have one sensitive domain, as those of a history have."""
     for one, other in pairwise(observations):
@@ -423,15 +371,14 @@ def _check_domains(observations: list[Observation]) -> None:
             )
 
 
-ROUNDING_ERROR = 1e-9
-"""Largest excess of a belief over 1/r that counts as rounding, not as a breach."""
+ROUNDING_ERROR = 1e-9  # largest excess of a belief over 1/r that counts as rounding, not as a breach
 
+# Columns of `ForegroundBeliefs.over` that are always there
 COLUMNS = ("time", "respondent", "group", "belief", "share", "attributes")
-"""Columns of `ForegroundBeliefs.over` that are always there."""
 
 
+# Smallest difference of beliefs by which one attribute set counts as worse than another: smaller ones are rounding
 MIN_DIFFERENCE = 1e-12
-"""Smallest difference of beliefs by which one attribute set counts as worse than another: smaller ones are rounding."""
 
 
 class SetBeliefs(NamedTuple):

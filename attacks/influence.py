@@ -11,19 +11,18 @@ from foreknow.attacks.sequential import SequentialAttack
 from foreknow.models import Adversary, Beliefs, CompromisedRecords, Release
 from foreknow.models.divergence import jensen_shannon
 from foreknow.models.knowledge.personal_transitions import chains_at
-from foreknow.models.settings import check_range, is_number
+from foreknow.models.settings import check_range
 
 if TYPE_CHECKING:
     import networkx as nx
 
-MIN_REPORTED_BITS = 1e-6
-"""Default threshold in bits; smaller divergences are rounding errors."""
+MIN_REPORTED_BITS = 1e-6  # default threshold in bits; smaller divergences are rounding errors
 
+# Reason for which `Influence` takes no `Averaged` adversary
 AVERAGED = (
     "With draws, a record also changes the weights of the draws, and by them all beliefs at once, which is no path through "
     "groups and releases. Run it for each of its adversaries."
 )
-"""Reason for which `Influence` takes no `Averaged` adversary."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,10 @@ class Influence:
 
     Raises
     ------
-    TypeError
-        If ``adversary`` is no `Adversary`; when called, if the respondent, the value or the time is not hashable.
     ValueError
-        If the adversary has no cascade or ``least`` is negative; when called, if there is no release, or the record does not fit
-        the releases.
+        When called, if the respondent, the value or the time is not hashable.
+    ValueError
+        When called, if there is no release, or the record does not fit the releases.
 
     Notes
     -----
@@ -83,10 +81,7 @@ class Influence:
         published = tuple(each_release(self, releases))
         if not published:
             raise ValueError("Influence: there is no release; give those that the record is about, as a list.")
-        claim = _checked_claim(respondent, value, time)
-        if not is_number(confidence, 0, 1):
-            raise ValueError(f"Influence: confidence is {confidence!r}; it is a number over 0 and at most 1.")
-        records = _with_claim(self.adversary.compromised, claim, float(confidence))
+        records = _with_claim(self.adversary.compromised, (respondent, value, time), confidence)
         informed = replace(self.adversary, compromised=records)
         without, with_record = (SequentialAttack(each)(published) for each in (self.adversary, informed))
         transitions = self.adversary.transitions
@@ -94,28 +89,10 @@ class Influence:
         return _graph(without, with_record, (respondent, time), self.least, order)
 
 
-def _checked_claim(respondent: Hashable, value: Hashable, time: Any) -> tuple[Hashable, Hashable, Hashable]:
-    """The claim of a compromised record, of three hashable values."""
-    for name, cell in (("respondent", respondent), ("value", value), ("time", time)):
-        try:
-            hash(cell)
-        except TypeError:
-            raise TypeError(
-                f"Influence: {name} is a {type(cell).__name__}; it is one value, as in the column of the records."
-            ) from None
-    return respondent, value, time
-
-
 def _with_claim(
     before: CompromisedRecords | None, claim: tuple[Hashable, Hashable, Hashable], confidence: float
 ) -> CompromisedRecords:
-    """Compromised records with one more.
-
-    Raises
-    ------
-    ValueError
-        If the claim is among them already.
-    """
+    """Compromised records with one more; ValueError if the claim is among them already."""
     respondent, value, time = claim
     record = pd.DataFrame({"respondent": [respondent], "value": [value], "time": [time], "confidence": [confidence]})
     if before is None:

@@ -6,22 +6,21 @@ from functools import partial
 
 import numpy as np
 
-from foreknow.attacks.attack import check_adversary, check_order_1, each_release
+from foreknow.attacks.attack import check_order_1, each_release
 from foreknow.attacks.belief_notes import joint_notes
-from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, forward_evidence, over_draws
+from foreknow.attacks.over_draws import AdversaryAttack, ReleaseEvidence, Weighed, forward_evidence
 from foreknow.attacks.signature import read_signatures, signature_evidence
-from foreknow.models import Adversary, Averaged, Beliefs, GroupMessages, LearnedKnowledge, Release, joint_history
-from foreknow.models.joint import JointSolver, joint_log_evidence, release_beliefs
-from foreknow.models.joint.building import first_signatures_log_evidence, with_signatures
-from foreknow.models.joint.problem import check_is_solver
+from foreknow.models import Adversary, Beliefs, GroupMessages, LearnedKnowledge, Release, joint_history
+from foreknow.models.joint.building import first_signatures_log_evidence, release_beliefs, with_signatures
+from foreknow.models.joint.max_entropy import joint_log_evidence
+from foreknow.models.joint.problem import JointSolver, check_is_solver
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
-from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import check_flag, check_kind
+from foreknow.models.progress import Progress
 
 
 @dataclass(frozen=True)
-class JointAttack:
+class JointAttack(AdversaryAttack):
     """Beliefs under the joint law of all respondents and all releases.
 
     Each respondent has a chain with the prior and the transitions of the adversary; each group conditions the values of its
@@ -41,15 +40,6 @@ class JointAttack:
         True if the adversary knows that the releases are of m-invariance, and its rule: a respondent keeps the set of values
         that the group shows, as long as the value stays the same (`foreknow.models.joint.building.with_signatures`).
 
-    Raises
-    ------
-    TypeError
-        If ``adversary`` is no `Adversary`, or ``solver`` no solver.
-    ValueError
-        With ``signatures``: if the adversary has no transitions of order 1, or, when called, a release is not of m-invariance.
-        When called: if a compromised record concerns a time without release or a value that its group does not show, if the
-        releases differ in their sensitive domain, or if the solver refuses the problem.
-
     Notes
     -----
     Exact as far as the solver is. None of the five papers has the joint law; each of their adversaries approximates its
@@ -65,22 +55,15 @@ class JointAttack:
     forward attack. With ``signatures`` the probability of all signatures is in the weights, given the shares under each draw.
     """
 
-    adversary: Adversary | Averaged
     solver: JointSolver = field(default_factory=GroupMessages)
     hindsight: bool = True
     signatures: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary)
+        super().__post_init__()
         check_is_solver("JointAttack", "solver", self.solver)
-        check_flag("JointAttack", "hindsight", self.hindsight)
-        check_flag("JointAttack", "signatures", self.signatures)
         if self.signatures:
             check_order_1(self, self.adversary)
-
-    def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs before and after each release. Only observations are read."""
-        return over_draws(self, self.adversary, releases, self._attack)
 
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
         observations = [release.observation for release in releases]
@@ -115,13 +98,6 @@ class LearnedAttack:
     progress : callable
         Progress of the learning, as in `LearnedKnowledge.fit`. The solver has a progress of its own. By keyword.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind.
-    ValueError
-        If a setting is out of range; when called, as `LearnedKnowledge.fit` and `JointAttack`.
-
     Notes
     -----
     The beliefs take the learned law as known: its error is no part of them. The ``notes`` of the beliefs have the number of rounds,
@@ -138,15 +114,10 @@ class LearnedAttack:
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.classes is not None:
-            takes = "maps attributes to numbers of intervals, as {'age': 3, 'sex': None}"
-            check_kind("LearnedAttack", "classes", self.classes, Mapping, takes)
         check_pseudo_count(self.pseudo_count)
         check_gaps(self.gaps)
         check_chain_order(self.order)
         check_is_solver("LearnedAttack", "solver", self.solver)
-        check_flag("LearnedAttack", "hindsight", self.hindsight)
-        check_progress("LearnedAttack", self.progress, "the parts of the learning")
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""

@@ -15,7 +15,7 @@ from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.quasi_sensitive.external_knowledge import NONE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
 from foreknow.models.quasi_sensitive.links import READINGS, Reading, links
-from foreknow.models.settings import check_kind, check_range, is_whole
+from foreknow.models.settings import as_floats, check_kind, check_range
 from foreknow.models.tables.columns.times import check_order, check_time
 
 
@@ -32,33 +32,11 @@ class ReleaseLabelBeliefs:
         Prior belief in each label, and last in none; the same for all respondents.
     posterior : float array, shape (g, e + 1)
         Posterior belief for a member of each group.
-
-    Raises
-    ------
-    TypeError
-        If ``observation`` is no `ItemObservation`.
-    ValueError
-        If an array has another shape.
     """
 
     observation: ItemObservation
     prior: FloatArray
     posterior: FloatArray
-
-    def __post_init__(self) -> None:
-        check_kind(
-            "ReleaseLabelBeliefs",
-            "observation",
-            self.observation,
-            ItemObservation,
-            "is the observation of an ItemRelease",
-        )
-        prior, posterior = np.shape(self.prior), np.shape(self.posterior)
-        if len(prior) != 1 or prior[0] < 2 or posterior != (self.observation.groups, prior[0]):
-            raise ValueError(
-                f"ReleaseLabelBeliefs: prior has shape {prior} and posterior {posterior}; they have (e + 1,) and (g, e + 1), for e "
-                f"labels and none, and {self.observation.groups} groups. LinkingAttack makes them."
-            )
 
     @property
     def likeliest(self) -> tuple[IntArray, FloatArray]:
@@ -70,17 +48,8 @@ class ReleaseLabelBeliefs:
         return labels.argmax(axis=1).astype(np.int64), labels.max(axis=1)
 
     def of_row(self, row: int) -> FloatArray:
-        """Posterior belief for the respondent of a row; the prior for a suppressed one. Shape ``(e + 1,)``.
-
-        Raises
-        ------
-        ValueError
-            If there is no such row.
-        """
-        n = len(self.observation.group)
-        if not is_whole(row, 0) or row >= n:
-            raise ValueError(f"ReleaseLabelBeliefs.of_row: row is {row!r}; the rows of the view go from 0 to {n - 1}.")
-        group = self.observation.group[int(row)]
+        """Posterior belief for the respondent of a row; the prior for a suppressed one. Shape ``(e + 1,)``."""
+        group = self.observation.group[row]
         return np.asarray(self.posterior[group] if group >= 0 else self.prior)
 
 
@@ -99,37 +68,13 @@ class LabelBeliefs:
         The labels.
     releases : iterable of ReleaseLabelBeliefs
         In the order of time.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of another type.
-    ValueError
-        If the times do not increase, or the number of labels differs.
     """
 
     knowledge: ExternalKnowledge
     releases: tuple[ReleaseLabelBeliefs, ...]
 
     def __post_init__(self) -> None:
-        check_kind(
-            "LabelBeliefs", "knowledge", self.knowledge, ExternalKnowledge, "is an ExternalKnowledge of the labels"
-        )
-        releases: tuple[Any, ...] = tuple(self.releases) if np.iterable(self.releases) else (self.releases,)
-        for release in releases:
-            check_kind(
-                "LabelBeliefs",
-                "releases",
-                release,
-                ReleaseLabelBeliefs,
-                "holds ReleaseLabelBeliefs; LinkingAttack makes them",
-            )
-            if len(release.prior) != len(self.knowledge) + 1:
-                raise ValueError(
-                    f"LabelBeliefs: the beliefs at {release.observation.time!r} have {len(release.prior)} columns for "
-                    f"{len(self.knowledge)} labels and none; give the knowledge that they were made with."
-                )
-        object.__setattr__(self, "releases", releases)
+        object.__setattr__(self, "releases", tuple(self.releases))
         for before, after in pairwise(self.times):
             check_order(before, after)
 
@@ -148,15 +93,7 @@ class LabelBeliefs:
         return tuple(release.observation.time for release in self.releases)
 
     def at(self, time: Any) -> ReleaseLabelBeliefs:
-        """Beliefs before and after the release of a time, as arrays.
-
-        Raises
-        ------
-        TypeError
-            If it cannot be a time, as None or a list.
-        ValueError
-            If there is no release of that time.
-        """
+        """Beliefs before and after the release of a time, as arrays."""
         time = check_time("LabelBeliefs.at", time)
         for release in self.releases:
             if release.observation.time == time:
@@ -260,14 +197,6 @@ class LinkingAttack:
         adversary sees no others. An array gives the belief in each label and, last, in none; ``linking(view).prior()`` is that
         of an adversary who knows the frequencies in the original table: the alpha of `QSCloseness`.
 
-    Raises
-    ------
-    TypeError
-        If ``linking`` is no `Linking`, the prior is no array of numbers, or the argument of the call is no list of releases.
-    ValueError
-        If the prior is neither a reading nor a distribution over the labels and none; when called, if a view has no such
-        column, or the times do not increase.
-
     Notes
     -----
     P. Shi, L. Xiong, B. Fung, Anonymizing Data with Quasi-Sensitive Attribute Values, CIKM 2010, section 2.1. Exact under the
@@ -307,12 +236,10 @@ class LinkingAttack:
 
     def __call__(self, releases: Iterable[ItemRelease | Release]) -> LabelBeliefs:
         """Beliefs before and after each release. Only published items are read; a `Release` shows all items of its view."""
-        if isinstance(releases, ItemRelease | Release) or not np.iterable(releases):
-            raise TypeError(
-                f"LinkingAttack takes releases in the order of time, and got one {type(releases).__name__}; put it into a list."
-            )
+        if isinstance(releases, ItemRelease | Release):
+            raise TypeError("LinkingAttack takes releases in the order of time, and got one; put it into a list.")
         observations = [self._observation(release) for release in releases]
-        return LabelBeliefs(self.linking.knowledge, tuple(self._beliefs(one) for one in observations))
+        return LabelBeliefs(self.linking.knowledge, tuple(map(self._beliefs, observations)))
 
     def _observation(self, release: ItemRelease | Release) -> ItemObservation:
         """The adversary's observation of one release."""
@@ -333,28 +260,14 @@ class LinkingAttack:
 
 def _check_prior(given: Reading | FloatArray, labels: int) -> Reading | FloatArray:
     """The reading, or the beliefs as a float array, shape ``(e + 1,)``."""
-    readings = f"one of {', '.join(map(repr, READINGS))}"
-    if isinstance(given, str):
-        if given not in READINGS:
-            raise ValueError(
-                f"LinkingAttack: prior is {given!r}; it is {readings}, or the beliefs in the labels and none."
-            )
+    takes = f"is one of {', '.join(map(repr, READINGS))}, or {labels + 1} beliefs that sum to 1, the last in none"
+    if isinstance(given, str) and given in READINGS:
         return given
-    try:
-        if np.iscomplexobj(given):
-            raise TypeError
-        prior = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(
-            f"LinkingAttack: prior is a {type(given).__name__} that holds no numbers; give {readings}, or {labels + 1} beliefs."
-        ) from None
+    prior = as_floats("LinkingAttack", "prior", given, takes)
     if prior.shape != (labels + 1,) or not (prior >= 0).all() or not abs(prior.sum() - 1) <= ROW_SUM_TOLERANCE:
-        raise ValueError(
-            f"LinkingAttack: prior has shape {prior.shape} and sums to {prior.sum():g}; give {readings}, or {labels + 1} beliefs "
-            "that sum to 1, one in each label and the last in none."
-        )
+        raise ValueError(f"LinkingAttack: prior has shape {prior.shape} and sums to {prior.sum():g}; it {takes}.")
     return prior
 
 
+# Largest amount by which a belief below a threshold still reaches it: a group's belief is a rounded sum over records
 BELIEF_TOLERANCE = 1e-9
-"""Largest amount by which a belief below a threshold still reaches it: a group's belief is a rounded sum over records."""

@@ -13,15 +13,7 @@ from foreknow.models import Beliefs, Observation, Posterior
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, group_rows
-from foreknow.models.settings import (
-    MAX_FLOAT,
-    check_array_size,
-    check_choice,
-    check_range,
-    check_state_limit,
-    check_whole,
-    is_whole,
-)
+from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, check_state_limit, check_whole
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 type Rule = Literal["cuts", "classes"]
@@ -54,12 +46,6 @@ class MinimalityAttack:
     limit : int
         Largest number of worlds of a group, up to exchanges of members in the same parts, that are enumerated. Larger groups keep
         their shares; their status is ``UNCONVERGED``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is of another kind or out of its range, or ``diversity="distinct"`` is given a sensitive set. When called, if
-        a value of the sensitive set is not in the domain, or the set is the whole domain.
 
     Notes
     -----
@@ -242,23 +228,14 @@ def _class_beliefs(beliefs: FloatArray, sensitive_set: SensitiveSet) -> FloatArr
     return np.asarray(beliefs[:, sensitive_set.codes].sum(axis=1)) if sensitive_set.is_proper_subset else beliefs
 
 
-EXCESS = 1e-9
-"""Rounding error of a share that counts as none."""
+EXCESS = 1e-9  # rounding error of a share that counts as none
 
 
 class MergeWorlds(NamedTuple):
-    """Result of `merge_worlds`.
+    """Result of `merge_worlds`."""
 
-    Attributes
-    ----------
-    beliefs : float array, shape (q, m)
-        Belief about the members of each cell over the kept worlds; zeros if there is none.
-    kept : float
-        Share of the worlds that are kept; NaN if there are more tables than the limit.
-    """
-
-    beliefs: FloatArray
-    kept: float
+    beliefs: FloatArray  # (q, m): belief about the members of each cell over the kept worlds; zeros if there is none
+    kept: float  # share of the worlds that are kept; NaN if there are more tables than the limit
 
 
 @compiled
@@ -275,6 +252,8 @@ def merge_worlds(
 
     A world gives x[q, s] values s to the members of cell q; its weight is the number of its assignments, ``Π_q a_q! / Π x!``.
 
+    Exact. Cost: O(p q m) for each table.
+
     Parameters
     ----------
     sizes : int array, shape (q,)
@@ -290,15 +269,12 @@ def merge_worlds(
         True if a part violates by having fewer than l distinct values instead.
     limit : int
         Largest number of tables that are enumerated.
-
-    Notes
-    -----
-    Exact. Cost: O(p q m) for each table.
     """
     q, m = len(sizes), len(counts)
     table, left, beliefs = np.full(q * m, -1), counts.copy(), np.zeros((q, m))
     low, high = np.zeros(q * m, dtype=np.int64), np.zeros(q * m, dtype=np.int64)
     row_left = sizes.copy()
+    # log of Π a_q! Π n_s! / n!: with it, a world weighs its number of assignments over that of all.
     scale = -math.lgamma(sizes.sum() + 1.0)
     for size in sizes:
         scale += math.lgamma(size + 1.0)
@@ -307,6 +283,7 @@ def merge_worlds(
     kept, tables, at = 0.0, 0, 0
     low[0], high[0] = max(0, row_left[0] - left[1:].sum()), min(row_left[0], left[0])
     while at >= 0:
+        # Depth first over the entries x[q, s]: put back the present number of an entry, and take the next one.
         cell, value = at // m, at % m
         if table[at] >= 0:
             row_left[cell] += table[at]
@@ -319,11 +296,13 @@ def merge_worlds(
         row_left[cell] -= table[at]
         left[value] -= table[at]
         if at < q * m - 1:
+            # Bounds of the next entry: the rest of its row must fit what is left of the later values.
             at += 1
             cell, value = at // m, at % m
             low[at] = max(0, row_left[cell] - left[value + 1 :].sum())
             high[at] = min(row_left[cell], left[value])
             continue
+        # A complete table: add its weight to the beliefs if each partition has a violating part.
         tables += 1
         if tables > limit:
             return MergeWorlds(np.zeros((q, m)), np.nan)
@@ -382,11 +361,6 @@ def merge_credibility(first: int, second: int, holders: int, l: int) -> tuple[fl
     tuple of float
         Credibility for a member of the first and of the second class.
 
-    Raises
-    ------
-    ValueError
-        If a class has no record, if there are more sensitive records than records, or if neither class can violate the rule.
-
     Notes
     -----
     Wong, Fu, Wang, Pei, VLDB 2007, for two classes; a reconstruction. m-confidentiality requires a credibility of at most 1/m.
@@ -399,17 +373,13 @@ def merge_credibility(first: int, second: int, holders: int, l: int) -> tuple[fl
     >>> merge_credibility(2, 4, 2, 2)
     (1.0, 0.0)
     """
-    for name, number in (("first", first), ("second", second), ("l", l)):
-        check_whole("merge_credibility", name, number, "records")
-    if not is_whole(holders, 0) or holders > first + second:
+    if not 0 <= holders <= first + second or min(first, second, l) < 1:
         raise ValueError(
-            f"merge_credibility: {holders} records of {first + second} are sensitive; it is 0 to all of them."
+            f"merge_credibility: {holders} of {first} and {second} records are sensitive, one in l = {l} may be; each number is of "
+            "records, 1 or more."
         )
-    first, second, holders, l = int(first), int(second), int(holders), int(l)  # noqa: E741
     fewest, most = max(0, holders - second), min(first, holders)
-    check_array_size("merge_credibility", numbers_of_holders_in_the_first_class=most - fewest + 1)
-    possible = range(fewest, most + 1)
-    kept = [i for i in possible if i * l > first or (holders - i) * l > second]
+    kept = [i for i in range(fewest, most + 1) if i * l > first or (holders - i) * l > second]
     if not kept:
         raise ValueError(
             f"merge_credibility: with {holders} sensitive records, classes of {first} and {second} never violate one in "

@@ -1,36 +1,31 @@
 """Attacks with an adversary of uncertain knowledge: one attack for each draw, and the mixture of their beliefs."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.attacks.attack import each_release
+from foreknow.attacks.attack import check_adversary, each_release
 from foreknow.models import Adversary, Averaged, Beliefs, Posterior, Release
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import FloatArray
 from foreknow.models.averaged import MIN_WEIGHT
 from foreknow.models.beliefs import BeliefDraws, ReleaseBeliefs
 from foreknow.models.estimators.exact import log_evidence
 from foreknow.models.notes import notes_of_draws
 
-MIN_TERM = 1e-12
-"""Weight of a draw from which it enters the Monte Carlo error of the mixture."""
+MIN_TERM = 1e-12  # weight of a draw from which it enters the Monte Carlo error of the mixture
 
-FEW_DRAWS = 2.0
-"""Effective number of draws under which a note says that the releases leave few of them."""
+FEW_DRAWS = 2.0  # effective number of draws under which a note says that the releases leave few of them
 
 
 class ReleaseEvidence(NamedTuple):
-    """Log-probabilities of the releases that the beliefs around each release are given, under one knowledge.
+    """Log-probabilities of the releases that the beliefs around each release are given, under one knowledge."""
 
-    Attributes
-    ----------
-    before, after : float array, shape (t,)
-        Of the releases that the revised prior is given, and of those that the posterior is given; 0 for no release.
-    """
-
+    # before, after (t,): of the releases that the revised prior is given, and of those that the posterior is given; 0
+    # for no release
     before: FloatArray
     after: FloatArray
 
@@ -51,17 +46,10 @@ class ReleaseEvidence(NamedTuple):
 
 
 class DrawWeights(NamedTuple):
-    """Weight of each draw of the knowledge; rows sum to 1.
+    """Weight of each draw of the knowledge; rows sum to 1."""
 
-    Attributes
-    ----------
-    first : float array, shape (D,)
-        Before any release.
-    before, after : float array, shape (t, D)
-        In the revised prior and in the posterior of each release.
-    """
-
-    first: FloatArray
+    first: FloatArray  # (D,): before any release
+    # before, after (t, D): in the revised prior and in the posterior of each release
     before: FloatArray
     after: FloatArray
 
@@ -73,17 +61,10 @@ class DrawWeights(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """Beliefs of an attack with one adversary, and what the releases say of its knowledge.
-
-    Attributes
-    ----------
-    beliefs : Beliefs
-    evidence : function without arguments to ReleaseEvidence
-        It is called for an `Averaged` adversary only.
-    """
+    """Beliefs of an attack with one adversary, and what the releases say of its knowledge."""
 
     beliefs: Beliefs
-    evidence: Callable[[], ReleaseEvidence]
+    evidence: Callable[[], ReleaseEvidence]  # it is called for an `Averaged` adversary only
 
 
 def forward_evidence(beliefs: Beliefs) -> ReleaseEvidence:
@@ -100,32 +81,32 @@ def single_evidence(beliefs: Beliefs) -> FloatArray:
     return np.array([float(log_evidence(one.observation.problem(one.revised)).sum()) for one in beliefs])
 
 
-def over_draws(
-    attack: object,
-    adversary: Adversary | Averaged,
-    releases: Iterable[Release],
-    single: Callable[[Adversary, list[Release]], Weighed],
-) -> Beliefs:
-    """Beliefs of an attack with an adversary, or the mixture of those with each draw of an `Averaged` one.
+@dataclass(frozen=True)
+class AdversaryAttack:
+    """Attack by an adversary, or by each draw of an `Averaged` one; the beliefs are then a mixture."""
 
-    Parameters
-    ----------
-    attack : object
-        The attack, which error messages name.
-    adversary : Adversary or Averaged
-    releases : iterable of Release
-    single : function of an Adversary and a list of Release to Weighed
-    """
-    given = list(each_release(attack, releases))
-    if isinstance(adversary, Adversary):
-        return single(adversary, given).beliefs
-    each = [single(one, given) for one in adversary.adversaries]
-    return _weighed_mixture(adversary, [one.beliefs for one in each], [one.evidence() for one in each])
+    adversary: Adversary | Averaged
+
+    def __post_init__(self) -> None:
+        check_adversary(self, self.adversary)
+
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        """Beliefs before and after each release. Only observations are read."""
+        given = list(each_release(self, releases))
+        if isinstance(self.adversary, Adversary):
+            return self._attack(self.adversary, given).beliefs
+        each = [self._attack(one, given) for one in self.adversary.adversaries]
+        return _weighed_mixture(self.adversary, [one.beliefs for one in each], [one.evidence() for one in each])
+
+    @abstractmethod
+    def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
+        """Beliefs of one adversary."""
 
 
 def _weighed_mixture(adversary: Averaged, each: list[Beliefs], evidence: list[ReleaseEvidence]) -> Beliefs:
     """Mixture of the beliefs under each draw, weighed by the releases, with a note on the weights."""
-    before, after = (_weights(adversary, [getattr(one, stage) for one in evidence]) for stage in ("before", "after"))
+    rows = (np.stack([getattr(one, stage) for one in evidence], axis=1) for stage in ("before", "after"))
+    before, after = (np.array([*map(adversary.weights_given, stage)]).reshape(stage.shape) for stage in rows)
     beliefs = mixture(each, DrawWeights(adversary.first_weights, before, after))
     assert beliefs.draws is not None
     is_weighed = adversary.updated and len(beliefs)
@@ -150,17 +131,12 @@ def _weight_notes(draws: BeliefDraws, power: float) -> list[str]:
     ]
 
 
-def mixture(each: list[Beliefs], weights: DrawWeights) -> Beliefs:
+def mixture(
+    each: list[Beliefs],  # one for each draw, of the same releases
+    weights: DrawWeights,
+) -> Beliefs:
     """Mixture of the beliefs under each draw.
 
-    Parameters
-    ----------
-    each : list of Beliefs
-        One for each draw, of the same releases.
-    weights : DrawWeights
-
-    Notes
-    -----
     The status of a group is that under any draw with a weight of at least `MIN_WEIGHT`, and its divergent draws are the total of
     these. Where an estimator samples, the standard error is ``sqrt(sum_d w_d^2 e_d^2)``, 0 under a draw whose estimator does not
     sample. The effective sample size is ``1 / sum_d (w_d^2 / ess_d)``: that of a mean of the estimates of independent chains with
@@ -179,12 +155,6 @@ def mixture(each: list[Beliefs], weights: DrawWeights) -> Beliefs:
     )
 
 
-def _weights(adversary: Averaged, log_evidence: list[FloatArray]) -> FloatArray:
-    """Weight of each draw at each release: float arrays, D of shape ``(t,)`` to ``(t, D)``."""
-    rows = np.stack(log_evidence, axis=1)
-    return np.array([adversary.weights_given(row) for row in rows]).reshape(rows.shape)
-
-
 def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, after: FloatArray) -> ReleaseBeliefs:
     """Mixture of the beliefs around one release, with the weights before any release, before it, and after it."""
 
@@ -192,24 +162,24 @@ def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, af
         return np.asarray(np.tensordot(weights, np.stack(rows), axes=1))
 
     posteriors = [one.posterior for one in each]
-    status = np.zeros_like(posteriors[0].status)
-    for weight, posterior in zip(after, posteriors, strict=True):
-        status |= posterior.status if weight >= MIN_WEIGHT else 0
+    weighty = [posterior for posterior, weight in zip(posteriors, after, strict=True) if weight >= MIN_WEIGHT]
+    rhats = [one.rhat for one in weighty if one.rhat is not None]
+    divergences = [one.divergences for one in weighty if one.divergences is not None]
     return ReleaseBeliefs(
         each[0].observation,
         mean([one.prior for one in each], first),
         mean([one.revised for one in each], before),
         Posterior(
             mean([posterior.probabilities for posterior in posteriors], after),
-            status,
+            np.bitwise_or.reduce([np.zeros_like(posteriors[0].status), *(one.status for one in weighty)]),
             _total(
                 [one.standard_error for one in posteriors], lambda error, weight: (weight * error) ** 2, after, np.sqrt
             ),
             _total(
                 [one.ess for one in posteriors], lambda ess, weight: _ratio(weight**2, ess), after, partial(_ratio, 1.0)
             ),
-            _largest([one.rhat for one, weight in zip(posteriors, after, strict=True) if weight >= MIN_WEIGHT]),
-            divergences=_divergences(posteriors, after),
+            np.asarray(np.fmax.reduce(rhats)) if rhats else None,
+            divergences=np.sum(divergences, axis=0) if divergences else None,
         ),
     )
 
@@ -229,22 +199,6 @@ def _total(
     return np.asarray(final(np.sum(parts, axis=0))) if parts else None
 
 
-def _largest(numbers: list[FloatArray | None]) -> FloatArray | None:
-    """Largest of some arrays of shape ``(n, m)``; None without any."""
-    given = [one for one in numbers if one is not None]
-    return np.asarray(np.fmax.reduce(given)) if given else None
-
-
 def _ratio(number: float, rows: FloatArray) -> FloatArray:
     """Quotient of a number and each element; 0 for 0, the effective sample size of a value that is impossible."""
     return np.divide(number, rows, out=np.zeros_like(rows), where=rows > 0)
-
-
-def _divergences(posteriors: list[Posterior], weights: FloatArray) -> IntArray | None:
-    """Number of divergent draws of each group, in all, shape ``(g,)``; None where no estimator counts them."""
-    counts = [
-        posterior.divergences
-        for weight, posterior in zip(weights, posteriors, strict=True)
-        if weight >= MIN_WEIGHT and posterior.divergences is not None
-    ]
-    return np.sum(counts, axis=0) if counts else None

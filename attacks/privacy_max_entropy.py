@@ -17,8 +17,7 @@ from foreknow.models.settings import check_kind, check_range, is_number, shown
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.plain_columns import is_hashable
 
-MET = 1e-5
-"""Largest distance of a probability from that of its statement at which the statement is met."""
+MET = 1e-5  # largest distance of a probability from that of its statement at which the statement is met
 
 
 @equal_by_fields
@@ -39,12 +38,6 @@ class ConditionalProbability:
     high : float, optional
         The highest probability.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If ``given`` is no mapping of names, a probability is not from 0 to 1, or ``low`` is above ``high``. When used with a
-        release, if an attribute, a value or a condition does not fit its schema.
-
     Examples
     --------
     >>> rare = ConditionalProbability("breast cancer", {"sex": "m"}, 0, 0.01)
@@ -59,12 +52,8 @@ class ConditionalProbability:
 
     def __post_init__(self) -> None:
         owner = "ConditionalProbability"
-        if not is_hashable(self.value):
-            raise TypeError(f"{owner}: value is {shown(self.value)}; it is a value of the sensitive domain.")
         takes = "maps names of quasi-identifiers to conditions, as {'sex': 'f', 'age': (20, 29)}"
         check_kind(owner, "given", self.given, Mapping, takes)
-        for name in self.given:
-            check_kind(owner, "a name in given", name, str, "is the name of a quasi-identifier")
         object.__setattr__(self, "given", dict(self.given))
         check_range(owner, "low", self.low, 0, 1, "a probability")
         if self.high is not None:
@@ -84,14 +73,7 @@ class ConditionalProbability:
         return float(self.low), float(self.low if self.high is None else self.high)
 
     def position(self, people: People) -> int:
-        """Position of the value in the sensitive domain of some respondents.
-
-        Raises
-        ------
-        ValueError
-            If the domain does not contain it.
-        """
-        check_kind("ConditionalProbability", "people", people, People, "is People, as view.people")
+        """Position of the value in the sensitive domain of some respondents; ValueError if it is not there."""
         values = people.schema.values
         if self.value not in values:
             raise ValueError(
@@ -108,7 +90,6 @@ class ConditionalProbability:
         ValueError
             If an attribute is no quasi-identifier, or its condition does not fit it.
         """
-        check_kind("ConditionalProbability", "people", people, People, "is People, as view.people")
         kinds = people.schema.quasi_identifiers
         found = np.ones(len(people), dtype=np.bool_)
         for name, condition in self.given.items():
@@ -147,38 +128,21 @@ class ConditionalProbability:
 
 
 class LinearConstraints(NamedTuple):
-    """Bounds on sums of beliefs in one value: ``low <= Σ_{i matches} belief[i, value] <= high``.
+    """Bounds on sums of beliefs in one value: ``low <= Σ_{i matches} belief[i, value] <= high``."""
 
-    Attributes
-    ----------
-    matches : bool array, shape (n, c)
-        Records of each constraint.
-    value : int array, shape (c,)
-    low, high : float array, shape (c,)
-        In records.
-    """
-
-    matches: BoolArray
-    value: IntArray
+    matches: BoolArray  # (n, c): records of each constraint
+    value: IntArray  # (c,)
+    # low, high (c,): in records
     low: FloatArray
     high: FloatArray
 
 
 class MaxEntropyBeliefs(NamedTuple):
-    """Result of `max_entropy_beliefs`.
+    """Result of `max_entropy_beliefs`."""
 
-    Attributes
-    ----------
-    probabilities : float array, shape (n, m)
-        Zeros for records outside all groups.
-    gap : float array, shape (c,)
-        Distance of each constraint's sum from its bounds, in records.
-    group_gap : float array, shape (g,)
-        Largest distance of an expected count of each group from the published one, in records.
-    """
-
-    probabilities: FloatArray
-    gap: FloatArray
+    probabilities: FloatArray  # (n, m): zeros for records outside all groups
+    gap: FloatArray  # (c,): distance of each constraint's sum from its bounds, in records
+    # (g,): largest distance of an expected count of each group from the published one, in records
     group_gap: FloatArray
 
 
@@ -197,13 +161,6 @@ class PrivacyMaxEntAttack:
     ----------
     statements : sequence of ConditionalProbability
         What the adversary knows of the published records. A statement about no published record of a release is not used there.
-
-    Raises
-    ------
-    TypeError
-        If ``statements`` is no sequence of `ConditionalProbability`.
-    ValueError
-        When called, if a statement does not fit the schema of a release.
 
     Notes
     -----
@@ -236,12 +193,10 @@ class PrivacyMaxEntAttack:
     statements: Sequence[ConditionalProbability] = ()
 
     def __post_init__(self) -> None:
-        takes = "is a list of ConditionalProbability, as [ConditionalProbability('flu', {'sex': 'f'}, 0.1)]"
-        check_kind("PrivacyMaxEntAttack", "statements", self.statements, (list, tuple), takes)
+        object.__setattr__(self, "statements", tuple(self.statements))
         for number, statement in enumerate(self.statements):
             takes = "is a ConditionalProbability, as ConditionalProbability('flu', {'sex': 'f'}, 0.1)"
             check_kind("PrivacyMaxEntAttack", f"statement {number}", statement, ConditionalProbability, takes)
-        object.__setattr__(self, "statements", tuple(self.statements))
 
     def __call__(self, releases: Iterable[Published]) -> Beliefs:
         """Beliefs before and after each release, each on its own. Only observations are read."""
@@ -289,50 +244,32 @@ def _beliefs(seen: Observation, constraints: LinearConstraints, solved: MaxEntro
     return ReleaseBeliefs(seen, prior, prior, Posterior(posterior, status.astype(np.int64)))
 
 
+# Bound of the multiplier of a constraint; exp(-40) is 4e-18, so that it reaches probabilities of 0 and 1
 MAX_MULTIPLIER = 40.0
-"""Bound of the multiplier of a constraint; exp(-40) is 4e-18, so that it reaches probabilities of 0 and 1."""
 
+# Largest deviation of an expected count from the published one, over the group's size, at which its iteration stops
 COUNT_TOLERANCE = 1e-11
-"""Largest deviation of an expected count from the published one, over the group's size, at which its iteration stops."""
 
 SCALINGS, NEWTON_STEPS = 5, 300
 """Largest number of scalings of one group, and of Newton steps after them."""
 
-LONGEST_STEP = 8.0
-"""Largest change of the logarithm of a factor by one Newton step."""
+LONGEST_STEP = 8.0  # largest change of the logarithm of a factor by one Newton step
 
-RIDGE = 1e-13
-"""Number added to the curvature, in records, where beliefs are 0 or 1 to rounding."""
+RIDGE = 1e-13  # number added to the curvature, in records, where beliefs are 0 or 1 to rounding
 
 
 class _Cells(NamedTuple):
-    """Records of one group that match the same constraints; they have equal beliefs. So have groups of equal counts and cells.
+    """Records of one group that match the same constraints; they have equal beliefs. So have groups of equal counts and cells."""
 
-    Attributes
-    ----------
-    cell : int array, shape (n,)
-        Cell of each record; -1 for records outside all groups.
-    kind : int array, shape (g,)
-        Kind of each group: groups of one kind have equal counts and equal cells.
-    counts : int array, shape (h, m)
-        Counts of a group of each kind.
-    times : float array, shape (h,)
-        Number of groups of each kind.
-    starts : int array, shape (h + 1,)
-        First cell of each kind.
-    weight, total : float array, shape (q,)
-        Number of records of each cell, in one group and in all groups of its kind.
-    matches : bool array, shape (q, c)
-    """
-
-    cell: IntArray
-    kind: IntArray
-    counts: IntArray
-    times: FloatArray
-    starts: IntArray
+    cell: IntArray  # (n,): cell of each record; -1 for records outside all groups
+    kind: IntArray  # (g,): kind of each group: groups of one kind have equal counts and equal cells
+    counts: IntArray  # (h, m): counts of a group of each kind
+    times: FloatArray  # (h,): number of groups of each kind
+    starts: IntArray  # (h + 1,): first cell of each kind
+    # weight, total (q,): number of records of each cell, in one group and in all groups of its kind
     weight: FloatArray
     total: FloatArray
-    matches: BoolArray
+    matches: BoolArray  # (q, c)
 
     @property
     def scaling(self) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
@@ -340,7 +277,11 @@ class _Cells(NamedTuple):
         return self.weight, self.starts, self.counts, self.times
 
 
-def max_entropy_beliefs(group: IntArray, counts: IntArray, constraints: LinearConstraints) -> MaxEntropyBeliefs:
+def max_entropy_beliefs(
+    group: IntArray,  # (n,): group of each record; -1 outside all groups
+    counts: IntArray,  # (g, m): counts that exceed a group's records are those of records without any constraint
+    constraints: LinearConstraints,
+) -> MaxEntropyBeliefs:
     """Beliefs of the largest entropy whose sums over groups are the counts, and that satisfy linear constraints.
 
     Maximize ``-Σ_i Σ_s b[i, s] log b[i, s]`` over rows b[i] that are distributions, with ``Σ_{i in g} b[i, s] = n_gs`` and the
@@ -348,16 +289,6 @@ def max_entropy_beliefs(group: IntArray, counts: IntArray, constraints: LinearCo
     multipliers μ by L-BFGS; for each μ the factors y of each group follow by scaling (iterative proportional fitting) and, where
     that is slow, by Newton's method.
 
-    Parameters
-    ----------
-    group : int array, shape (n,)
-        Group of each record; -1 outside all groups.
-    counts : int array, shape (g, m)
-        Counts that exceed a group's records are those of records without any constraint.
-    constraints : LinearConstraints
-
-    Notes
-    -----
     Records of one group that match the same constraints are one cell, and equal groups are computed once. Cost: O(q m) for each
     scaling of the q cells of different groups, O(q m^2) for each Newton step, and O(n c). Where constraints contradict each other
     or the counts, multipliers stop at `MAX_MULTIPLIER`, and gaps remain.

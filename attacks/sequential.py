@@ -1,34 +1,26 @@
 """Attacks release by release: each one alone, forward with memory, and backward from later releases."""
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from foreknow.attacks.attack import check_adversary, check_order_1
+from foreknow.attacks.attack import check_order_1
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, forward_evidence, over_draws, single_evidence
-from foreknow.models import Adversary, Averaged, Beliefs, Memory, Posterior, Release
+from foreknow.attacks.over_draws import AdversaryAttack, ReleaseEvidence, Weighed, forward_evidence, single_evidence
+from foreknow.models import Adversary, Beliefs, Memory, Posterior, Release
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.knowledge.personal_transitions import chains_at, class_by_respondent, steps_between
 
 
-@dataclass(frozen=True)
-class SequentialAttack:
+class SequentialAttack(AdversaryAttack):
     """Revision of the prior and observation, release by release (JS-reduce, section 4.5).
 
     Parameters
     ----------
     adversary : Adversary or Averaged
-
-    Raises
-    ------
-    TypeError
-        If ``adversary`` is no `Adversary`.
-    ValueError
-        When called, if a compromised record concerns a time without release.
 
     Notes
     -----
@@ -36,21 +28,11 @@ class SequentialAttack:
     is counted twice and beliefs are overconfident; the ``notes`` of the beliefs report it (`repeated_pairs`).
     """
 
-    adversary: Adversary | Averaged
-
-    def __post_init__(self) -> None:
-        check_adversary(self, self.adversary)
-
-    def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs before and after each release. Only observations are read."""
-        return over_draws(self, self.adversary, releases, _attack)
-
-
-def _attack(adversary: Adversary, releases: list[Release]) -> Weighed:
-    beliefs = tuple(belief for _, belief in steps(adversary, releases))
-    adversary.check_claim_times([belief.observation.time for belief in beliefs])
-    found = Beliefs(beliefs, notes=belief_notes(adversary, beliefs))
-    return Weighed(found, partial(forward_evidence, found))
+    def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
+        beliefs = tuple(belief for _, belief in steps(adversary, releases))
+        adversary.check_claim_times([belief.observation.time for belief in beliefs])
+        found = Beliefs(beliefs, notes=belief_notes(adversary, beliefs))
+        return Weighed(found, partial(forward_evidence, found))
 
 
 def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[Memory, ReleaseBeliefs]]:
@@ -65,51 +47,26 @@ def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[M
         memory = adversary.update_memory(memory, seen, posterior, prior=prior)
 
 
-@dataclass(frozen=True)
-class SnapshotAttack:
+class SnapshotAttack(AdversaryAttack):
     """Observation of each release with the prior, without memory of earlier releases (JS-reduce, section 7.3).
 
     Parameters
     ----------
     adversary : Adversary or Averaged
         Only its prior, compromised records and settings of inference are read.
-
-    Raises
-    ------
-    TypeError
-        If ``adversary`` is no `Adversary`.
-    ValueError
-        When called, if a compromised record concerns a time without release.
     """
 
-    adversary: Adversary | Averaged
-
-    def __post_init__(self) -> None:
-        check_adversary(self, self.adversary)
-
-    def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs before and after each release. Only observations are read."""
-        return over_draws(self, self.adversary, releases, _attack_each_alone)
+    def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
+        beliefs = [next(steps(adversary, [release]))[1] for release in releases]
+        adversary.check_claim_times([belief.observation.time for belief in beliefs])
+        found = Beliefs(tuple(beliefs), notes=belief_notes(replace(adversary, transitions=None), beliefs))
+        return Weighed(found, lambda: ReleaseEvidence.alone(single_evidence(found)))
 
 
-def _attack_each_alone(adversary: Adversary, releases: list[Release]) -> Weighed:
-    beliefs = []
-    for release in releases:
-        seen = release.observation
-        prior = adversary.prior_rows(seen.people)
-        revised = adversary.revise(Memory(), seen.people, seen.time, prior=prior)
-        beliefs.append(ReleaseBeliefs(seen, prior, revised, adversary.posterior(revised, seen)))
-    adversary.check_claim_times([belief.observation.time for belief in beliefs])
-    found = Beliefs(tuple(beliefs), notes=belief_notes(replace(adversary, transitions=None), beliefs))
-    return Weighed(found, lambda: ReleaseEvidence.alone(single_evidence(found)))
+MIN_REVISED_PRIOR = 1e-200  # smallest revised prior by which a posterior is divided; the ratio stays finite
 
 
-MIN_REVISED_PRIOR = 1e-200
-"""Smallest revised prior by which a posterior is divided; the ratio stays finite."""
-
-
-@dataclass(frozen=True)
-class RetrospectiveAttack:
+class RetrospectiveAttack(AdversaryAttack):
     """Beliefs about each release given all releases, by forward-backward smoothing of each respondent.
 
     The belief in the value s at release t is that of `SequentialAttack`, times the likelihood of later releases given s::
@@ -125,13 +82,6 @@ class RetrospectiveAttack:
         With transitions of order 1. All releases weigh the draws of an `Averaged` one in ``posterior``, and the earlier ones in
         ``revised``.
 
-    Raises
-    ------
-    TypeError
-        If ``adversary`` is no `Adversary`.
-    ValueError
-        If the adversary has no transitions of order 1.
-
     Notes
     -----
     `JointAttack` keeps what this attack loses: the members of a group are evidence about each other's paths. Exact for a
@@ -141,20 +91,19 @@ class RetrospectiveAttack:
     backwards. Cost: that of the sequential attack and O(t n m^2).
     """
 
-    adversary: Adversary | Averaged
-
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary)
+        super().__post_init__()
         check_order_1(self, self.adversary)
 
-    def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs before and after each release, the posterior given all releases. Only observations are read."""
-        return over_draws(self, self.adversary, releases, _attack_backward)
+    def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
+        return _attack_backward(adversary, releases)
 
 
 def _attack_backward(adversary: Adversary, releases: list[Release]) -> Weighed:
     held, without_claims, with_evidence = _forward(adversary, releases)
-    classes = [_classes(adversary, belief) for belief in held]
+    transitions = adversary.transitions
+    assert transitions is not None
+    classes = [class_by_respondent(transitions, belief.observation.people) for belief in held]
     after: dict[Hashable, tuple[int, FloatArray]] = {}
     found: list[ReleaseBeliefs] = []
     for number in range(len(held) - 1, -1, -1):
@@ -198,22 +147,13 @@ def _later_likelihood(
     classes: list[dict[Hashable, int]],
 ) -> FloatArray:
     """Likelihood of later releases given each value of each respondent (beta): shape ``(n, m)``."""
+    transitions = adversary.transitions
+    assert transitions is not None
     later = np.ones(release.revised.shape)
     for row, respondent in enumerate(release.observation.people.respondents):
         if respondent in after:
             when, message = after[respondent]
             for step, own in reversed(steps_between(classes, respondent, number, when, adversary.gaps)):
-                message = _table(adversary, step, own) @ message
+                message = chains_at(transitions, step)[own].probabilities @ message
             later[row] = message
     return later
-
-
-def _classes(adversary: Adversary, belief: ReleaseBeliefs) -> dict[Hashable, int]:
-    assert adversary.transitions is not None
-    return class_by_respondent(adversary.transitions, belief.observation.people)
-
-
-def _table(adversary: Adversary, release: int, own: int) -> FloatArray:
-    """Transition probabilities to a release in a class: shape ``(m, m)``."""
-    assert adversary.transitions is not None
-    return chains_at(adversary.transitions, release)[own].probabilities

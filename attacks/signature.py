@@ -1,16 +1,15 @@
 """Attack on m-invariance by an adversary who knows its rule: a new signature discloses a new value."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.attacks.attack import check_adversary, check_order_1
+from foreknow.attacks.attack import check_order_1
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, over_draws
-from foreknow.models import Adversary, Averaged, Beliefs, Memory, Observation, Release
+from foreknow.attacks.over_draws import AdversaryAttack, ReleaseEvidence, Weighed
+from foreknow.models import Adversary, Beliefs, Memory, Observation, Release
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.beliefs import ReleaseBeliefs
@@ -26,8 +25,7 @@ class _Published(NamedTuple):
     signature: BoolArray
 
 
-@dataclass(frozen=True)
-class SignatureAttack:
+class SignatureAttack(AdversaryAttack):
     """Sequential attack by an adversary who knows the rule of m-invariance.
 
     By the rule, a respondent with the same value as when last published is in a group of the same signature (the set of
@@ -47,14 +45,6 @@ class SignatureAttack:
     adversary : Adversary or Averaged
         With transitions of order 1. Its setting for counterfeits is not read.
 
-    Raises
-    ------
-    TypeError
-        If ``adversary`` is no `Adversary`.
-    ValueError
-        If the adversary has no transitions of order 1. When called, if a release is not of m-invariance: a group
-        shows a value twice, or values are distorted; or if a compromised record is about a time without release.
-
     Notes
     -----
     Assumed, and not checked: all releases are of one m and one rule, and all of them are known, so that no
@@ -71,21 +61,14 @@ class SignatureAttack:
     Cost: that of the estimator and O(n m + g m) per round, up to 200 rounds per release.
     """
 
-    adversary: Adversary | Averaged
-
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary)
+        super().__post_init__()
         check_order_1(self, self.adversary)
 
-    def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs before and after each release. Only observations are read."""
-        return over_draws(self, self.adversary, releases, _attack)
-
-
-def _attack(adversary: Adversary, releases: list[Release]) -> Weighed:
-    found, laws = read_signatures(adversary, releases)
-    beliefs = Beliefs(found, notes=belief_notes(adversary, found, signatures=True))
-    return Weighed(beliefs, partial(signature_evidence, laws))
+    def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
+        found, laws = read_signatures(adversary, releases)
+        beliefs = Beliefs(found, notes=belief_notes(adversary, found, signatures=True))
+        return Weighed(beliefs, partial(signature_evidence, laws))
 
 
 def signature_evidence(laws: Sequence[SignatureLaw]) -> ReleaseEvidence:
@@ -127,6 +110,8 @@ def _weigh(
     classes: list[dict[Hashable, int]],
 ) -> SignatureLaw:
     """Law of one release."""
+    transitions = adversary.transitions
+    assert transitions is not None
     kept, dealt = np.zeros(revised.shape), np.ones(revised.shape)
     shown, products = seen.counts > 0, dict[tuple[tuple[int, int], ...], FloatArray]()
     for row, respondent in enumerate(seen.people.respondents):
@@ -134,7 +119,8 @@ def _weigh(
         if before is not None and seen.group[row] >= 0:
             steps = steps_between(classes, respondent, before.release, len(classes) - 1, adversary.gaps)
             if steps not in products:
-                products[steps] = _product(adversary, steps)
+                tables = [chains_at(transitions, release)[own].probabilities for release, own in steps]
+                products[steps] = reduce(np.matmul, tables)
             stays = stay_probabilities(before.belief, products[steps])
             dealt[row] = 1 - stays
             if np.array_equal(before.signature, shown[seen.group[row]]):
@@ -143,24 +129,11 @@ def _weigh(
     return signature_law(seen.problem(revised), kept, dealt, estimate)
 
 
-def _product(adversary: Adversary, steps: tuple[tuple[int, int], ...]) -> FloatArray:
-    """Transition probabilities over several steps, each of a release and a class: shape ``(m, m)``."""
-    transitions = adversary.transitions
-    assert transitions is not None
-    tables = [chains_at(transitions, release)[own].probabilities for release, own in steps]
-    return reduce(np.matmul, tables)
-
-
-def stay_probabilities(belief: FloatArray, step: FloatArray) -> FloatArray:
-    """Probability that a present value was the value before as well, for each present value: shape ``(m,)``.
-
-    Parameters
-    ----------
-    belief : float array, shape (m,)
-        In the value before.
-    step : float array, shape (m, m)
-        Transition probabilities from the value before, in rows, to the present one.
-    """
+def stay_probabilities(
+    belief: FloatArray,  # (m,): in the value before
+    step: FloatArray,  # (m, m): transition probabilities from the value before, in rows, to the present one
+) -> FloatArray:
+    """Probability that a present value was the value before as well, for each present value: shape ``(m,)``."""
     ahead = belief @ step
     return np.divide(belief * step.diagonal(), ahead, out=np.zeros_like(ahead), where=ahead > 0)
 
@@ -175,14 +148,8 @@ def check_unique(seen: Observation) -> None:
     way = Advice(other, " for releases of other defenses.")
     if (seen.counts > 1).any():
         group, value = np.argwhere(seen.counts > 1)[0]
-        raise ValueError(
-            Advice(
-                rule,
-                f"the group {group} of the release at {seen.time!r} shows {seen.people.schema.values[value]!r} "
-                f"{seen.counts[group, value]} times. ",
-                way,
-            )
-        )
+        place = f"the group {group} of the release at {seen.time!r} shows {seen.people.schema.values[value]!r} "
+        raise ValueError(Advice(rule, place, f"{seen.counts[group, value]} times. ", way))
     if seen.distorted:
         raise ValueError(
             Advice(rule, f"in the release at {seen.time!r} there are {seen.distorted} distorted ones. ", way)

@@ -8,19 +8,18 @@ from typing import Literal
 import numpy as np
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
-from foreknow.defenses.requirements.summary import prior_of
+from foreknow.defenses.publish import SizedDefense
+from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.models import Grouping, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_generator, check_choice, check_flag, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_choice, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import as_sensitive_values, sensitive_codes
 
 
 @equal_by_fields
 @dataclass(frozen=True)
-class Anatomy:
+class Anatomy(SizedDefense):
     """Groups of at least l records with l different values, published without the link between records and values.
 
     Each step of the algorithm makes a group of one record of each of the l most frequent values. Without a sensitive set, no two
@@ -51,9 +50,8 @@ class Anatomy:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or range, or ``rng`` is given with ``deterministic``; when called, if a value of the
-        sensitive set is not in the domain of the view.
+    ValueError
+        When called, if a value of the sensitive set is not in the domain of the view.
     Infeasible
         When called, if l is larger than the view, or more than one in l records have the same value.
 
@@ -97,8 +95,6 @@ class Anatomy:
     def __post_init__(self) -> None:
         check_whole("Anatomy", "l", self.l, "records and values")
         check_choice("Anatomy", "bound", self.bound, ("together", "each", "all"))
-        check_flag("Anatomy", "bucketized", self.bucketized)
-        check_flag("Anatomy", "deterministic", self.deterministic)
         object.__setattr__(self, "rng", stored_generator("Anatomy", self.rng, self.deterministic))
         if self.sensitive_set is not None:
             object.__setattr__(self, "sensitive_set", as_sensitive_values("Anatomy", self.sensitive_set))
@@ -109,18 +105,12 @@ class Anatomy:
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, and the past releases do not matter."""
-        prior_of(view, prior)
-        check_size("l", self.l, view)
+        self._checked_prior(view, prior)
         classes = value_classes("Anatomy", view, self.sensitive_set, self.bound != "each", self.bound == "all")
         self._check_eligible(view, classes)
         rng = None if self.deterministic else as_generator("Anatomy", self.rng, optional=True)
         order = hilbert_order(view.people) if rng is None else rng.permutation(len(view))
         return Grouping(create_groups(classes[view.sensitive], order, int(self.l), rng), bucketized=self.bucketized)
-
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a group, l."""
-        return int(self.l)
 
     def _check_eligible(self, view: View, classes: IntArray) -> None:
         """Raise Infeasible if a class of values has more than one in l records."""
@@ -131,22 +121,25 @@ class Anatomy:
         if most * self.l <= n:
             return
         values = [repr(value) for value, number in zip(view.schema.values, classes, strict=True) if number == worst]
-        raise Infeasible(
-            Advice(
-                f"{' or '.join(values)} is the value of {most} of the {n} records of the ",
-                VIEW,
-                f" at {view.time!r}, a share of {most / n:.4g}; at most 1/l = {1 / self.l:.4g} may share one. The largest l that "
-                f"this view allows is {n // most}. Lower l, or give a sensitive set that is rarer.",
-            )
+        raise Infeasible.of_view(
+            f"{' or '.join(values)} is the value of {most} of the {n} records of the ",
+            view.time,
+            f", a share of {most / n:.4g}; at most 1/l = {1 / self.l:.4g} may share one. The largest l that "
+            f"this view allows is {n // most}. Lower l, or give a sensitive set that is rarer.",
         )
 
 
+# Fractional part of the golden ratio; the multiples of any run of integers, modulo 1, are spread evenly
 GOLDEN_RATIO = (5**0.5 - 1) / 2
-"""Fractional part of the golden ratio; the multiples of any run of integers, modulo 1, are spread evenly."""
 
 
 def create_groups(classes: IntArray, order: IntArray, l: int, rng: np.random.Generator | None) -> IntArray:  # noqa: E741
     """Group of each record, such that no group has two records of one class.
+
+    Return an int array of shape (n,): groups are numbered from 0.
+
+    Each step takes one record of each of the l largest classes. Free records are classes of one record. At most l - 1 records
+    remain, the residues; each joins a group without its class. Cost: O(n log n).
 
     Parameters
     ----------
@@ -158,16 +151,6 @@ def create_groups(classes: IntArray, order: IntArray, l: int, rng: np.random.Gen
         Least number of records of a group, at most n. No class has more than n / l records.
     rng : numpy.random.Generator, optional
         Draws the group of each residue. Without it, a residue joins the nearest group along the order among the smallest.
-
-    Returns
-    -------
-    int array, shape (n,)
-        Groups are numbered from 0.
-
-    Notes
-    -----
-    Each step takes one record of each of the l largest classes. Free records are classes of one record. At most l - 1 records
-    remain, the residues; each joins a group without its class. Cost: O(n log n).
     """
     rank = np.empty(len(classes), dtype=np.int64)
     rank[order] = np.arange(len(classes))
@@ -175,7 +158,14 @@ def create_groups(classes: IntArray, order: IntArray, l: int, rng: np.random.Gen
     free = order[classes[order] < 0]
     own_class = classes.copy()
     own_class[free] = bounded + np.arange(len(free))
-    groups = _spread_steps(_steps(np.bincount(own_class), l))
+    step = _steps(np.bincount(own_class), l)
+    # A class is taken in a run of steps, or in every other one. The steps are renumbered so that those of a class are spread evenly
+    # over all groups: its records along the order then meet those of other classes at a similar place.
+    steps = int(step.max()) + 1
+    number = np.empty(steps + 1, dtype=np.int64)
+    number[np.argsort(np.arange(steps) * GOLDEN_RATIO % 1.0)] = np.arange(steps)
+    number[steps] = steps  # records that no step took
+    groups = number[step]
     # Within a class, records in the order join groups in theirs. All free records are one class here.
     by_group = np.lexsort((groups, np.minimum(np.sort(own_class), bounded)))
     labels = np.empty(len(classes), dtype=np.int64)
@@ -195,30 +185,13 @@ def _assign_residues(
     for record in residues[np.argsort(rank[residues])]:
         first, last = np.searchsorted(classes[by_class], [classes[record], classes[record] + 1])
         candidates = np.setdiff1d(np.arange(groups), labels[by_class[first:last]])
-        labels[record] = (
-            _nearest_smallest(candidates, size, mean_rank, int(rank[record])) if rng is None else rng.choice(candidates)
-        )
+        if rng is not None:
+            labels[record] = rng.choice(candidates)
+        else:
+            smallest = candidates[size[candidates] == size[candidates].min()]
+            labels[record] = smallest[np.abs(mean_rank[smallest] - rank[record]).argmin()]
         size[labels[record]] += 1
     return labels
-
-
-def _nearest_smallest(candidates: IntArray, size: IntArray, mean_rank: FloatArray, rank: int) -> int:
-    """The group of the smallest size among candidates, and of these the one with the nearest mean rank."""
-    smallest = candidates[size[candidates] == size[candidates].min()]
-    return int(smallest[np.abs(mean_rank[smallest] - rank).argmin()])
-
-
-def _spread_steps(step: IntArray) -> IntArray:
-    """Steps renumbered so that the steps which take a class are spread evenly over all groups.
-
-    A class is taken in a run of steps, or in every other one. After the renumbering, the records of each class along the order
-    meet those of other classes at a similar place. Records that no step took get the number of steps.
-    """
-    steps = int(step.max()) + 1
-    group = np.empty(steps + 1, dtype=np.int64)
-    group[np.argsort(np.arange(steps) * GOLDEN_RATIO % 1.0)] = np.arange(steps)
-    group[steps] = steps
-    return group[step]
 
 
 @compiled
@@ -245,36 +218,16 @@ def _steps(sizes: IntArray, l: int) -> IntArray:  # noqa: E741
 
 
 def value_classes(
-    owner: str,
-    view: View,
-    sensitive_set: tuple[Hashable, ...] | None,
-    set_as_one: bool = True,
+    owner: str,  # the defense, for error messages
+    view: View,  # the view with the sensitive domain, of m values
+    sensitive_set: tuple[Hashable, ...] | None,  # the sensitive set. Without one, each value is a class of its own.
+    set_as_one: bool = True,  # if True, the set is one class; otherwise each of its values is a class
+    # If True, each value outside the set is a class as well; otherwise these values are free
     bound_others: bool = False,
 ) -> IntArray:
     """Class of each sensitive value; a defense bounds the number of records of each class in a group.
 
-    Parameters
-    ----------
-    owner : str
-        The defense, for error messages.
-    view : View
-        The view with the sensitive domain, of m values.
-    sensitive_set : tuple, optional
-        The sensitive set. Without one, each value is a class of its own.
-    set_as_one : bool
-        If True, the set is one class; otherwise each of its values is a class.
-    bound_others : bool
-        If True, each value outside the set is a class as well; otherwise these values are free.
-
-    Returns
-    -------
-    int array, shape (m,)
-        Classes are numbered from 0; -1 for a free value.
-
-    Raises
-    ------
-    ValueError
-        If the set has a value that is not in the domain.
+    Return an int array of shape (m,): classes are numbered from 0; -1 for a free value.
     """
     domain = view.schema.values
     if sensitive_set is None:

@@ -5,21 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from foreknow.defenses.algorithms.nearest_point import nearest_point_order
-from foreknow.defenses.algorithms.ordered_growth import Leftovers, OrderedGrowth, check_growing, loosened
+from foreknow.defenses.algorithms.ordered_growth import GrowingDefense, Leftovers, loosened
 from foreknow.defenses.requirements.closeness import BasicBetaLikeness, BetaLikeness, JSimilarity
 from foreknow.defenses.requirements.diversity import KAnonymity
-from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
-from foreknow.defenses.requirements.summary import prior_of
-from foreknow.models import Grouping, Release, View
-from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import check_flag
-
-LEFTOVERS: tuple[Leftovers, ...] = ("join", "suppress", "relax", "counterfeit")
-"""Treatments of leftovers."""
+from foreknow.defenses.requirements.requirement import Requirement, all_of
 
 
 @dataclass(frozen=True)
-class BKAA:
+class BKAA(GrowingDefense):
     """Grow groups along the nearest-point order until they are k-anonymous, beta-like and J-similar in the revised priors.
 
     Parameters
@@ -49,27 +42,21 @@ class BKAA:
         - ``"counterfeit"``: they join the nearest group, with a counterfeit sensitive value where their own violates the
           requirement.
     patience : int, optional
-        Largest number of records of an unsatisfying group; its first record is then set aside as a leftover. None is the
-        printed rule, by which one group that never satisfies takes all remaining records as leftovers.
+        As in `JSReduce`.
     judged : {"published", "view"}
         Table against which the published groups must be beta-like: the published one, for which failing groups are merged
         with neighbours (`foreknow.defenses.algorithms.ordered_growth`), or the view, as grown.
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or is out of its range.
     Infeasible
-        When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor
-        joined to a group.
+        When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor joined to a
+        group.
 
     Notes
     -----
     BayFrame, section 5.2, Algorithm 1. The algorithm takes beta as input and then tests J-similarity only; the text requires all
     three, as here. ``patience=None`` with ``judged="view"`` is that algorithm. The order is `nearest_point_order`.
-
-    A group of more than k records did not satisfy with fewer records. An adversary who knows the rule can learn from that, as
-    from any defense whose groups depend on the sensitive values (`foreknow.attacks.minimality.merge_credibility`).
 
     Cost: that of the order, and O(n m) for growing groups of bounded size; O(m) more for each leftover and each group that is
     evaluated for it, which are all groups where none takes it.
@@ -90,45 +77,18 @@ class BKAA:
     patience: int | None = None
     judged: Literal["published", "view"] = "published"
 
-    weighs_beliefs: ClassVar[bool] = True
-    """The groups depend on the prior: J-similarity bounds its divergence within a group."""
+    _treatments: ClassVar[tuple[Leftovers, ...]] = ("join", "suppress", "relax", "counterfeit")
+    _bounded: ClassVar[str] = "beta"
+    _merges_several: ClassVar[bool] = True
+    _order = staticmethod(nearest_point_order)
 
     def __post_init__(self) -> None:
-        check_growing("BKAA", self.k, self.leftovers, LEFTOVERS, self.patience, self.judged)
-        check_flag("BKAA", "enhanced", self.enhanced)
         if self.beta is None:
             raise ValueError("BKAA: beta is None; it is a bound of beta-likeness, over 0. Without it, take JSReduce.")
-        self.requirement  # noqa: B018 - its parts check beta, j, base and also
+        super().__post_init__()
 
-    @property
-    def requirement(self) -> Requirement:
-        """Requirement of every group."""
-        return self._requirement(self.beta, self.j, self.also)
-
-    @property
-    def smallest(self) -> int:
-        """Smallest number of records of a group, k."""
-        return int(self.k)
-
-    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view, given the revised prior, shape ``(n, m)``; rows are probabilities."""
-        rows = prior_of(view, prior)
-        check_size("k", self.k, view)
-        also = None if self.also is None else self.also.bind(view, rows)
-        js = loosened(self.j, math.log(rows.shape[1], self.base))
-        betas = loosened(self.beta, math.log(len(view)) if self.enhanced else len(view) - 1)
-        rounds = [*((self.beta, j) for j in js[:-1]), *((beta, js[-1]) for beta in betas), (None, js[-1])]
-        growth = OrderedGrowth(
-            self._requirement(self.beta, self.j, also).bind(view, rows),
-            tuple(self._requirement(beta, j, also).bind(view, rows) for beta, j in rounds),
-            "beta and j",
-            also,
-            self.leftovers,
-            self.patience,
-            self.judged,
-            merge_several=True,
-        )
-        return growth(view, rows, nearest_point_order(view.people))
+    def _looser(self, n: int) -> list[float | None]:
+        return [*loosened(self.beta, math.log(n) if self.enhanced else n - 1), None]
 
     def _requirement(self, beta: float | None, j: float, also: Requirement | None) -> Requirement:
         likeness = BetaLikeness if self.enhanced else BasicBetaLikeness

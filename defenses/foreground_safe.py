@@ -1,6 +1,6 @@
 """ForegroundSafe: groups whose mined global distributions disclose no respondent beyond a bound."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -8,11 +8,11 @@ import numpy as np
 import scipy
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
+from foreknow.defenses.publish import SizedDefense
 from foreknow.defenses.requirements.belief_bounds import PosteriorBound
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, check_size
-from foreknow.defenses.requirements.summary import prior_of, summarize_groups, summarize_records
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible
+from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.models import Auto, Grouping, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.foreground.attribute_signatures import (
@@ -23,14 +23,14 @@ from foreknow.models.foreground.attribute_signatures import (
     supported_sets,
 )
 from foreknow.models.foreground.fit import ExpectationMaximization, Fitting
-from foreknow.models.foreground.global_distribution import GlobalDistribution, mine_global_distributions
-from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
+from foreknow.models.foreground.global_distribution import mine_global_distributions
+from foreknow.models.settings import as_generator, check_not_class, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
 @equal_by_fields
 @dataclass(frozen=True)
-class ForegroundSafe:
+class ForegroundSafe(SizedDefense):
     """Group each sensitive record with records of similar odds, until mining the groups gives no belief over 1/r.
 
     A sensitive record has a value of the sensitive set. It is grouped with the r - 1 most similar other records: in each attribute
@@ -58,19 +58,15 @@ class ForegroundSafe:
         If True, ties between equally similar records go to the nearest along a Hilbert curve, and nothing is drawn. An adversary
         who knows this rule may infer which record of a group is the sensitive one. For experiments only.
     rng : numpy.random.Generator or int, optional
-        Source of the random choice among equally similar records, for experiments that must be repeated. These need
-        `publish(rng=...)` too, which draws the order of the records and the numbers of the groups. Each call continues where the
-        last one stopped, also from a seed. An adversary finds a seed by trying all of them. By default each call draws from
-        fresh entropy.
+        Generator or seed of the random choices, as of `Anatomy`.
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or is out of its range, or ``rng`` is given with ``deterministic``. When called, if the
-        set is not in the domain or is all of it, an attribute is not a quasi-identifier, or the fit is random.
+    ValueError
+        When called, if the set is not in the domain or is all of it, an attribute is not a quasi-identifier, or the fit is random.
     Infeasible
-        When called, if r is larger than the view, if more than one in r records are sensitive, or if a belief is still over
-        1/r after ``rounds`` attacks.
+        When called, if r is larger than the view, if more than one in r records are sensitive, or if a belief is still over 1/r
+        after ``rounds`` attacks.
 
     Notes
     -----
@@ -125,20 +121,10 @@ class ForegroundSafe:
         check_whole("ForegroundSafe", "r", self.r, "records")
         check_whole("ForegroundSafe", "rounds", self.rounds, "attacks")
         check_whole("ForegroundSafe", "support", self._min_support, "records")
-        check_flag("ForegroundSafe", "bucketized", self.bucketized)
-        check_flag("ForegroundSafe", "deterministic", self.deterministic)
-        if isinstance(self.fit, type) or not callable(self.fit):
-            raise TypeError(
-                f"ForegroundSafe: fit is {self.fit!r}; it is a Fitting with its settings, as ExpectationMaximization()."
-            )
+        check_not_class("ForegroundSafe", "fit", self.fit)
         object.__setattr__(self, "sensitive_set", as_sensitive_values("ForegroundSafe", self.sensitive_set))
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundSafe", self.attribute_sets))
         object.__setattr__(self, "rng", stored_generator("ForegroundSafe", self.rng, self.deterministic))
-
-    @property
-    def smallest(self) -> int:
-        """Smallest number of records of a group, r."""
-        return int(self.r)
 
     @property
     def _min_support(self) -> int:
@@ -146,32 +132,52 @@ class ForegroundSafe:
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, is checked and not used."""
-        prior_of(view, prior)
+        self._checked_prior(view, prior)
         sensitive_set = SensitiveSet.within(view.schema.values, self.sensitive_set, "ForegroundSafe")
         in_set = sensitive_set.classes[view.sensitive] == 0
         self._check_eligible(view, in_set)
         order = hilbert_order(view.people)
         points = self._points(view, in_set, order)
-        attack = GroupAttack(1 / self.r, sensitive_set, self.attribute_sets, self._min_support, self.fit)
         labels = group_around_sensitive(points, in_set, int(self.r) - 1)
         for number in range(1, int(self.rounds) + 1):
             labels = self._without_leftovers(labels, points)
             published = self._published(labels, order)
-            result = attack(Release(view, published), labels)
+            result = self._attack(Release(view, published), labels, sensitive_set)
             if not len(result.exceeding):
                 return Grouping(published, notes=_notes(number, labels, int(self.r)), bucketized=self.bucketized)
             before = labels
             labels = enlarge_groups(labels, result.exceeding, points, result.odds, in_set, int(self.r))
             if np.array_equal(labels, before):  # A single group cannot grow, and further attacks give the same result.
                 break
-        raise Infeasible(
-            Advice(
-                f"after {number} attacks there are {len(result.exceeding)} groups of the ",
-                VIEW,
-                f" at {view.time!r} in which mining gives a member a belief in the sensitive set over 1/r = {1 / self.r:.4g}; the "
-                f"largest belief is {result.max_belief:.4g}. Raise rounds, lower r, or require more support.",
-            )
+        raise Infeasible.of_view(
+            f"after {number} attacks there are {len(result.exceeding)} groups of the ",
+            view.time,
+            f" in which mining gives a member a belief in the sensitive set over 1/r = {1 / self.r:.4g}; the "
+            f"largest belief is {result.max_belief:.4g}. Raise rounds, lower r, or require more support.",
         )
+
+    def _attack(self, release: Release, labels: IntArray, sensitive_set: SensitiveSet) -> "GroupAttackResult":
+        """The attack of `ForegroundAttack` on the groups 0 to g - 1; groups with label -1 hold no value of the set."""
+        view, observation, domain = release.view, release.observation, sensitive_set.domain
+        # The bound is bound to each mined prior below; the summaries' own prior is not read.
+        uniform = np.full((len(view), len(domain)), 1 / len(domain))
+        groups = summarize_groups(summarize_records(view, uniform, members=True), labels)
+        bound = PosteriorBound(1 / self.r, Auto(), [domain[code] for code in sensitive_set.codes], "belief")
+        level, odds = np.zeros(len(groups)), np.ones((len(view), 0))
+        sets = supported_sets(observation.people, self.attribute_sets, self._min_support, observation.group >= 0)
+        for mined, _ in mine_global_distributions(observation, sensitive_set, sets, self.fit, Auto()):
+            if mined.fit.draws is not None:
+                raise ValueError(
+                    f"the fit, {self.fit!r}, is random, so that two attacks differ; give one that is not, as "
+                    "ExpectationMaximization()."
+                )
+            prior = sensitive_set.value_probabilities(mined.prior, observation.counts.sum(axis=0))
+            level = np.maximum(level, bound.bind(view, prior).level(groups))
+            probability = np.minimum(mined.prior[:, :1], 1.0 - COMPLEMENT_FLOOR)
+            odds = np.hstack([odds, probability / (1.0 - probability)])
+        exceeding = np.flatnonzero(level > 1 / self.r + LEVEL_TOLERANCE)
+        order = np.argsort(-level[exceeding], kind="stable")
+        return GroupAttackResult(exceeding[order], odds, float(level.max(initial=0.0)))
 
     def _points(self, view: View, in_set: BoolArray, order: IntArray) -> FloatArray:
         """Records as points; ties go along the order, or are random."""
@@ -180,18 +186,15 @@ class ForegroundSafe:
         return log_odds_points(sets, in_set, among_equals)
 
     def _check_eligible(self, view: View, in_set: BoolArray) -> None:
-        """Raise Infeasible if r is larger than the view, or the share of sensitive records is over 1/r."""
+        """Raise Infeasible if the share of sensitive records is over 1/r."""
         n, holders = len(view), int(in_set.sum())
-        check_size("r", self.r, view)
         if holders * self.r > n:
-            raise Infeasible(
-                Advice(
-                    f"{holders} of the {n} records of the ",
-                    VIEW,
-                    f" at {view.time!r} have a value of the sensitive set, a share of {holders / n:.4g}; no more than 1/r = "
-                    f"{1 / self.r:.4g} may. The largest r that this view allows is {n // holders}. Lower r, or name a sensitive "
-                    "set that is rarer.",
-                )
+            raise Infeasible.of_view(
+                f"{holders} of the {n} records of the ",
+                view.time,
+                f" have a value of the sensitive set, a share of {holders / n:.4g}; no more than 1/r = "
+                f"{1 / self.r:.4g} may. The largest r that this view allows is {n // holders}. Lower r, or name a sensitive "
+                "set that is rarer.",
             )
 
     def _without_leftovers(self, labels: IntArray, points: FloatArray) -> IntArray:
@@ -223,121 +226,38 @@ def _notes(attacks: int, labels: IntArray, r: int) -> tuple[str, ...]:
     )
 
 
-COMPLEMENT_FLOOR = 1e-12
-"""Smallest value of 1 - p in the odds p / (1 - p)."""
+COMPLEMENT_FLOOR = 1e-12  # smallest value of 1 - p in the odds p / (1 - p)
 
 
 class GroupAttackResult(NamedTuple):
-    """Result of an attack on groups.
+    """Result of an attack on groups."""
 
-    Attributes
-    ----------
-    exceeding : int array
-        Groups with a member whose belief exceeds the bound, by their largest belief in descending order.
-    odds : float array, shape (n, a)
-        Odds of each respondent of having a value of the sensitive set before the groups are observed again, under the global
-        distribution of each attribute set.
-    max_belief : float
-        Largest belief of any member of any group.
-    """
-
+    # Groups with a member whose belief exceeds the bound, by their largest belief in descending order
     exceeding: IntArray
+    # (n, a): odds of each respondent of having a value of the sensitive set before the groups are observed again, under
+    # the global distribution of each attribute set
     odds: FloatArray
-    max_belief: float
+    max_belief: float  # largest belief of any member of any group
 
 
-@dataclass(frozen=True, eq=False)
-class GroupAttack:
-    """The attack of `foreknow.attacks.ForegroundAttack` on groups that are not published yet.
-
-    Parameters
-    ----------
-    max_belief : float
-        Bound that no belief may exceed.
-    sensitive_set : SensitiveSet
-        The set that beliefs are about.
-    attribute_sets, min_support
-        As in `foreknow.models.foreground.attribute_signatures.supported_sets`.
-    fit : Fitting
-        As in `foreknow.models.foreground.global_distribution.mine_global_distributions`.
-    """
-
-    max_belief: float
-    sensitive_set: SensitiveSet
-    attribute_sets: AttributeSets
-    min_support: int
-    fit: Fitting
-
-    def __call__(self, release: Release, labels: IntArray) -> GroupAttackResult:
-        """Attack the groups 0 to g - 1 of a release; groups with label -1 hold no value of the set.
-
-        Raises
-        ------
-        ValueError
-            If the fit is random.
-
-        Notes
-        -----
-        Exact, given the fit: the beliefs are those of the attack. Cost: that of the attack.
-        """
-        view, observation, domain = release.view, release.observation, self.sensitive_set.domain
-        # The bound is bound to each mined prior below; the summaries' own prior is not read.
-        uniform = np.full((len(view), len(domain)), 1 / len(domain))
-        groups = summarize_groups(summarize_records(view, uniform, members=True), labels)
-        bound = PosteriorBound(self.max_belief, Auto(), [domain[code] for code in self.sensitive_set.codes], "belief")
-        level, odds = np.zeros(len(groups)), np.ones((len(view), 0))
-        for distribution in self._mined(release):
-            prior = self.sensitive_set.value_probabilities(distribution.prior, observation.counts.sum(axis=0))
-            level = np.maximum(level, bound.bind(view, prior).level(groups))
-            probability = np.minimum(distribution.prior[:, :1], 1.0 - COMPLEMENT_FLOOR)
-            odds = np.hstack([odds, probability / (1.0 - probability)])
-        exceeding = np.flatnonzero(level > self.max_belief + LEVEL_TOLERANCE)
-        order = np.argsort(-level[exceeding], kind="stable")
-        return GroupAttackResult(exceeding[order], odds, float(level.max(initial=0.0)))
-
-    def _mined(self, release: Release) -> Iterator[GlobalDistribution]:
-        """Global distribution of each attribute set, by a fit that is not random."""
-        observation = release.observation
-        sets = supported_sets(observation.people, self.attribute_sets, self.min_support, observation.group >= 0)
-        for distribution, _ in mine_global_distributions(observation, self.sensitive_set, sets, self.fit, Auto()):
-            if distribution.fit.draws is not None:
-                raise ValueError(
-                    f"the fit, {self.fit!r}, is random, so that two attacks differ; give one that is not, as "
-                    "ExpectationMaximization()."
-                )
-            yield distribution
-
-
-MAX_DISTANCE_OF_EQUALS = 1e-8
-"""Largest distance of two records that match the same signatures."""
+MAX_DISTANCE_OF_EQUALS = 1e-8  # largest distance of two records that match the same signatures
 
 
 def log_odds_points(
-    sets: Iterable[AttributeSignatures], in_set: BoolArray, among_equals: "IntArray | np.random.Generator"
+    sets: Iterable[AttributeSignatures],  # signatures of the same n records, one item for each attribute set
+    in_set: BoolArray,  # (n,): True for the records with a value of the sensitive set
+    # (n,), or Generator: an order of the records, along which records that match the same signatures in all attribute
+    # sets are near each other; or a generator of random positions
+    among_equals: "IntArray | np.random.Generator",
 ) -> FloatArray:
     """One coordinate per attribute set: the log-odds of the sensitive set among all records of the same signature.
 
     Half a record is added to each side, so that all log-odds are finite. A record without a supported signature has the log-odds of
     the whole table.
 
-    Parameters
-    ----------
-    sets : iterable of AttributeSignatures
-        Signatures of the same n records, one item for each attribute set.
-    in_set : bool array, shape (n,)
-        True for the records with a value of the sensitive set.
-    among_equals : int array, shape (n,), or Generator
-        An order of the records, along which records that match the same signatures in all attribute sets are near each other;
-        or a generator of random positions.
+    Return a float array of shape (n, 1 + a): the first coordinate separates equal records. Records that match the same signatures
+    in all sets are nearer to each other than to any other record, and no two records are at the same point.
 
-    Returns
-    -------
-    float array, shape (n, 1 + a)
-        The first coordinate separates equal records. Records that match the same signatures in all sets are nearer to each
-        other than to any other record, and no two records are at the same point.
-
-    Notes
-    -----
     These are the odds that an attack could mine at best. Cost: O(n a log n).
     """
     n = len(in_set)
@@ -355,28 +275,19 @@ def log_odds_points(
     return np.column_stack([MAX_DISTANCE_OF_EQUALS * position, *columns])
 
 
+# A group that must grow takes at least one record for each 8 members, and at most one for each member
 MEMBERS_PER_ADDED_RECORD = 8
-"""A group that must grow takes at least one record for each 8 members, and at most one for each member."""
 
 
-def group_around_sensitive(points: FloatArray, in_set: BoolArray, others: int) -> IntArray:
+def group_around_sensitive(
+    points: FloatArray,  # (n, d)
+    in_set: BoolArray,  # (n,): True for sensitive records. There are at least `others` times as many free records.
+    others: int,  # number of free records of a group
+) -> IntArray:
     """Groups of one sensitive record and its nearest free records; records whose free neighbours are near come first.
 
-    Parameters
-    ----------
-    points : float array, shape (n, d)
-    in_set : bool array, shape (n,)
-        True for sensitive records. There are at least ``others`` times as many free records.
-    others : int
-        Number of free records of a group.
+    Return an int array of shape (n,): group of each record, from 0; -1 for the remaining free records.
 
-    Returns
-    -------
-    int array, shape (n,)
-        Group of each record, from 0; -1 for the remaining free records.
-
-    Notes
-    -----
     Cost: one search of a k-d tree for each group, and O(n log n).
     """
     labels, centers = np.full(len(points), -1, dtype=np.int64), np.flatnonzero(in_set)
@@ -390,32 +301,21 @@ def group_around_sensitive(points: FloatArray, in_set: BoolArray, others: int) -
 
 
 def enlarge_groups(
-    labels: IntArray, failing: IntArray, points: FloatArray, odds: FloatArray, in_set: BoolArray, r: int
+    labels: IntArray,  # (n,): group of each record, 0 to g - 1; -1 for free records
+    failing: IntArray,  # groups that must grow, in the order in which they choose free records
+    points: FloatArray,  # (n, d)
+    odds: FloatArray,  # (n, a): odds of each record under each of a global distributions
+    in_set: BoolArray,  # (n,)
+    r: int,
 ) -> IntArray:
     """Add records to some groups towards the bound ``r c max w <= sum w``, by which no posterior exceeds 1/r.
 
     In a group with c values of the sensitive set, let w be each member's odds of having one. The posterior of a member is at most
     ``c max w / sum w``; with ``c = 1`` this is the largest posterior (foreground knowledge, Equation 3).
 
-    Parameters
-    ----------
-    labels : int array, shape (n,)
-        Group of each record, 0 to g - 1; -1 for free records.
-    failing : int array
-        Groups that must grow, in the order in which they choose free records.
-    points : float array, shape (n, d)
-    odds : float array, shape (n, a)
-        Odds of each record under each of a global distributions.
-    in_set : bool array, shape (n,)
-    r : int
+    Return an int array of shape (n,): labels from 0 without gaps. Every failing group has more records; that they suffice is not
+    checked.
 
-    Returns
-    -------
-    int array, shape (n,)
-        Labels from 0 without gaps. Every failing group has more records; that they suffice is not checked.
-
-    Notes
-    -----
     A group takes the nearest free records until the bound holds, but at most doubles, because the global distributions change with
     the groups. Without a free record it joins the group of the nearest record; without another group it stays as it is.
     Cost: O(n a) per group.

@@ -21,12 +21,11 @@ from foreknow.defenses.requirements.requirement import (
 )
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Categorical, Grouping, Numeric, People, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import MAX_FLOAT, check_choice, check_kind, is_number
+from foreknow.models.settings import MAX_FLOAT, check_choice, is_number
 
+# Criteria of the choice among minimal level vectors
 CRITERIA: tuple[Literal["discernibility", "height", "classes"], ...] = ("discernibility", "height", "classes")
-"""Criteria of the choice among minimal level vectors."""
 
 
 type Node = tuple[int, ...]
@@ -55,11 +54,9 @@ class FullDomain(RequirementDefense):
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type.
     ValueError
-        If widths do not increase in whole multiples. When called, if widths are given for an attribute that is not numeric,
-        or if there are more than `MAX_NODES` level vectors (`foreknow.defenses.full_domain`).
+        When called, if widths are given for an attribute that is not numeric, or if there are more than `MAX_NODES` level vectors
+        (`foreknow.defenses.full_domain`).
     Infeasible
         When called, if no level vector satisfies, not even the highest one, which makes a single group.
 
@@ -122,12 +119,6 @@ class FullDomain(RequirementDefense):
         Infeasible
             As when called.
         """
-        check_kind("FullDomain.group_rows", "people", people, People, "is People, as view.people")
-        check_kind(
-            "FullDomain.group_rows", "records", records, Summary, "is a Summary, as summarize_records(view, prior)"
-        )
-        takes = "is a bound requirement, as requirement.bind(view, prior)"
-        check_kind("FullDomain.group_rows", "requirement", requirement, GroupPredicate, takes)
         levels = generalization_levels(people, self.widths or {})
         rows = np.array([attribute.values for attribute in levels])
         best = self._best(_Search(levels, rows, records, requirement), people.time)
@@ -141,13 +132,11 @@ class FullDomain(RequirementDefense):
         if nodes:
             return min(nodes, key=lambda node: (*self._loss(node, search.sizes(node)), node))
         whole = search.summaries(tuple(search.heights))
-        raise Infeasible(
-            Advice(
-                "no levels of generalization of the ",
-                VIEW,
-                f" at {time!r} satisfy {self.requirement!r}: even all records as one group do not satisfy "
-                f"{shortfall(search.requirement, whole)}. Lower the requirement.",
-            )
+        raise Infeasible.of_view(
+            "no levels of generalization of the ",
+            time,
+            f" satisfy {self.requirement!r}: even all records as one group do not satisfy "
+            f"{shortfall(search.requirement, whole)}. Lower the requirement.",
         )
 
     def _loss(self, node: Node, sizes: IntArray) -> tuple[int, int]:
@@ -160,22 +149,13 @@ class FullDomain(RequirementDefense):
 
 @dataclass(frozen=True, eq=False)
 class GeneralizationLevels:
-    """Levels of a quasi-identifier.
+    """Levels of a quasi-identifier."""
 
-    Attributes
-    ----------
-    values : int array, shape (n,)
-        Value of each respondent, as a number from 0 to v - 1.
-    levels : int array, shape (height + 1, v)
-        Generalized value of each value at each level. All values are distinct at level 0 and equal at the last level. Values
-        that are equal at one level are equal at the next.
-    descriptions : tuple of str, length height + 1
-        Description of each level, for notes.
-    """
-
-    values: IntArray
+    values: IntArray  # (n,): value of each respondent, as a number from 0 to v - 1
+    # (height + 1, v): generalized value of each value at each level. All values are distinct at level 0 and equal at
+    # the last level. Values that are equal at one level are equal at the next.
     levels: IntArray
-    descriptions: tuple[str, ...]
+    descriptions: tuple[str, ...]  # description of each level, for notes
 
     @property
     def height(self) -> int:
@@ -194,7 +174,9 @@ class _Search:
             group_numbers(levels, (0,) * len(levels), rows), return_index=True, return_inverse=True
         )
         values, groups = rows[:, first], summarize_groups(records, labels)
-        self.sizes = GeneralizedTables(levels, values, groups.size, merged_sizes)
+        self.sizes = GeneralizedTables(
+            levels, values, groups.size, lambda sizes, labels: np.bincount(labels, weights=sizes).astype(np.int64)
+        )
         self.summaries = summaries_at(levels, values, groups, requirement)
 
     def satisfies(self, node: Node) -> bool:
@@ -204,14 +186,11 @@ class _Search:
         return bool(self.requirement(self.summaries(node)).all())
 
 
-MAX_CACHED_TABLES = 128
-"""Number of generalized tables that are kept, from which further ones are computed."""
+MAX_CACHED_TABLES = 128  # number of generalized tables that are kept, from which further ones are computed
 
-MAX_CACHED_GROUPS = 4
-"""Number of groups of all tables that are kept, as a multiple of those of the finest table."""
+MAX_CACHED_GROUPS = 4  # number of groups of all tables that are kept, as a multiple of those of the finest table
 
-MAX_GROUP_NUMBER = 2**62
-"""Largest product of the numbers of values that a group number of 64 bits may have."""
+MAX_GROUP_NUMBER = 2**62  # largest product of the numbers of values that a group number of 64 bits may have
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,23 +229,14 @@ class GeneralizedTables[T]:
 
     def __call__(self, node: Node) -> T:
         """Content of the groups at a level vector, in any order of the groups."""
-        finer = self._smallest_finer(node)
-        if finer is self._finest:
-            finer = self._generalized(finer, self._by_the_same_attributes(node))
-        return self._generalized(finer, node).content
-
-    def _smallest_finer(self, node: Node) -> _Table[T]:
         finer = [table for table in self._latest if all(a <= b for a, b in zip(table.node, node, strict=True))]
-        return min((self._finest, *finer), key=lambda table: table.values.shape[1])
-
-    def _by_the_same_attributes(self, node: Node) -> Node:
-        """Level vector with the values of the attributes that a node generalizes by, and no other attribute.
-
-        Its table is finer than those of all vectors of these attributes, which a search takes one after the other.
-        """
-        return tuple(
-            0 if level < attribute.height else level for level, attribute in zip(node, self._levels, strict=True)
-        )
+        finest = min((self._finest, *finer), key=lambda table: table.values.shape[1])
+        if finest is self._finest:
+            # First the values of the attributes that the node generalizes by: this table is finer than those of all vectors of
+            # these attributes, which a search takes one after the other.
+            levels = zip(node, self._levels, strict=True)
+            finest = self._generalized(finest, tuple(0 if level < each.height else level for level, each in levels))
+        return self._generalized(finest, node).content
 
     def _generalized(self, finer: _Table[T], node: Node) -> _Table[T]:
         """Table at a level vector, from a finer one; it is kept."""
@@ -276,14 +246,10 @@ class GeneralizedTables[T]:
         first = np.empty(len(uniques), dtype=np.int64)
         first[labels[::-1]] = np.arange(len(labels))[::-1]
         table = _Table(node, finer.values[:, first], self._merged(finer.content, labels))
-        self._keep(table)
-        return table
-
-    def _keep(self, table: _Table[T]) -> None:
-        limit = MAX_CACHED_GROUPS * self._finest.values.shape[1]
         self._latest.append(table)
-        while sum(kept.values.shape[1] for kept in self._latest) > limit:
+        while sum(kept.values.shape[1] for kept in self._latest) > MAX_CACHED_GROUPS * self._finest.values.shape[1]:
             self._latest.popleft()
+        return table
 
 
 def group_numbers(levels: Sequence[GeneralizationLevels], node: Node, values: IntArray) -> IntArray:
@@ -303,11 +269,6 @@ def group_numbers(levels: Sequence[GeneralizationLevels], node: Node, values: In
         numbers = numbers * radix + generalized[column]
         limit *= radix
     return numbers
-
-
-def merged_sizes(sizes: IntArray, labels: IntArray) -> IntArray:
-    """Sizes of the unions of some groups. Exact below 2^53 records."""
-    return np.bincount(labels, weights=sizes).astype(np.int64)
 
 
 def summaries_at(
@@ -333,14 +294,13 @@ def summaries_at(
     return counted
 
 
-MAX_DEFAULT_INTERVALS = 64
-"""Largest number of intervals that divide a numeric domain by default."""
+MAX_DEFAULT_INTERVALS = 64  # largest number of intervals that divide a numeric domain by default
 
+# Largest number of intervals that divide a numeric domain; float64 represents all integers up to it
 MAX_INTERVALS = 2**53
-"""Largest number of intervals that divide a numeric domain; float64 represents all integers up to it."""
 
+# Rounding error that is ignored: of a number's position, in interval widths, and of the ratio of two widths, relatively
 INTERVAL_TOLERANCE = 1e-9
-"""Rounding error that is ignored: of a number's position, in interval widths, and of the ratio of two widths, relatively."""
 
 
 def generalization_levels(people: People, widths: Mapping[str, Sequence[float]]) -> list[GeneralizationLevels]:
@@ -351,11 +311,6 @@ def generalization_levels(people: People, widths: Mapping[str, Sequence[float]])
     people : People
     widths : mapping of str to sequence of float
         Interval widths of some numeric attributes, as `checked_widths` returns them.
-
-    Raises
-    ------
-    ValueError
-        If an attribute with widths is not a quasi-identifier or is categorical, or a width makes over `MAX_INTERVALS`.
     """
     kinds = people.schema.quasi_identifiers
     for name in widths:
@@ -373,41 +328,18 @@ def generalization_levels(people: People, widths: Mapping[str, Sequence[float]])
     ]
 
 
-def checked_widths(widths: Any) -> dict[str, tuple[float, ...]]:
-    """Interval widths of some attributes; those of an attribute increase, each a whole multiple of the one before.
-
-    Raises
-    ------
-    TypeError
-        If they are not a mapping of names to sequences of numbers, or None.
-    ValueError
-        If a width is not a positive number, or no whole multiple of the one before.
-    """
-    if widths is None:
-        return {}
-    takes = "is a mapping of names to increasing widths, as {'age': (5, 10, 20)}"
-    check_kind("FullDomain", "widths", widths, Mapping, takes)
-    checked = {}
-    for name, steps in widths.items():
-        if isinstance(steps, str | bytes) or not np.iterable(steps):
-            raise TypeError(f"FullDomain: the widths of {name!r} are {steps!r}; the argument {takes}.")
-        checked[name] = _checked_steps(name, tuple(steps))
-    return checked
-
-
-def _checked_steps(name: Any, steps: tuple[Any, ...]) -> tuple[float, ...]:
-    """Interval widths of one attribute as floats; ValueError as in `checked_widths`."""
-    if not all(is_number(width, 0, MAX_FLOAT) and width > 0 for width in steps):
-        raise ValueError(f"the widths of {name!r} are {steps}; a width is a number above 0.")
-    widths = tuple(map(float, steps))
-    for narrow, wide in itertools.pairwise(widths):
-        times = wide / narrow
-        if not (1.5 < times < np.inf and abs(times - round(times)) <= INTERVAL_TOLERANCE * times):
+def checked_widths(widths: Mapping[str, Sequence[float]] | None) -> dict[str, tuple[float, ...]]:
+    """Interval widths of some attributes; those of an attribute increase, each a whole multiple of the one before."""
+    for name, steps in (widths or {}).items():
+        times = (
+            np.divide(steps[1:], steps[:-1]) if all(is_number(width, 1e-300, MAX_FLOAT) for width in steps) else [0.0]
+        )
+        if not all(1.5 < each < np.inf and abs(each - round(each)) <= INTERVAL_TOLERANCE * each for each in times):
             raise ValueError(
-                f"the widths of {name!r} go from {narrow:g} to {wide:g}; each must be a whole multiple of the one before, so "
-                "that intervals only merge, as 5, 10, 20 are."
+                f"FullDomain: the widths of {name!r} are {steps}; they are above 0, each a whole multiple of the one before, "
+                "so that intervals only merge, as 5, 10, 20 are."
             )
-    return widths
+    return {name: tuple(map(float, steps)) for name, steps in (widths or {}).items()}
 
 
 def _of_categories(name: str, kind: Categorical, codes: FloatArray) -> GeneralizationLevels:
@@ -453,39 +385,24 @@ def _default_widths(numbers: FloatArray, domain: float) -> tuple[float, ...]:
     return tuple(widths)
 
 
-MAX_NODES = 2**24
-"""Largest number of level vectors of a search; each takes a few bytes."""
+MAX_NODES = 2**24  # largest number of level vectors of a search; each takes a few bytes
 
 
-def minimal_nodes(heights: Sequence[int], satisfies: Callable[[Node], bool], monotone: bool) -> list[Node]:
+def minimal_nodes(
+    heights: Sequence[int],  # highest level of each attribute
+    satisfies: Callable[[Node], bool],  # function of a node that returns True if the node satisfies
+    # True if every node above a satisfying one satisfies. Results are then propagated and few nodes are evaluated, as
+    # in Incognito; otherwise every node is evaluated.
+    monotone: bool,
+) -> list[Node]:
     """Satisfying nodes of a lattice below which no other node satisfies.
 
     A node is a level for each attribute, from 0 to its height. It lies below another node if none of its levels is higher. At its
     highest level an attribute has one value, so that a node with some attributes at their highest level is the generalization
     by the others alone.
 
-    Parameters
-    ----------
-    heights : sequence of int, length d
-        Highest level of each attribute.
-    satisfies : callable
-        Function of a node that returns True if the node satisfies.
-    monotone : bool
-        True if every node above a satisfying one satisfies. Results are then propagated and few nodes are evaluated, as in
-        Incognito; otherwise every node is evaluated.
+    Returns list of tuple of int: minimal nodes in lexicographic order; empty if no node satisfies.
 
-    Returns
-    -------
-    list of tuple of int
-        Minimal nodes in lexicographic order; empty if no node satisfies.
-
-    Raises
-    ------
-    ValueError
-        If there are more than `MAX_NODES` nodes.
-
-    Notes
-    -----
     LeFevre, DeWitt, Ramakrishnan, "Incognito", SIGMOD 2005. Subsets of attributes are searched from the smaller to the larger,
     and the nodes of each subset from the lower to the higher. Every node above a satisfying one satisfies (roll-up), and every
     node below a failing one fails. A node of a larger subset is therefore not evaluated where its part in a smaller subset
@@ -529,10 +446,5 @@ def _minimal(satisfying: BoolArray) -> BoolArray:
         reached = np.logical_or.accumulate(reached, axis=axis)
     above = np.zeros_like(satisfying)
     for axis in range(satisfying.ndim):
-        above |= np.roll(reached, 1, axis) & (_levels_along(satisfying.shape, axis) > 0)
+        above |= np.roll(reached, 1, axis) & (np.indices(satisfying.shape, sparse=True)[axis] > 0)
     return np.asarray(satisfying & ~above)
-
-
-def _levels_along(shape: tuple[int, ...], axis: int) -> IntArray:
-    """Levels of one attribute, in a shape that broadcasts over the lattice."""
-    return np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])

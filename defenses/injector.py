@@ -1,27 +1,27 @@
 """Injector: buckets that stay diverse for an adversary who mines negative rules from the table."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import scipy
+from numpy.typing import ArrayLike
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.negative_rules import check_mining_settings, negative_rules
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
-from foreknow.defenses.requirements.summary import prior_of
+from foreknow.defenses.publish import SizedDefense
+from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.models import Grouping, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.assignments import possible_pairs
 from foreknow.models.notes import Note
-from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_whole, stored_generator
 
 
 @equal_by_fields
 @dataclass(frozen=True)
-class Injector:
+class Injector(SizedDefense):
     """Buckets that are diverse under the negative rules of the view, which the defense mines first.
 
     A bucket shows at least l values, each once. Each of its records has at least l possible values: for each of these there is an
@@ -40,18 +40,13 @@ class Injector:
     terms : int
         Number of fuzzy terms of a numeric attribute in rules, 2 or more.
     deterministic : bool
-        If True, records that are close on a Hilbert curve are grouped, and no random numbers are drawn. Then an insider who
-        knows this algorithm, the buckets and the value of one respondent derives the values of other respondents with
-        certainty, as with `Anatomy`. For experiments only.
+        If True, records that are close on a Hilbert curve are grouped, and nothing is drawn; then an insider derives the values of
+        others with certainty, as of `Anatomy`. For experiments only.
     rng : numpy.random.Generator or int, optional
-        Generator or seed of the random choices, for experiments to be repeated; these need `publish(rng=...)` too, which draws
-        the order of the records and the numbers of the groups. A later call continues the sequence. An adversary can find a
-        seed by trying all seeds. By default each call draws fresh entropy from the operating system.
+        Generator or seed of the random choices, as of `Anatomy`.
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or range, or ``rng`` is given with ``deterministic``.
     Infeasible
         When called, if l is larger than the view, a value has more than one in l records, or no bucket can be formed.
 
@@ -92,12 +87,11 @@ class Injector:
     def __post_init__(self) -> None:
         check_whole("Injector", "l", self.l, "values")
         check_mining_settings("Injector", self.min_confidence, self.min_expectation, self.terms)
-        check_flag("Injector", "deterministic", self.deterministic)
         object.__setattr__(self, "rng", stored_generator("Injector", self.rng, self.deterministic))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view into buckets; the prior, shape ``(n, m)``, and the past releases do not matter."""
-        prior_of(view, prior)
+        self._checked_prior(view, prior)
         self._check_eligible(view)
         rules = negative_rules(view, self.min_confidence, self.min_expectation, self.terms)
         rng = None if self.deterministic else as_generator("Injector", self.rng, optional=True)
@@ -105,13 +99,11 @@ class Injector:
         types = record_types(rules.forbidden, view.sensitive, order)
         labels = bucketize(types, int(self.l))
         if not (labels >= 0).any():
-            raise Infeasible(
-                Advice(
-                    f"the {len(rules)} negative rules of the ",
-                    VIEW,
-                    f" at {view.time!r} leave no {self.l} records that may all have each other's values. Lower l, or mine fewer "
-                    "rules: raise min_confidence or min_expectation.",
-                )
+            raise Infeasible.of_view(
+                f"the {len(rules)} negative rules of the ",
+                view.time,
+                f" leave no {self.l} records that may all have each other's values. Lower l, or mine fewer "
+                "rules: raise min_confidence or min_expectation.",
             )
         labels = assign_residues(types, labels, int(self.l))
         suppressed = int((labels < 0).sum())
@@ -119,47 +111,27 @@ class Injector:
         notes = (Note(kind, records=suppressed),) if suppressed else ()
         return Grouping(labels, notes=notes, bucketized=True)
 
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a bucket, l."""
-        return int(self.l)
-
     def _check_eligible(self, view: View) -> None:
-        """Raise Infeasible if the view has fewer than l records, or a value more than one in l of them."""
-        check_size("l", self.l, view)
+        """Raise Infeasible if a value has more than one in l records."""
         counts = np.bincount(view.sensitive)
         most = int(counts.max())
         if most * self.l > len(view):
             value = view.schema.values[int(counts.argmax())]
-            raise Infeasible(
-                Advice(
-                    f"{value!r} is the value of {most} of the {len(view)} records of the ",
-                    VIEW,
-                    f" at {view.time!r}, over one in {self.l}: they cannot be in different buckets of {self.l} or more. The "
-                    f"largest possible l is {len(view) // most}. Lower l.",
-                )
+            raise Infeasible.of_view(
+                f"{value!r} is the value of {most} of the {len(view)} records of the ",
+                view.time,
+                f", over one in {self.l}: they cannot be in different buckets of {self.l} or more. The "
+                f"largest possible l is {len(view) // most}. Lower l.",
             )
 
 
 class Buckets(NamedTuple):
-    """Buckets as linked lists of records.
+    """Buckets as linked lists of records."""
 
-    Attributes
-    ----------
-    first : int array, shape (b,)
-        First member of each bucket.
-    following : int array, shape (n,)
-        Member after each record; -1 after the last.
-    by_position : int array, shape (b,)
-        Buckets, sorted by position.
-    position : int array, shape (b,)
-        Lowest rank of the members of each of these, ascending.
-    """
-
-    first: IntArray
-    following: IntArray
-    by_position: IntArray
-    position: IntArray
+    first: IntArray  # (b,): first member of each bucket
+    following: IntArray  # (n,): member after each record; -1 after the last
+    by_position: IntArray  # (b,): buckets, sorted by position
+    position: IntArray  # (b,): lowest rank of the members of each of these, ascending
 
 
 class RecordTypes(NamedTuple):
@@ -167,37 +139,26 @@ class RecordTypes(NamedTuple):
 
     Records of one type are exchangeable, apart from their rank. Types are sorted by value; of one value, the types with more
     denied values come first.
-
-    Attributes
-    ----------
-    value : int array, shape (c,)
-        Sensitive code of each type.
-    denied : bool array, shape (c, m)
-        Values that are ruled out for it.
-    compatible : bool array, shape (c, c)
-        True if records of two types may share a bucket: their values differ, and neither type is denied its own value or the
-        other's.
-    starts : int array, shape (c + 1,)
-        Start of each type's records in ``records``.
-    records : int array, shape (n,)
-        Records, by type and then by rank.
-    type_of : int array, shape (n,)
-        Type of each record.
-    rank : int array, shape (n,)
-        Place of each record in the order.
     """
 
-    value: IntArray
-    denied: BoolArray
+    value: IntArray  # (c,): sensitive code of each type
+    denied: BoolArray  # (c, m): values that are ruled out for it
+    # (c, c): True if records of two types may share a bucket: their values differ, and neither type is denied its own
+    # value or the other's
     compatible: BoolArray
-    starts: IntArray
-    records: IntArray
-    type_of: IntArray
-    rank: IntArray
+    starts: IntArray  # (c + 1,): start of each type's records in `records`
+    records: IntArray  # (n,): records, by type and then by rank
+    type_of: IntArray  # (n,): type of each record
+    rank: IntArray  # (n,): place of each record in the order
 
 
 def assign_residues(types: RecordTypes, labels: IntArray, l: int) -> IntArray:  # noqa: E741 - the defense's own letter
     """Assign each residue to the nearest bucket without its value in which each record then has at least l possible values.
+
+    Return an int array of shape (n,): the labels; -1 for residues that fit no bucket.
+
+    Residues are taken type by type, each once. If a residue fits no bucket, no other residue of its type does. Cost: O(b l) for
+    each residue that joins and each type that fails; O(k^3) for each bucket of k records that is tried.
 
     Parameters
     ----------
@@ -206,30 +167,16 @@ def assign_residues(types: RecordTypes, labels: IntArray, l: int) -> IntArray:  
         Bucket of each record, 0 to b - 1; -1 for residues.
     l : int
         Least number of possible values of each record, by `possible_pairs`.
-
-    Returns
-    -------
-    int array, shape (n,)
-        The labels; -1 for residues that fit no bucket.
-
-    Notes
-    -----
-    Residues are taken type by type, each once. If a residue fits no bucket, no other residue of its type does. Cost: O(b l) for
-    each residue that joins and each type that fails; O(k^3) for each bucket of k records that is tried.
     """
-    placed = labels.copy()
-    _assign(types, _linked_buckets(labels, types.rank), placed, l)
-    return placed
-
-
-def _linked_buckets(labels: IntArray, rank: IntArray) -> Buckets:
+    placed, rank = labels.copy(), types.rank
     order = np.lexsort((rank, labels))[np.count_nonzero(labels < 0) :]
     starts = np.searchsorted(labels[order], np.arange(labels.max() + 1))
     following = np.full(len(labels), -1, dtype=np.int64)
     following[order[:-1]] = np.where(np.diff(labels[order]) == 0, order[1:], -1)
     lowest = rank[order[starts]]
     by_position = np.argsort(lowest)
-    return Buckets(order[starts], following, by_position, lowest[by_position])
+    _assign(types, Buckets(order[starts], following, by_position, lowest[by_position]), placed, l)
+    return placed
 
 
 @compiled
@@ -327,16 +274,9 @@ def matching_diversity(forbidden: ArrayLike, values: ArrayLike) -> IntArray:
     int array, shape (k,)
         All 0 if no assignment is possible.
 
-    Raises
-    ------
-    TypeError
-        If an array does not hold numbers, or codes are not integers.
-    ValueError
-        If there is not one value for each record, or a value has no column in ``forbidden``.
-
     Notes
     -----
-    T. Li, N. Li, ICDE 2008. Exact, and computed by definition: one maximum matching (Hopcroft and Karp, by NetworkX) for each
+    T. Li, N. Li, ICDE 2008. Exact, and computed by definition: one maximum matching (Hopcroft and Karp, by SciPy) for each
     record and each value that it may have. Cost: O(k^2) matchings of O(k^2.5) each. Compiled kernels use
     `foreknow.models.estimators.assignments.possible_pairs`, which answers for all pairs at once.
 
@@ -349,71 +289,31 @@ def matching_diversity(forbidden: ArrayLike, values: ArrayLike) -> IntArray:
     >>> matching_diversity([[True, False, False], [False, False, False], [False, False, False]], [1, 0, 2]).tolist()
     [2, 3, 3]
     """
-    denied, shown = _checked_bucket(forbidden, values)
-    allowed = ~denied[:, shown]
-    possible = [
-        {int(shown[copy]) for copy in np.flatnonzero(allowed[record]) if _completes(allowed, record, int(copy))}
-        for record in range(len(shown))
-    ]
-    return np.array([len(codes) for codes in possible], dtype=np.int64)
-
-
-def _checked_bucket(forbidden: ArrayLike, values: ArrayLike) -> tuple[BoolArray, IntArray]:
-    """The arguments of `matching_diversity` as arrays."""
-    denied = _as_array("forbidden", forbidden, "a bool array, one row for each record and one column for each value")
-    shown = _as_array("values", values, "an int array, one sensitive code for each record")
-    if denied.dtype.kind not in "biuf":
-        raise TypeError(f"matching_diversity: forbidden has dtype {denied.dtype}; it is a bool array of shape (k, m).")
-    if shown.dtype.kind not in "iu" and shown.size:
-        raise TypeError(
-            f"matching_diversity: values has dtype {shown.dtype}; it is an int array of sensitive codes, as view.sensitive."
-        )
-    if denied.ndim != 2 or shown.shape != denied.shape[:1]:
+    denied, shown = np.asarray(forbidden, dtype=bool), np.asarray(values, dtype=np.int64)
+    if denied.ndim != 2 or shown.shape != denied.shape[:1] or not np.isin(shown, np.arange(denied.shape[1])).all():
         raise ValueError(
             f"matching_diversity: values has shape {shown.shape} and forbidden has shape {denied.shape}; give one value and one "
-            "row for each record of the bucket."
+            "row for each record of the bucket, and one column for each value of the domain."
         )
-    if shown.size and not (shown.min() >= 0 and shown.max() < denied.shape[1]):
-        wrong = shown.min() if shown.min() < 0 else shown.max()
-        raise ValueError(
-            f"matching_diversity: a value of the bucket has code {wrong}, and forbidden has columns 0 to {denied.shape[1] - 1}; "
-            "give one column for each value of the domain."
-        )
-    return denied.astype(bool), shown.astype(np.int64)
+    allowed = ~denied[:, shown]
+
+    def completes(record: int, copy: int) -> bool:
+        """Return whether all other records can be matched with all other copies."""
+        if len(shown) == 1:
+            return True
+        rest = scipy.sparse.csr_array(np.delete(np.delete(allowed, record, axis=0), copy, axis=1))
+        return bool((scipy.sparse.csgraph.maximum_bipartite_matching(rest, "column") >= 0).all())
+
+    pairs = [(record, shown[copy]) for record, copy in np.argwhere(allowed) if completes(record, copy)]
+    return np.array([len({value for i, value in pairs if i == record}) for record in range(len(shown))], dtype=np.int64)
 
 
-def _as_array(name: str, given: ArrayLike, takes: str) -> NDArray[Any]:
-    try:
-        return np.asarray(given)
-    except (TypeError, ValueError, OverflowError) as wrong:
-        raise TypeError(f"matching_diversity: {name} is a {type(given).__name__}; it is {takes}.") from wrong
-
-
-def _completes(allowed: BoolArray, record: int, copy: int) -> bool:
-    """Return whether all other records can be matched with all other copies."""
-    import networkx as nx
-
-    rest = np.delete(np.delete(allowed, record, axis=0), copy, axis=1)
-    graph = nx.Graph()
-    records = [("record", i) for i in range(len(rest))]
-    graph.add_nodes_from(records)
-    graph.add_nodes_from(("copy", j) for j in range(len(rest)))
-    graph.add_edges_from((("record", int(i)), ("copy", int(j))) for i, j in np.argwhere(rest))
-    return len(nx.bipartite.hopcroft_karp_matching(graph, records)) == 2 * len(rest)
-
-
-def record_types(forbidden: BoolArray, values: IntArray, order: IntArray) -> RecordTypes:
-    """Types of some records.
-
-    Parameters
-    ----------
-    forbidden : bool array, shape (n, m)
-        Values that are ruled out for each record.
-    values : int array, shape (n,)
-        Sensitive codes.
-    order : int array, shape (n,)
-        Order in which similar records are close.
-    """
+def record_types(
+    forbidden: BoolArray,  # (n, m): values that are ruled out for each record
+    values: IntArray,  # (n,): sensitive codes
+    order: IntArray,  # (n,): order in which similar records are close
+) -> RecordTypes:
+    """Types of some records."""
     keys = np.column_stack([values, -forbidden.sum(axis=1), np.packbits(forbidden, axis=1)])
     distinct, type_of = np.unique(keys, axis=0, return_inverse=True)
     type_of = type_of.reshape(-1)
@@ -433,21 +333,13 @@ class _Remaining(NamedTuple):
 
     Places are positions in ``RecordTypes.records``. ``next_place`` and ``previous_place``, shape ``(n + 1,)``, are union-find
     forests: the root of a place is the nearest remaining place from it onwards, or one past the nearest before it.
-
-    Attributes
-    ----------
-    left : int array, shape (c,)
-        Number of remaining records of each type.
-    seeds : int array, shape (c,)
-        Number of records of each type that may start a bucket.
-    priority : int array, shape (m,)
-        N(s) of each value: number of records that have the value, plus number that are denied it.
-    next_place, previous_place : int arrays, shape (n + 1,)
     """
 
-    left: IntArray
-    seeds: IntArray
+    left: IntArray  # (c,): number of remaining records of each type
+    seeds: IntArray  # (c,): number of records of each type that may start a bucket
+    # (m,): N(s) of each value: number of records that have the value, plus number that are denied it
     priority: IntArray
+    # next_place, previous_place (n + 1,)
     next_place: IntArray
     previous_place: IntArray
 
@@ -458,13 +350,8 @@ def bucketize(types: RecordTypes, l: int) -> IntArray:  # noqa: E741 - the field
 
     A type whose bucket could not be completed starts no other bucket, but may join one.
 
-    Returns
-    -------
-    int array, shape (n,)
-        Bucket of each record, numbered from 0; -1 for residues.
+    Return an int array of shape (n,): bucket of each record, numbered from 0; -1 for residues.
 
-    Notes
-    -----
     Cost: O(n (l c + m) + n log n), with c types.
     """
     labels = np.full(len(types.records), -1, dtype=np.int64)

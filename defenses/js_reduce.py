@@ -1,24 +1,18 @@
 """JS-reduce: groups whose members have similar revised priors."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
-from foreknow.defenses.algorithms.ordered_growth import OrderedGrowth, check_growing, loosened
+from foreknow.defenses.algorithms.ordered_growth import GrowingDefense, Leftovers, loosened
 from foreknow.defenses.requirements.closeness import JSimilarity, TCloseness
 from foreknow.defenses.requirements.diversity import KAnonymity
-from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
-from foreknow.defenses.requirements.summary import prior_of
-from foreknow.models import Grouping, Hierarchy, Release, View
-from foreknow.models.arrays import FloatArray
-
-LEFTOVERS: tuple[Literal["suppress", "relax", "counterfeit"], ...] = ("suppress", "relax", "counterfeit")
-"""Treatments of leftovers."""
+from foreknow.defenses.requirements.requirement import Requirement, all_of
+from foreknow.models import Hierarchy
 
 
 @dataclass(frozen=True)
-class JSReduce:
+class JSReduce(GrowingDefense):
     """Grow groups along a Hilbert curve until they are k-anonymous, t-close and J-similar in the members' revised priors.
 
     Parameters
@@ -55,11 +49,9 @@ class JSReduce:
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or is out of its range.
     Infeasible
-        When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor
-        joined to a group.
+        When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor joined to a
+        group.
 
     Notes
     -----
@@ -92,41 +84,13 @@ class JSReduce:
     patience: int | None = None
     judged: Literal["published", "view"] = "published"
 
-    weighs_beliefs: ClassVar[bool] = True
-    """The groups depend on the prior: J-similarity bounds its divergence within a group."""
+    _treatments: ClassVar[tuple[Leftovers, ...]] = ("suppress", "relax", "counterfeit")
+    _bounded: ClassVar[str] = "t"
+    _merges_several: ClassVar[bool] = False
+    _order = staticmethod(hilbert_order)
 
-    def __post_init__(self) -> None:
-        check_growing("JSReduce", self.k, self.leftovers, LEFTOVERS, self.patience, self.judged)
-        self.requirement  # noqa: B018 - its parts check t, j, base, distance and also
-
-    @property
-    def requirement(self) -> Requirement:
-        """Requirement of every group."""
-        return self._requirement(self.t, self.j, self.also)
-
-    @property
-    def smallest(self) -> int:
-        """Smallest number of records of a group, k."""
-        return int(self.k)
-
-    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view, given the revised prior, shape ``(n, m)``; rows are probabilities."""
-        rows = prior_of(view, prior)
-        check_size("k", self.k, view)
-        also = None if self.also is None else self.also.bind(view, rows)
-        js, ts = loosened(self.j, math.log(rows.shape[1], self.base)), loosened(self.t, 1.0)
-        rounds = [*((self.t, j) for j in js[:-1]), *((t, js[-1]) for t in ts)]
-        growth = OrderedGrowth(
-            self._requirement(self.t, self.j, also).bind(view, rows),
-            tuple(self._requirement(t, j, also).bind(view, rows) for t, j in rounds),
-            "t and j",
-            also,
-            self.leftovers,
-            self.patience,
-            self.judged,
-            merge_several=False,
-        )
-        return growth(view, rows, hilbert_order(view.people))
+    def _looser(self, n: int) -> list[float]:  # noqa: ARG002
+        return loosened(self.t, 1.0)
 
     def _requirement(self, t: float, j: float, also: Requirement | None) -> Requirement:
         extra = () if also is None else (also,)

@@ -1,17 +1,11 @@
 """k-anonymity-primacy: groups of k near records within clusters of similar priors, made beta-like by swaps."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.algorithms.clustering import (
-    Cluster,
-    ClusterGrouping,
-    check_cluster_settings,
-    group_clusters,
-    prior_clusters,
-)
+from foreknow.defenses.algorithms.clustering import Cluster, ClusterGrouping, ClusteringDefense
 from foreknow.defenses.algorithms.group_index import (
     GroupLimits,
     Partition,
@@ -22,15 +16,13 @@ from foreknow.defenses.algorithms.group_index import (
 )
 from foreknow.defenses.requirements.closeness import BetaLikeness
 from foreknow.defenses.requirements.diversity import KAnonymity
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, all_of, check_size
-from foreknow.defenses.requirements.summary import TableCounts, prior_of
-from foreknow.models import Grouping, Release, View
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, all_of
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.tables.distance import Scale, scale, squared_distance
 
 
 @dataclass(frozen=True)
-class KPrimacy:
+class KPrimacy(ClusteringDefense):
     """Clusters of records with similar priors; in each cluster, groups of k near records that are made beta-like.
 
     1. Records are clustered so that the priors of any two members of a cluster diverge by at most j (`prior_clusters`).
@@ -57,17 +49,8 @@ class KPrimacy:
         Table against whose distribution of values the published groups are beta-like. With ``"published"``, a group that fails
         against the published table is merged with a neighbour of its cluster.
     tolerance : float
-        Priors within this divergence of another one, in units of ``base``, are clustered together with it; at most ``j / 4``.
-        Large views need it. Any two members of a cluster still diverge by at most j; clusters may be finer (`prior_clusters`).
-        With 0, each distinct prior is clustered on its own, up to 30,000 of them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting has the wrong type or range; when called, if the prior has more distinct rows than can be clustered at this
-        tolerance.
-    Infeasible
-        When called, if k is larger than the view.
+        Priors within this divergence of another one, in units of ``base``, are clustered together with it; at most ``j / 4``
+        (`prior_clusters`). Large views need it: with 0, at most 30,000 distinct priors can be clustered.
 
     Notes
     -----
@@ -75,9 +58,6 @@ class KPrimacy:
     **Stages 2 and 3 are a reconstruction**: only their outline is known (clusters first; in each, k-anonymity and then
     beta-likeness). The steps are those of Soria-Comas et al. (TKDE 2015), "k-anonymity first", with beta-likeness for
     t-closeness. Results of this class do not apply to the authors' program.
-
-    A group of more than k records was not satisfied with fewer. An adversary who knows the algorithm can learn from that, as from
-    any defense whose groups depend on the sensitive values (`foreknow.attacks.minimality.merge_credibility`).
 
     Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them, and O(n (n + u d) / k) for the groups of a
     cluster of n records with u distinct vectors of quasi-identifiers.
@@ -95,43 +75,19 @@ class KPrimacy:
     judged: Literal["published", "view"] = "published"
     tolerance: float = 0.0
 
-    weighs_beliefs: ClassVar[bool] = True
-    """The clusters depend on the prior."""
-
-    def __post_init__(self) -> None:
-        check_cluster_settings("KPrimacy", self.j, self.base, self.judged, self.tolerance)
-        self.requirement  # noqa: B018 - it checks k and beta
-
     @property
     def requirement(self) -> GroupPredicate:
         """Requirement that every group satisfies, apart from being of one cluster."""
         return all_of(KAnonymity(self.k), BetaLikeness(self.beta))
 
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a group, k."""
-        return int(self.k)
-
-    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view under the defender's revised prior, shape ``(n, m)``; the past releases do not matter."""
-        rows = prior_of(view, prior)
-        check_size("k", self.k, view)
-        cluster = prior_clusters(rows, self.j, self.base, self.tolerance)
-        is_published = self.judged == "published"
-        return group_clusters(view, rows, cluster, self.k, self.requirement, self._group_cluster, is_published)
-
-    def _group_cluster(self, cluster: Cluster) -> ClusterGrouping:
-        """Steps 2 and 3."""
-        values = cluster.records.counts.argmax(axis=1)
-        codes, lengths = cluster.people.quasi_identifiers, scale(cluster.people.schema)
-        limits = self._limits(cluster.records.table)
-        return primacy_groups(codes, lengths, cluster.points, values, cluster.order, limits), []
-
-    def _limits(self, table: TableCounts) -> GroupLimits:
-        """Largest beta-like shares, ``p (1 + min(beta, -ln p))``, with the tolerance of `BetaLikeness`."""
-        share = table.counts / table.counts.sum()
+    def _group_cluster(self, requirement: GroupPredicate, cluster: Cluster) -> ClusterGrouping:  # noqa: ARG002
+        """Steps 2 and 3. The largest beta-like shares are ``p (1 + min(beta, -ln p))``, with the tolerance of `BetaLikeness`."""
+        values, table = cluster.records.counts.argmax(axis=1), cluster.records.table.counts
+        share = table / table.sum()
         gain = np.minimum(self.beta, -np.log(np.where(share > 0, share, 1.0)))
-        return GroupLimits(int(self.k), share, np.inf, share * (1 + gain + LEVEL_TOLERANCE))
+        limits = GroupLimits(int(self.k), share, np.inf, share * (1 + gain + LEVEL_TOLERANCE))
+        codes, lengths = cluster.people.quasi_identifiers, scale(cluster.people.schema)
+        return primacy_groups(codes, lengths, cluster.points, values, cluster.order, limits), []
 
 
 SKIP, ADD = -1, -2
@@ -139,32 +95,17 @@ SKIP, ADD = -1, -2
 
 
 def primacy_groups(
-    codes: FloatArray, scale: Scale, points: FloatArray, values: IntArray, order: IntArray, limits: GroupLimits
+    codes: FloatArray,  # (n, d): quasi-identifiers
+    scale: Scale,  # scale of their distances
+    points: FloatArray,  # (n, D): coordinates with the same distances, for centroids
+    values: IntArray,  # (n,): sensitive codes
+    order: IntArray,  # (n,): order in which records become seeds
+    limits: GroupLimits,  # least number of records, k, and largest shares
 ) -> IntArray:
     """Group a cluster's records, k near ones at a time, so that each group keeps the limits.
 
-    Parameters
-    ----------
-    codes : float array, shape (n, d)
-        Quasi-identifiers.
-    scale : Scale
-        Scale of their distances.
-    points : float array, shape (n, D)
-        Coordinates with the same distances, for centroids.
-    values : int array, shape (n,)
-        Sensitive codes.
-    order : int array, shape (n,)
-        Order in which records become seeds.
-    limits : GroupLimits
-        Least number of records, k, and largest shares.
+    Return an int array of shape (n,): group of each record, 0 to g - 1; -1 if no group may take it.
 
-    Returns
-    -------
-    int array, shape (n,)
-        Group of each record, 0 to g - 1; -1 if no group may take it.
-
-    Notes
-    -----
     A reconstruction, see `KPrimacy`. Cost: O(n (n + u d) / k) for u distinct vectors of quasi-identifiers, and O(n) for each
     change of a group.
     """

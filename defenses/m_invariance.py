@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
-from foreknow.defenses.requirements.summary import prior_of
+from foreknow.defenses.publish import SizedDefense
+from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.notes import Note
-from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole
+from foreknow.models.settings import as_generator, check_whole, stored_generator
 
 FILLING = (
     "{number:,} {number:counterfeit fills|counterfeits fill} signatures that lack a record of one of their values."
@@ -33,7 +33,7 @@ UNFIT = (
 
 @equal_by_fields
 @dataclass(frozen=True)
-class MInvariance:
+class MInvariance(SizedDefense):
     """Groups of at least m distinct sensitive values, each shown once, and the same for a respondent at every release.
 
     Parameters
@@ -41,19 +41,15 @@ class MInvariance:
     m : int
         Least number of values of a group, 1 or more.
     deterministic : bool
-        If True, records that are close on a Hilbert curve are grouped, as far as their values allow, and no random numbers are
-        drawn. Then an insider who knows this algorithm, the groups and the value of one respondent derives the values of most
-        other respondents of the same signature with certainty, for a table of any size (see Notes). For experiments only.
+        If True, records that are close on a Hilbert curve are grouped, and nothing is drawn; then an insider derives the values of
+        others with certainty, as of `Anatomy`. For experiments only.
     rng : numpy.random.Generator or int, optional
-        Generator or seed of the random choices, for experiments to be repeated; these need `publish(rng=...)` too, which draws
-        the order of the records and the numbers of the groups. A later call continues the sequence. An adversary can find a
-        seed by trying all seeds. By default each call draws fresh entropy from the operating system.
+        Generator or seed of the random choices, as of `Anatomy`.
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or range, or ``rng`` is given with ``deterministic``; when called, if ``past`` does not
-        hold releases of the same sensitive domain.
+    ValueError
+        When called, if ``past`` does not hold releases of the same sensitive domain.
     Infeasible
         When called, if the view has fewer than m records, or the sensitive domain fewer than m values.
 
@@ -108,24 +104,12 @@ class MInvariance:
 
     def __post_init__(self) -> None:
         check_whole("MInvariance", "m", self.m, "values")
-        check_flag("MInvariance", "deterministic", self.deterministic)
-        if self.rng is not None:
-            object.__setattr__(self, "rng", as_generator("MInvariance", self.rng))
-            if self.deterministic:
-                raise ValueError(
-                    "MInvariance: deterministic=True draws nothing, and rng is given; leave out one of them."
-                )
-
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a view, m."""
-        return int(self.m)
+        object.__setattr__(self, "rng", stored_generator("MInvariance", self.rng, self.deterministic))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:
         """Group a view after the releases so far; the prior, shape ``(n, m)``, does not matter."""
-        prior_of(view, prior)
+        self._checked_prior(view, prior)
         m, domain = int(self.m), len(view.schema.values)
-        check_size("m", m, view)
         if m > domain:
             raise Infeasible(
                 f"m is {m} and the sensitive domain has {domain} values; a group needs m different ones. Lower m."
@@ -143,20 +127,12 @@ class MInvariance:
 
 
 class Signatures(NamedTuple):
-    """Signatures of a view's respondents.
+    """Signatures of a view's respondents."""
 
-    Attributes
-    ----------
-    values : bool array, shape (n, m)
-        Signature of each respondent, as a set of sensitive values; empty if there is none to keep.
-    changed : int
-        Number of respondents whose sensitive value differs from the one last published.
-    unfit : int
-        Number of respondents with an unchanged value, whose last group lacked that value or had too few values.
-    """
-
+    # (n, m): signature of each respondent, as a set of sensitive values; empty if there is none to keep
     values: BoolArray
-    changed: int
+    changed: int  # number of respondents whose sensitive value differs from the one last published
+    # Number of respondents with an unchanged value, whose last group lacked that value or had too few values
     unfit: int
 
 
@@ -171,42 +147,22 @@ def _notes(signatures: Signatures, counterfeits: int, for_eligibility: int, m: i
 
 
 class BucketPlan(NamedTuple):
-    """Contents of the bucket of each signature.
+    """Contents of the bucket of each signature."""
 
-    Attributes
-    ----------
-    signatures : bool array, shape (b, v)
-        Signature of each bucket, a set of the v values.
-    bucket : int array, shape (n,)
-        Bucket of each survivor; -1 for new records.
-    fresh : int array, shape (b, v)
-        Number of new records of each value that go into each bucket.
-    groups : int array, shape (b,)
-        Number of groups that each bucket is split into.
-    eligibility_counterfeits : int
-        Number of counterfeits that are needed because too many new records share a value.
-    """
-
-    signatures: BoolArray
-    bucket: IntArray
-    fresh: IntArray
-    groups: IntArray
-    eligibility_counterfeits: int
+    signatures: BoolArray  # (b, v): signature of each bucket, a set of the v values
+    bucket: IntArray  # (n,): bucket of each survivor; -1 for new records
+    fresh: IntArray  # (b, v): number of new records of each value that go into each bucket
+    groups: IntArray  # (b,): number of groups that each bucket is split into
+    eligibility_counterfeits: int  # number of counterfeits that are needed because too many new records share a value
 
 
-def plan_buckets(sensitive: IntArray, kept: BoolArray, m: int, rng: np.random.Generator | None) -> BucketPlan:
-    """Division, balancing and assignment.
-
-    Parameters
-    ----------
-    sensitive : int array, shape (n,)
-        Sensitive codes.
-    kept : bool array, shape (n, v)
-        Signature of each survivor; empty for new records.
-    m : int
-    rng : numpy.random.Generator, optional
-        Draws the values of counterfeits.
-    """
+def plan_buckets(
+    sensitive: IntArray,  # (n,): sensitive codes
+    kept: BoolArray,  # (n, v): signature of each survivor; empty for new records
+    m: int,
+    rng: np.random.Generator | None,  # draws the values of counterfeits
+) -> BucketPlan:
+    """Division, balancing and assignment."""
     survivors = np.flatnonzero(kept.any(axis=1))
     domain = kept.shape[1]
     divided, place = np.unique(kept[survivors], axis=0, return_inverse=True)
@@ -261,25 +217,18 @@ def lacking_values(plan: BucketPlan, labels: IntArray, sensitive: IntArray) -> I
     return np.argwhere(lacking)
 
 
-def balance(buckets: BoolArray, survivors: IntArray, fresh: IntArray) -> IntArray:
+def balance(
+    buckets: BoolArray,  # (b, v): signature of each bucket, a set of the v values
+    survivors: IntArray,  # (b, v): number of records of each value in each bucket
+    fresh: IntArray,  # (v,): number of new records of each value
+) -> IntArray:
     """Balancing: number of new records of each value that each bucket takes in.
 
     A bucket is balanced if it has each value of its signature as often as its most frequent one. It takes in all records that it
     lacks while there are any; earlier buckets come first. A record taken in saves one counterfeit here and costs at most one
     among the remaining records (`eligibility_counterfeits`), so that no other choice needs fewer counterfeits.
 
-    Parameters
-    ----------
-    buckets : bool array, shape (b, v)
-        Signature of each bucket, a set of the v values.
-    survivors : int array, shape (b, v)
-        Number of records of each value in each bucket.
-    fresh : int array, shape (v,)
-        Number of new records of each value.
-
-    Returns
-    -------
-    int array, shape (b, v)
+    Return an int array of shape (b, v).
     """
     lacking = np.where(buckets, survivors.max(axis=1, initial=0)[:, None] - survivors, 0)
     return allocate(lacking, fresh)
@@ -292,25 +241,18 @@ def allocate(wanted: IntArray, available: IntArray) -> IntArray:
 
 
 def eligibility_counterfeits(
-    rest: IntArray, frequency: IntArray, m: int, rng: np.random.Generator | None = None
+    rest: IntArray,  # (v,): number of new records of each value
+    frequency: IntArray,  # (v,): number of records of each value in the view
+    m: int,  # at most v
+    # Draws the value of each counterfeit in proportion to `frequency` among the values that are below the most frequent
+    # one, so that counterfeits resemble records. Without it, the values with the most new records are filled first; of
+    # equal ones, the values with the highest frequency.
+    rng: np.random.Generator | None = None,
 ) -> IntArray:
     """Least number of counterfeits of each value that makes the new records m-eligible: int array, shape ``(v,)``.
 
     Records are m-eligible if no value has more than one in m of them. No value is filled beyond the most frequent one, since
     more counterfeits would then be needed.
-
-    Parameters
-    ----------
-    rest : int array, shape (v,)
-        Number of new records of each value.
-    frequency : int array, shape (v,)
-        Number of records of each value in the view.
-    m : int
-        At most v.
-    rng : numpy.random.Generator, optional
-        Draws the value of each counterfeit in proportion to ``frequency`` among the values that are below the most frequent
-        one, so that counterfeits resemble records. Without it, the values with the most new records are filled first; of
-        equal ones, the values with the highest frequency.
     """
     needed = max(m * int(rest.max()) - int(rest.sum()), 0)
     if rng is not None:
@@ -332,18 +274,15 @@ def _draw_values(room: IntArray, frequency: IntArray, needed: int, rng: np.rando
     return drawn
 
 
-def assign(rest: IntArray, m: int) -> tuple[BoolArray, IntArray]:
+def assign(
+    rest: IntArray,  # (v,): number of records of each value; m times the largest is at most the sum
+    m: int,
+) -> tuple[BoolArray, IntArray]:
     """Assignment: eligible records go to signatures, equally many of each value of a signature.
 
     Each step assigns a records of each of the b most frequent values. Here b, at least m, is the smallest number that leaves the
     others eligible for some ``a >= 1``, and a is the largest such number. A step always exists: let q be the integer part of the
     number of records over m. One record of each value with q records can be assigned, or of the m most frequent values.
-
-    Parameters
-    ----------
-    rest : int array, shape (v,)
-        Number of records of each value; m times the largest is at most the sum.
-    m : int
 
     Returns
     -------
@@ -377,33 +316,25 @@ def _assignment_step(left: IntArray, m: int) -> tuple[IntArray, int]:
     return order[: b[first]], int(a[first])
 
 
-def past_signatures(view: View, past: tuple[Release, ...], least: int) -> Signatures:
+def past_signatures(
+    view: View,
+    past: tuple[Release, ...],  # the releases so far, in the order of time
+    least: int,  # least number of values of a signature, m
+) -> Signatures:
     """Set of sensitive values of the group in which each respondent of a view was last published.
 
     A respondent who was absent or suppressed for some releases keeps the signature from before. A respondent has no signature
     to keep if the sensitive value has changed since, or if the last group had fewer than ``least`` values or not the
     respondent's own (by another defense, or another m).
 
-    Parameters
-    ----------
-    view : View
-    past : tuple of Release
-        The releases so far, in the order of time.
-    least : int
-        Least number of values of a signature, m.
-
-    Raises
-    ------
-    TypeError
-        If ``past`` is not a tuple or list of releases.
-    ValueError
-        If a past release has another sensitive domain.
-
-    Notes
-    -----
     Cost: O(n m + the number of records of the past).
     """
-    _check_past(view, past)
+    for release in past:
+        if release.view.schema.values != view.schema.values:
+            raise ValueError(
+                f"the release at {release.time!r} has another sensitive domain than the view at {view.time!r}; signatures are "
+                "sets of values of one domain. Build every view with the same Schema."
+            )
     values = np.zeros((len(view), len(view.schema.values)), dtype=bool)
     last_value = np.full(len(view), -1, dtype=np.int64)
     unseen: dict[Hashable, int] = {respondent: row for row, respondent in enumerate(view.people.respondents)}
@@ -421,16 +352,3 @@ def past_signatures(view: View, past: tuple[Release, ...], least: int) -> Signat
     unfit = (last_value >= 0) & ~changed & (~has_own | (values.sum(axis=1) < least))
     values[changed | unfit] = False
     return Signatures(values, int(changed.sum()), int(unfit.sum()))
-
-
-def _check_past(view: View, past: tuple[Release, ...]) -> None:
-    check_kind("MInvariance", "past", past, (tuple, list), "is a tuple of releases, in the order of time")
-    for release in past:
-        check_kind(
-            "MInvariance", "a past release", release, Release, "is a Release; make one by Release(view, grouping)"
-        )
-        if release.view.schema.values != view.schema.values:
-            raise ValueError(
-                f"the release at {release.time!r} has another sensitive domain than the view at {view.time!r}; signatures are "
-                "sets of values of one domain. Build every view with the same Schema."
-            )

@@ -8,16 +8,15 @@ import numpy as np
 
 from foreknow.defenses.anatomy import value_classes
 from foreknow.defenses.mondrian import Mondrian
-from foreknow.defenses.publish import Defense
+from foreknow.defenses.publish import Defense, SizedDefense
 from foreknow.defenses.requirements.diversity import KAnonymity
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, Requirement
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.notes import Note
-from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 CHANGED = (
@@ -32,7 +31,7 @@ FEW_IMITATED = (
 
 @equal_by_fields
 @dataclass(frozen=True)
-class MASK:
+class MASK(SizedDefense):
     """Groups made without reading sensitive values, then distorted where the sensitive set is too frequent.
 
     No group depends on a sensitive value, so that the grouping itself discloses nothing. A group violates if more than one in l
@@ -57,16 +56,13 @@ class MASK:
     bucketized : bool
         If True, quasi-identifiers are published unchanged; otherwise they are generalized.
     rng : numpy.random.Generator or int, optional
-        Generator or seed of the shares, of the records that are changed and of their new values, for experiments to be repeated;
-        these need `publish(rng=...)` too, which draws the order of the records and the numbers of the groups. A later call
-        continues the sequence. An adversary can find a seed by trying all seeds. By default each call draws fresh entropy from
-        the operating system.
+        Generator or seed of the random choices, as of `Anatomy`.
 
     Raises
     ------
-    TypeError, ValueError
-        If a setting has the wrong type or range; when called, if a value of the sensitive set is not in the domain, the set is
-        the whole domain, or the defense of ``grouped`` distorts values or adds counterfeits itself.
+    ValueError
+        When called, if a value of the sensitive set is not in the domain, the set is the whole domain, or the defense of
+        ``grouped`` distorts values or adds counterfeits itself.
     Infeasible
         When called, if k is larger than the view; if every group violates, so that there is none to imitate; or if no distortion
         makes a group satisfy.
@@ -99,7 +95,6 @@ class MASK:
     def __post_init__(self) -> None:
         check_whole("MASK", "k", self.k, "records")
         check_whole("MASK", "l", self.l, "records, of which one may be sensitive")
-        check_flag("MASK", "bucketized", self.bucketized)
         # A requirement, or a defense with its settings, is callable too, and has the property ``smallest``.
         has_settings = hasattr(self.grouped, "smallest") and not isinstance(self.grouped, type)
         if has_settings or not callable(self.grouped):
@@ -124,20 +119,16 @@ class MASK:
             return grouping
         imitated = self._imitated(share, violating, view)
         values, changed = self._distorted_values(groups, classes, violating, share[imitated])
-        notes = self._notes(changed, int(violating.sum()), len(imitated))
+        number, wanted = int(violating.sum()), (int(self.l) - 1) * int(violating.sum())
+        notes = [Note(CHANGED, changed=changed, groups=number)]
+        if len(imitated) < wanted:
+            few = {"imitated": len(imitated), "wanted": wanted, "share": number / (number + len(imitated))}
+            notes.append(Note(FEW_IMITATED, **few))
         return replace(grouping, values=values, notes=(*grouping.notes, *notes))
-
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a group, k."""
-        return int(self.k)
 
     def _grouping(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
         """The grouping before distortion."""
         grouping = self.grouped(KAnonymity(self.k))(view, prior, past)
-        check_kind(
-            "MASK", "the result of the defense of grouped", grouping, Grouping, "is a Grouping, as Mondrian returns"
-        )
         if grouping.values is not None or grouping.counterfeits is not None:
             raise ValueError(
                 "MASK: the defense of grouped distorts values or adds counterfeits, which only MASK may do. Group by another "
@@ -145,25 +136,16 @@ class MASK:
             )
         return replace(grouping, bucketized=self.bucketized)
 
-    def _notes(self, changed: int, violating: int, imitated: int) -> list[Note]:
-        notes = [Note(CHANGED, changed=changed, groups=violating)]
-        wanted = (int(self.l) - 1) * violating
-        if imitated < wanted:
-            notes.append(Note(FEW_IMITATED, imitated=imitated, wanted=wanted, share=violating / (violating + imitated)))
-        return notes
-
     def _imitated(self, share: FloatArray, violating: BoolArray, view: View) -> IntArray:
         """The satisfying groups that the violating ones imitate."""
         order = np.argsort(-share, kind="stable")
         imitated = order[~violating[order]][: (int(self.l) - 1) * int(violating.sum())]
         if not len(imitated):
-            raise Infeasible(
-                Advice(
-                    f"MASK: in all {len(share)} groups of the ",
-                    VIEW,
-                    f" at {view.time!r} more than one in l = {self.l} records are sensitive, so that there is none to imitate. "
-                    "Lower l, raise k, or give a rarer sensitive set.",
-                )
+            raise Infeasible.of_view(
+                f"MASK: in all {len(share)} groups of the ",
+                view.time,
+                f" more than one in l = {self.l} records are sensitive, so that there is none to imitate. "
+                "Lower l, raise k, or give a rarer sensitive set.",
             )
         return imitated
 
@@ -197,22 +179,13 @@ class MASK:
 
 
 def _distorted(
-    values: IntArray, classes: IntArray, most: IntArray, table: IntArray, rng: np.random.Generator
+    values: IntArray,  # (k,): sensitive codes of the group
+    classes: IntArray,  # (m,): class of each value
+    most: IntArray,  # (c,): largest number of records of each class
+    table: IntArray,  # (m,): counts of the values in the view
+    rng: np.random.Generator,
 ) -> IntArray:
-    """Values of a group after the fewest changes that leave each class at most a number of records.
-
-    Parameters
-    ----------
-    values : int array, shape (k,)
-        Sensitive codes of the group.
-    classes : int array, shape (m,)
-        Class of each value.
-    most : int array, shape (c,)
-        Largest number of records of each class.
-    table : int array, shape (m,)
-        Counts of the values in the view.
-    rng : numpy.random.Generator
-    """
+    """Values of a group after the fewest changes that leave each class at most a number of records."""
     values, own = values.copy(), np.bincount(values, minlength=len(classes))
     count = np.bincount(classes[values], minlength=len(most))
     surplus = np.maximum(count - most, 0)

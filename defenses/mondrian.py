@@ -16,9 +16,7 @@ from foreknow.defenses.requirements.requirement import (
 )
 from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy, prior_of, slices
 from foreknow.models import Grouping, Release, View
-from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.settings import check_flag
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,6 @@ class Mondrian(RequirementDefense):
 
     Raises
     ------
-    TypeError
-        If ``requirement`` is not a `Requirement`, or a flag is not True or False.
     Infeasible
         When called, if the whole view does not satisfy the requirement.
 
@@ -67,8 +63,6 @@ class Mondrian(RequirementDefense):
 
     def __post_init__(self) -> None:
         check_requirement("Mondrian", self.requirement)
-        check_flag("Mondrian", "strict", self.strict)
-        check_flag("Mondrian", "below_median", self.below_median)
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, matters only to requirements that depend on it."""
@@ -79,14 +73,12 @@ class Mondrian(RequirementDefense):
         n = len(view)
         whole = table.summary(np.zeros(1, dtype=np.int64), np.array([n]), requirement)
         if not requirement(whole)[0]:
-            raise Infeasible(
-                Advice(
-                    "the ",
-                    VIEW,
-                    f" at {view.time!r} as one group does not satisfy {shortfall(requirement, whole)}, and Mondrian begins with "
-                    "one group. Lower the requirement. Where smaller groups may satisfy what a large one does not, as with "
-                    "beliefs, use a defense that grows groups, as JSReduce.",
-                )
+            raise Infeasible.of_view(
+                "the ",
+                view.time,
+                f" as one group does not satisfy {shortfall(requirement, whole)}, and Mondrian begins with "
+                "one group. Lower the requirement. Where smaller groups may satisfy what a large one does not, as with "
+                "beliefs, use a defense that grows groups, as JSReduce.",
             )
         labels = np.empty(n, dtype=np.int64)
         for number, (start, end) in enumerate(sorted(self._groups(table, requirement))):
@@ -115,21 +107,11 @@ class Mondrian(RequirementDefense):
 
 
 class Rows(NamedTuple):
-    """Rows of the table in their present order. Cuts reorder the arrays in place.
+    """Rows of the table in their present order. Cuts reorder the arrays in place."""
 
-    Attributes
-    ----------
-    codes : float array, shape (n, d)
-        Quasi-identifiers.
-    sensitive : int array, shape (n,)
-        Codes of the sensitive values.
-    record : int array, shape (n,)
-        Row of the view of each record.
-    """
-
-    codes: FloatArray
-    sensitive: IntArray
-    record: IntArray
+    codes: FloatArray  # (n, d): quasi-identifiers
+    sensitive: IntArray  # (n,): codes of the sensitive values
+    record: IntArray  # (n,): row of the view of each record
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,22 +146,13 @@ class _Table:
 
 
 class Parts(NamedTuple):
-    """Parts that may be cut further.
+    """Parts that may be cut further."""
 
-    Attributes
-    ----------
-    starts, ends : int array, shape (p,)
-        Range of rows of each part.
-    ranking : int array, shape (p, d)
-        Attributes in the order in which they are tried.
-    tries : int array, shape (p,)
-        Number of attributes that were tried without success.
-    """
-
+    # starts, ends (p,): range of rows of each part
     starts: IntArray
     ends: IntArray
-    ranking: IntArray
-    tries: IntArray
+    ranking: IntArray  # (p, d): attributes in the order in which they are tried
+    tries: IntArray  # (p,): number of attributes that were tried without success
 
 
 def _new_parts(table: _Table, starts: IntArray, ends: IntArray, span: FloatArray) -> Parts:

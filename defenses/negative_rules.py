@@ -10,10 +10,10 @@ from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models import Categorical, Numeric, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import check_kind, check_whole, is_number
+from foreknow.models.settings import is_number, is_whole
 
+# Largest number of fuzzy terms of a numeric attribute; the degrees of all terms and distinct values are stored
 MAX_TERMS = 1_000
-"""Largest number of fuzzy terms of a numeric attribute; the degrees of all terms and distinct values are stored."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,6 @@ def negative_rules(
     -------
     NegativeRules
 
-    Raises
-    ------
-    TypeError
-        If ``view`` is not a View.
-    ValueError
-        If a setting is out of its range.
-
     Notes
     -----
     T. Li, N. Li, ICDE 2008. The degree of membership of a record in X is the least over the items of X. ``P(X)`` is the mean
@@ -123,7 +116,6 @@ def negative_rules(
     >>> rules.forbidden[:2].tolist()
     [[False, False], [False, True]]
     """
-    check_kind("negative_rules", "view", view, View, "is a View; make one by View(frame, schema)")
     check_mining_settings("negative_rules", min_confidence, min_expectation, terms)
     table = DistinctRecords.from_view(view, rule_items(view, int(terms)))
     supports = least_support(len(view), table.share, min_expectation)
@@ -137,54 +129,28 @@ def negative_rules(
 
 @dataclass(frozen=True, eq=False)
 class RuleItems:
-    """Items of one quasi-identifier that rule conditions may contain.
-
-    Attributes
-    ----------
-    attribute : str
-    labels : tuple of str, length v
-        Label of each item. The first item is the root, which every record satisfies; each item comes after its parent.
-    parents : int array, shape (v,)
-        The next more general item of each item; the root is its own parent.
-    degree : float array, shape (v, c)
-        Degree of membership, from 0 to 1, in each item of a record with each of the c distinct values.
-    cell : int array, shape (n,)
-        Distinct value of each record, 0 to c - 1.
-    """
+    """Items of one quasi-identifier that rule conditions may contain."""
 
     attribute: str
+    # Label of each item. The first item is the root, which every record satisfies; each item comes after its parent.
     labels: tuple[str, ...]
-    parents: IntArray
+    parents: IntArray  # (v,): the next more general item of each item; the root is its own parent
+    # (v, c): degree of membership, from 0 to 1, in each item of a record with each of the c distinct values
     degree: FloatArray
-    cell: IntArray
+    cell: IntArray  # (n,): distinct value of each record, 0 to c - 1
 
 
 @dataclass(frozen=True, eq=False)
 class DistinctRecords:
-    """The u distinct records of a view, with their numbers.
+    """The u distinct records of a view, with their numbers."""
 
-    Attributes
-    ----------
-    items : tuple of RuleItems
-        One for each attribute.
-    row : int array, shape (n,)
-        Distinct record of each record of the view.
-    count : float array, shape (u,)
-        Number of records that equal each distinct one.
-    value : int array, shape (u,)
-        Sensitive code.
-    degree : tuple of float arrays, each of shape (v, u)
-        For each attribute, degree of membership of each distinct record in each item.
-    share : float array, shape (m,)
-        Share of each sensitive value in the view.
-    """
-
-    items: tuple[RuleItems, ...]
-    row: IntArray
-    count: FloatArray
-    value: IntArray
+    items: tuple[RuleItems, ...]  # one for each attribute
+    row: IntArray  # (n,): distinct record of each record of the view
+    count: FloatArray  # (u,): number of records that equal each distinct one
+    value: IntArray  # (u,): sensitive code
+    # (v, u): for each attribute, degree of membership of each distinct record in each item
     degree: tuple[FloatArray, ...]
-    share: FloatArray
+    share: FloatArray  # (m,): share of each sensitive value in the view
 
     @classmethod
     def from_view(cls, view: View, items: tuple[RuleItems, ...]) -> "DistinctRecords":
@@ -196,27 +162,17 @@ class DistinctRecords:
         return cls(items, row.reshape(-1), count.astype(np.float64), rows[:, -1], degree, share)
 
 
-type Itemset = tuple[int, ...]
-"""One item for each attribute; 0, the root, for an attribute without a condition."""
+type Itemset = tuple[int, ...]  # one item for each attribute; 0, the root, for an attribute without a condition
 
 
 class Denial(NamedTuple):
-    """A condition that denies a value.
-
-    Attributes
-    ----------
-    itemset : tuple of int
-    value : int
-    confidence, support : float
-    rows : int array
-        Distinct records that satisfy the condition to a positive degree.
-    """
+    """A condition that denies a value."""
 
     itemset: Itemset
     value: int
     confidence: float
     support: float
-    rows: IntArray
+    rows: IntArray  # distinct records that satisfy the condition to a positive degree
 
 
 def _rule(view: View, table: DistinctRecords, denial: Denial) -> NegativeRule:
@@ -227,16 +183,12 @@ def _rule(view: View, table: DistinctRecords, denial: Denial) -> NegativeRule:
     return NegativeRule(condition, value, denial.confidence, denial.support, float(expectation))
 
 
-def least_support(records: int, share: FloatArray, min_expectation: float) -> FloatArray:
+def least_support(
+    records: int,  # number n of records of the table
+    share: FloatArray,  # (m,): share P(Y) of each value
+    min_expectation: float,
+) -> FloatArray:
     """Least support of a condition, minSup(Y): ``(1 - (1 - min_expectation)^(1 / n)) / P(Y)``, infinite where P(Y) is 0.
-
-    Parameters
-    ----------
-    records : int
-        Number n of records of the table.
-    share : float array, shape (m,)
-        Share P(Y) of each value.
-    min_expectation : float
 
     Examples
     --------
@@ -253,88 +205,48 @@ def check_mining_settings(owner: str, min_confidence: float, min_expectation: fl
         raise ValueError(f"{owner}: min_confidence is {min_confidence!r}; it is a share above 0 and at most 1.")
     if not (is_number(min_expectation, 0, 1) and 0 < min_expectation < 1):
         raise ValueError(f"{owner}: min_expectation is {min_expectation!r}; it is a probability above 0 and below 1.")
-    check_whole(owner, "terms", terms, "fuzzy terms")
-    if terms < 2:
-        raise ValueError(f"{owner}: terms is {terms}; a single term holds every number. Give 2 or more.")
-    if terms > MAX_TERMS:
-        raise ValueError(f"{owner}: terms is {terms:g}; it is at most {MAX_TERMS}. Give fewer terms.")
-
-
-class _Candidate(NamedTuple):
-    """An itemset with one item added, of ``attribute``; the rows and degrees are those of the itemset without it."""
-
-    itemset: Itemset
-    attribute: int
-    rows: IntArray
-    degree: FloatArray
+    if not is_whole(terms, 2) or terms > MAX_TERMS:
+        raise ValueError(f"{owner}: terms is {terms!r}; it is a number of fuzzy terms, from 2 to {MAX_TERMS}.")
 
 
 def most_general_denials(table: DistinctRecords, min_confidence: float, least_support: FloatArray) -> list[Denial]:
     """The most general conditions that deny each value.
 
-    Parameters
-    ----------
-    table : DistinctRecords
-    min_confidence : float
-    least_support : float array, shape (m,)
-        Least support of a condition that denies each value; infinite for a value without records.
-
-    Notes
-    -----
     Itemsets are visited in lexicographic order. As an item comes after its parent, each itemset comes after all more general
-    ones. The open values of an itemset are those for which it has the least support and which no more general itemset denies.
-    An itemset is made narrower only while it has open values.
+    ones. The open values of an itemset are those for which it has the least support, shape ``(m,)``, and which no more general
+    itemset denies. An itemset is made narrower only while it has open values.
     """
     root: Itemset = (0,) * len(table.items)
-    open_values = {root: np.isfinite(least_support)}
-    denials: list[Denial] = []
-    all_rows = np.arange(len(table.count))
-    stack = list(_narrower(table, root, 0, all_rows, np.ones(len(all_rows))))
-    while stack:
-        candidate = stack.pop()
-        values = _open_in_all_broader(table, open_values, candidate.itemset)
-        if not values.any():
-            continue
-        rows, degree = _satisfying(table, candidate)
-        weight = degree * table.count[rows]
-        support = float(weight.sum()) / float(table.count.sum())
-        values = values & (support >= least_support)
-        if not values.any():
-            continue
-        denied, confidence = _denied(table, rows, weight, min_confidence)
-        denied &= values
-        denials += [
-            Denial(candidate.itemset, int(v), float(confidence[v]), support, rows) for v in np.flatnonzero(denied)
-        ]
-        if (values & ~denied).any():
-            open_values[candidate.itemset] = values & ~denied
-            stack += _narrower(table, candidate.itemset, candidate.attribute + 1, rows, degree)
+    open_values, denials, n = {root: np.isfinite(least_support)}, list[Denial](), float(table.count.sum())
+
+    def narrow(itemset: Itemset, first: int, rows: IntArray, degree: FloatArray) -> None:
+        """Visit the itemsets with an item of one more attribute, from ``first`` on; ``degree`` is that of each of ``rows``."""
+        for a in reversed(range(first, len(itemset))):
+            for item in range(1, len(table.items[a].labels)):
+                narrower = (*itemset[:a], item, *itemset[a + 1 :])
+                values = _open_in_all_broader(table, open_values, narrower)
+                if not values.any():
+                    continue
+                # The degree of membership is the least over the items.
+                narrowed = np.minimum(degree, table.degree[a][item, rows])
+                some, narrowed = rows[narrowed > 0], narrowed[narrowed > 0]
+                weight = narrowed * table.count[some]
+                total = float(weight.sum())
+                values = values & (total / n >= least_support)
+                if not values.any():
+                    continue
+                with_value = np.bincount(table.value[some], weight, len(table.share))
+                denied = values & (with_value <= (1 - min_confidence) * total * (1 + LEVEL_TOLERANCE))
+                confidence = 1 - with_value / total
+                denials.extend(
+                    Denial(narrower, int(v), float(confidence[v]), total / n, some) for v in np.flatnonzero(denied)
+                )
+                if (values & ~denied).any():
+                    open_values[narrower] = values & ~denied
+                    narrow(narrower, a + 1, some, narrowed)
+
+    narrow(root, 0, np.arange(len(table.count)), np.ones(len(table.count)))
     return denials
-
-
-def _satisfying(table: DistinctRecords, candidate: _Candidate) -> tuple[IntArray, FloatArray]:
-    """Rows that satisfy a candidate to a positive degree, and these degrees: the least over the items."""
-    added = table.degree[candidate.attribute][candidate.itemset[candidate.attribute], candidate.rows]
-    degree = np.minimum(candidate.degree, added)
-    return candidate.rows[degree > 0], degree[degree > 0]
-
-
-def _denied(
-    table: DistinctRecords, rows: IntArray, weight: FloatArray, min_confidence: float
-) -> tuple[BoolArray, FloatArray]:
-    """True for each value with confidence of at least ``min_confidence``, up to rounding; and the confidences."""
-    total = float(weight.sum())
-    with_value = np.bincount(table.value[rows], weight, len(table.share))
-    return with_value <= (1 - min_confidence) * total * (1 + LEVEL_TOLERANCE), 1 - with_value / total
-
-
-def _narrower(
-    table: DistinctRecords, itemset: Itemset, first: int, rows: IntArray, degree: FloatArray
-) -> Iterator[_Candidate]:
-    """Itemsets with an item of one more attribute, from ``first`` on; the one to visit first comes last."""
-    for a in range(first, len(itemset)):
-        for item in reversed(range(1, len(table.items[a].labels))):
-            yield _Candidate((*itemset[:a], item, *itemset[a + 1 :]), a, rows, degree)
 
 
 def _open_in_all_broader(table: DistinctRecords, open_values: dict[Itemset, BoolArray], itemset: Itemset) -> BoolArray:
@@ -347,8 +259,8 @@ def _open_in_all_broader(table: DistinctRecords, open_values: dict[Itemset, Bool
     return values
 
 
+# Decimals to which positions between the peaks of fuzzy terms are rounded, so that a number on a peak has degree 1
 POSITION_DECIMALS = 9
-"""Decimals to which positions between the peaks of fuzzy terms are rounded, so that a number on a peak has degree 1."""
 
 
 def rule_items(view: View, terms: int) -> tuple[RuleItems, ...]:

@@ -1,19 +1,19 @@
 """Publication of views in the order of time: the knowledge revision cycle of JS-reduce."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Literal, Protocol, runtime_checkable
+from dataclasses import fields, replace
+from typing import Literal, Protocol
 
 import numpy as np
 
 from foreknow.defenses.requirements.requirement import Infeasible, Requirement
-from foreknow.defenses.requirements.summary import DrawnPrior
-from foreknow.models import Adversary, Averaged, Grouping, Memory, Observation, Release, UniformPrior, View
+from foreknow.defenses.requirements.summary import DrawnPrior, prior_of
+from foreknow.models import Adversary, Averaged, Grouping, Memory, Observation, Release, View
 from foreknow.models.advice import VIEW, VIEWS, Advice, Named, Setting
 from foreknow.models.arrays import FloatArray
 from foreknow.models.estimators.exact import log_evidence
-from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind
+from foreknow.models.progress import Progress
+from foreknow.models.settings import as_generator, check_choice, check_kind
 from foreknow.models.tables.columns.times import check_order
 
 
@@ -21,7 +21,8 @@ class Defense(Protocol):
     """A grouping algorithm; a frozen settings object.
 
     A defense may have an attribute ``smallest``, the smallest number of records of a view that it can publish. `publish` then
-    names all views that are too small before it groups the first one.
+    names all views that are too small before it groups the first one. One whose groups depend on the prior declares so by
+    ``weighs_beliefs = True``; `publish` refuses it without an assumed adversary, as the prior is then uniform.
     """
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
@@ -39,17 +40,24 @@ class Defense(Protocol):
         ...
 
 
-@runtime_checkable
-class BeliefDefense(Protocol):
-    """A defense that declares whether its groups depend on the prior, as those with bounds on beliefs do.
-
-    Without an assumed adversary the prior is uniform. `publish` refuses a defense that depends on the prior in this case.
-    """
+class SizedDefense:
+    """A defense whose first setting is the least number of records of a group."""
 
     @property
-    def weighs_beliefs(self) -> bool:
-        """True if the groups depend on the prior."""
-        ...
+    def smallest(self) -> int:
+        """Least number of records of a group: the first setting."""
+        return int(getattr(self, self._letter))
+
+    @property
+    def _letter(self) -> str:
+        return fields(self)[0].name  # type: ignore[arg-type]
+
+    def _checked_prior(self, view: View, prior: FloatArray) -> FloatArray:
+        """Prior of a view by `prior_of`; raise Infeasible if the view is smaller than a group."""
+        if self.smallest <= len(view):
+            return prior_of(view, prior)
+        size = f" at {view.time!r} has {len(view)} records; lower {self._letter}, or publish more at once."
+        raise Infeasible(Advice(f"{self._letter} is {self.smallest} and the ", VIEW, size))
 
 
 class RequirementDefense:
@@ -112,11 +120,9 @@ def publish(
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type, or the defense does not return a `Grouping`.
     ValueError
-        If times do not increase, if the defense depends on the prior and there is no adversary, or as the defense raises. No
-        view is published then.
+        If times do not increase, if the defense depends on the prior and there is no adversary, or as the defense raises. No view
+        is published then.
     Infeasible
         Unless ``infeasible="suppress"``. Raised before the first view is grouped if views have fewer records than
         ``defense.smallest``, with all these views named; otherwise as the defense raises.
@@ -131,50 +137,42 @@ def publish(
     """
     views = _checked_views(views)
     _check_defense(defense, adversary)
-    _check_options(bucketized, infeasible, progress)
+    check_choice("publish", "infeasible", infeasible, ("raise", "suppress"))
     generator = as_generator("publish", rng, optional=True)
     if infeasible == "raise":
         _check_sizes(views, defense)
     assumed = AssumedAdversary(adversary)
-    ranks = _random_ranks(views, generator)
+    respondents = list(dict.fromkeys(respondent for view in views for respondent in view.people.respondents))
+    ranks = dict(zip(respondents, generator.permutation(len(respondents)).tolist(), strict=True))
     releases: list[Release] = []
     # Only the number of items that `progress` returns is read.
     for view, _ in zip(views, progress(views), strict=True):
         if releases:
             check_order(releases[-1].time, view.time)
-            assumed.observe(releases[-1].observation)
+            if adversary is not None:
+                assumed.observe(releases[-1].observation)
         prior = assumed.prior(view)
         try:
             grouping = _grouped(defense, view, prior, tuple(releases), ranks, generator)
         except Infeasible as reason:
             if infeasible == "raise":
                 raise
-            grouping = _suppressed(view, reason)
+            note = f"the whole view cannot be published, and its {len(view)} records are suppressed: {reason}"
+            grouping = Grouping(np.full(len(view), -1), notes=(note,))
         releases.append(Release(view, grouping if bucketized is None else replace(grouping, bucketized=bucketized)))
     assumed.check_claim_times([release.time for release in releases])
     return tuple(releases)
 
 
 def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
-    """Views as a tuple.
-
-    Raises
-    ------
-    TypeError
-        If they are no iterable of View.
-    """
-    takes = "publish takes views in the order of time: a History, or a list of View"
-    if isinstance(views, View):
-        raise TypeError(f"{takes}, and got one View; put it into a list.")
-    make = "Make a view by View(frame, schema, time)."
-    if not np.iterable(views):
-        raise TypeError(f"{takes}, and got an object of type {type(views).__name__}. {make}")
-    listed = tuple(views)
-    for view in listed:
-        if not isinstance(view, View):
-            kind = type(views).__name__
-            raise TypeError(f"{takes}, and got an object of type {kind} that holds a {type(view).__name__}. {make}")
-    return listed
+    """Views as a tuple; raise TypeError unless they are an iterable of View."""
+    listed = tuple(views) if np.iterable(views) and not isinstance(views, View) else (None,)
+    if not all(isinstance(view, View) for view in listed):
+        raise TypeError(
+            f"publish takes views in the order of time: a History, or a list of View, and got a {type(views).__name__}. Make a "
+            "view by View(frame, schema, time), and put one view into a list."
+        )
+    return listed  # type: ignore[return-value]
 
 
 def _check_defense(defense: object, adversary: Adversary | Averaged | None) -> None:
@@ -186,25 +184,11 @@ def _check_defense(defense: object, adversary: Adversary | Averaged | None) -> N
     if adversary is not None:
         takes = "is an Adversary with its settings, as Adversary(UniformPrior(), transitions), or Averaged(adversaries)"
         check_kind("publish", "adversary", adversary, (Adversary, Averaged), takes)
-    elif isinstance(defense, BeliefDefense) and defense.weighs_beliefs:
+    elif getattr(defense, "weighs_beliefs", False):
         raise ValueError(
             f"{defense!r} groups by the beliefs of an adversary, and no adversary is assumed; give adversary=, as "
             "Adversary(prior, transitions), or Adversary(UniformPrior()) for one without background knowledge."
         )
-
-
-def _check_options(bucketized: object, infeasible: object, progress: object) -> None:
-    """Raise an error unless the options of `publish` are of the right kinds."""
-    if bucketized is not None:
-        check_flag("publish", "bucketized", bucketized)
-    check_choice("publish", "infeasible", infeasible, ("raise", "suppress"))
-    check_progress("publish", progress, "the views")
-
-
-def _random_ranks(views: Sequence[View], rng: np.random.Generator) -> dict[Hashable, int]:
-    """Rank of each respondent of a history in a random order."""
-    respondents = list(dict.fromkeys(respondent for view in views for respondent in view.people.respondents))
-    return dict(zip(respondents, rng.permutation(len(respondents)).tolist(), strict=True))
 
 
 def _grouped(
@@ -224,12 +208,6 @@ def _grouped(
     if len(grouping.labels) != len(view):
         return grouping  # Release raises the error.
     return grouping.in_rows(np.argsort(order)).renumbered(rng)
-
-
-def _suppressed(view: View, reason: Infeasible) -> Grouping:
-    """Grouping that suppresses all records of a view, with the reason as a note."""
-    note = f"the whole view cannot be published, and its {len(view)} records are suppressed: {reason}"
-    return Grouping(np.full(len(view), -1), notes=(note,))
 
 
 def _check_sizes(views: Sequence[View], defense: Defense) -> None:
@@ -254,20 +232,13 @@ def _check_sizes(views: Sequence[View], defense: Defense) -> None:
 
 
 class AssumedAdversary:
-    """Adversary that `publish` assumes, with its memory of the releases so far.
-
-    Parameters
-    ----------
-    adversary : Adversary, Averaged or None
-        None for uniform priors, which are not revised.
-    """
+    """Adversary that `publish` assumes, with its memory of the releases so far; None for uniform priors, never revised."""
 
     def __init__(self, adversary: Adversary | Averaged | None) -> None:
         self._averaged = adversary if isinstance(adversary, Averaged) else None
-        self._observes = adversary is not None
-        one = adversary if isinstance(adversary, Adversary) else Adversary(UniformPrior())
-        self._adversaries = (one,) if self._averaged is None else self._averaged.adversaries
-        self._memories = [Memory()] * len(self._adversaries)
+        one = (adversary,) if isinstance(adversary, Adversary) else ()
+        self._adversaries = one if self._averaged is None else self._averaged.adversaries
+        self._memories = [Memory() for _ in self._adversaries]
         self._log_evidence = np.zeros(len(self._adversaries))
         self._priors: list[FloatArray] = []
 
@@ -278,14 +249,13 @@ class AssumedAdversary:
             for adversary, memory in zip(self._adversaries, self._memories, strict=True)
         ]
         if self._averaged is None:
-            return self._priors[0]
+            m = len(view.schema.values)
+            return self._priors[0] if self._priors else np.full((len(view), m), 1 / m)
         weights = self._averaged.weights_given(self._log_evidence)
         return DrawnPrior.of(np.stack(self._priors), weights, self._averaged.first_weights, self._averaged.groups)
 
     def observe(self, observation: Observation) -> None:
         """Revise the beliefs about a view by its release, and the weights of the draws."""
-        if not self._observes:
-            return
         for d, adversary in enumerate(self._adversaries):
             if self._averaged is not None and self._averaged.updated:
                 self._log_evidence[d] += log_evidence(observation.problem(self._priors[d])).sum()

@@ -1,18 +1,11 @@
 """UHRA: groups within clusters of similar priors, refined to reduce the distances within groups."""
 
 from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from foreknow.defenses.algorithms.clustering import (
-    Cluster,
-    ClusterGrouping,
-    check_cluster_settings,
-    group_clusters,
-    prior_clusters,
-)
+from foreknow.defenses.algorithms.clustering import Cluster, ClusterGrouping, ClusteringDefense
 from foreknow.defenses.algorithms.group_index import (
     GroupLimits,
     Partition,
@@ -28,30 +21,23 @@ from foreknow.defenses.algorithms.group_index import (
 from foreknow.defenses.algorithms.growth import grow
 from foreknow.defenses.requirements.closeness import TCloseness
 from foreknow.defenses.requirements.diversity import KAnonymity
-from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, all_of, check_size
-from foreknow.defenses.requirements.summary import Summary, TableCounts, prior_of, summarize_groups
-from foreknow.models import Grouping, Hierarchy, Release, View
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, all_of
+from foreknow.defenses.requirements.summary import Summary, summarize_groups
+from foreknow.models import Hierarchy
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.settings import check_flag, check_kind, check_whole
+from foreknow.models.settings import check_whole
 
 
 class GroupRule(NamedTuple):
-    """Conditions that every group keeps.
+    """Conditions that every group keeps."""
 
-    Attributes
-    ----------
-    limits : GroupLimits
-        The conditions that compiled kernels check.
-    predicate : GroupPredicate, optional
-        A requirement that is evaluated in addition, record by record, if the limits do not express everything.
-    """
-
-    limits: GroupLimits
+    limits: GroupLimits  # the conditions that compiled kernels check
+    # A requirement that is evaluated in addition, record by record, if the limits do not express everything
     predicate: GroupPredicate | None = None
 
 
 @dataclass(frozen=True)
-class UHRA:
+class UHRA(ClusteringDefense):
     """Clusters of records with similar priors; groups grown in each cluster and refined by moves of records.
 
     1. Records are clustered so that the priors of any two members of a cluster diverge by at most j (`prior_clusters`).
@@ -88,17 +74,8 @@ class UHRA:
         Table to whose distribution of values the published groups are close, as in `JSReduce`. With ``"published"``, a group
         that fails against the published table is merged with a neighbour of its cluster.
     tolerance : float
-        Priors within this divergence of another one, in units of ``base``, are clustered together with it; at most ``j / 4``.
-        Large views need it. Any two members of a cluster still diverge by at most j; clusters may be finer (`prior_clusters`).
-        With 0, each distinct prior is clustered on its own, up to 30,000 of them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting has the wrong type or range; when called, if the prior has more distinct rows than can be clustered at this
-        tolerance.
-    Infeasible
-        When called, if k is larger than the view.
+        Priors within this divergence of another one, in units of ``base``, are clustered together with it; at most ``j / 4``
+        (`prior_clusters`). Large views need it: with 0, at most 30,000 distinct priors can be clustered.
 
     Notes
     -----
@@ -106,9 +83,6 @@ class UHRA:
     with two choices that they leave open. Leftovers join the *nearest* group (theirs: any). A record moves only if that brings it
     nearer by more than rounding, with centroids that follow each move, so that step 3 ends. The paper clusters all records;
     clustering the distinct prior rows gives the same. It states neither the base of the logarithm nor the ground distance.
-
-    A group of more than k records was not satisfied with fewer. An adversary who knows the algorithm can learn from that, as from
-    any defense whose groups depend on the sensitive values (`foreknow.attacks.minimality.merge_credibility`).
 
     Where t hardly binds, as on a binary attribute with t of .5 or more, groups are grown to k records, which none may leave. Then
     step 3 has little effect.
@@ -135,18 +109,11 @@ class UHRA:
     judged: Literal["published", "view"] = "published"
     tolerance: float = 0.0
 
-    weighs_beliefs: ClassVar[bool] = True
-    """The clusters depend on the prior."""
-
     def __post_init__(self) -> None:
-        check_cluster_settings("UHRA", self.j, self.base, self.judged, self.tolerance)
         check_whole("UHRA", "sweeps", self.sweeps, "sweeps over all records")
-        check_flag("UHRA", "repaired", self.repaired)
         if self.patience is not None:
             check_whole("UHRA", "patience", self.patience, "records")
-        if self.also is not None:
-            check_kind("UHRA", "also", self.also, Requirement, "is a requirement, as EntropyDiversity(3), or None")
-        self.requirement  # noqa: B018 - it checks k and t
+        super().__post_init__()
 
     @property
     def requirement(self) -> Requirement:
@@ -154,23 +121,12 @@ class UHRA:
         extra = () if self.also is None else (self.also,)
         return all_of(KAnonymity(self.k), TCloseness(self.t, self.distance), *extra)
 
-    @property
-    def smallest(self) -> int:
-        """Least number of records of a group, k."""
-        return int(self.k)
-
-    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view under the defender's revised prior, shape ``(n, m)``; the past releases do not matter."""
-        rows = prior_of(view, prior)
-        check_size("k", self.k, view)
-        requirement = self.requirement.bind(view, rows)
-        cluster = prior_clusters(rows, self.j, self.base, self.tolerance)
-        group_cluster = partial(self._group_cluster, requirement)
-        return group_clusters(view, rows, cluster, self.k, requirement, group_cluster, self.judged == "published")
-
     def _group_cluster(self, requirement: GroupPredicate, cluster: Cluster) -> ClusterGrouping:
-        """Steps 2 and 3."""
-        rule = self._rule(cluster.records.table, requirement)
+        """Steps 2 and 3. A requirement that limits do not express is a predicate: of the distances only "equal" is a limit."""
+        is_equal, table = self.distance == "equal", cluster.records.table.counts
+        t, most = float(self.t) if is_equal else np.inf, np.full(len(table), np.inf)
+        limits = GroupLimits(int(self.k), table / table.sum(), t, most)
+        rule = GroupRule(limits, None if is_equal and self.also is None else requirement)
         labels = utility_groups(
             cluster.records, cluster.points, cluster.order, requirement, rule, self.repaired, self.patience
         )
@@ -178,50 +134,19 @@ class UHRA:
         note = f"records of a cluster of {len(labels)} still moved after {self.sweeps} sweeps."
         return refined.labels, [] if refined.converged else [note]
 
-    def _rule(self, table: TableCounts, requirement: GroupPredicate) -> GroupRule:
-        """The requirement as limits, and as a predicate if limits do not express it: only "equal" distance is a limit."""
-        is_equal = self.distance == "equal"
-        limits = GroupLimits(
-            int(self.k),
-            table.counts / table.counts.sum(),
-            float(self.t) if is_equal else np.inf,
-            np.full(len(table.counts), np.inf),
-        )
-        return GroupRule(limits, None if is_equal and self.also is None else requirement)
-
 
 def utility_groups(
-    records: Summary,
-    points: FloatArray,
-    order: IntArray,
-    requirement: GroupPredicate,
-    rule: GroupRule,
-    repaired: bool,
-    patience: int | None = None,
+    records: Summary,  # each record of a cluster as a group of its own
+    points: FloatArray,  # (n, D): coordinates of the records, by `foreknow.models.tables.distance.points`
+    order: IntArray,  # (n,): the records, first to last
+    requirement: GroupPredicate,  # requirement that every group satisfies
+    rule: GroupRule,  # the same requirement, as `refine` reads it
+    repaired: bool,  # if True, leftovers that no group may take are merged with the nearest groups (`merge_leftovers`)
+    patience: int | None = None,  # largest number of records of an unsatisfied group, as in `grow`
 ) -> IntArray:
     """Grow groups along an order, and put leftovers, one by one, into the nearest group that may take them.
 
-    Parameters
-    ----------
-    records : Summary
-        Each record of a cluster as a group of its own.
-    points : float array, shape (n, D)
-        Coordinates of the records, by `foreknow.models.tables.distance.points`.
-    order : int array, shape (n,)
-        The records, first to last.
-    requirement : GroupPredicate
-        Requirement that every group satisfies.
-    rule : GroupRule
-        The same requirement, as `refine` reads it.
-    repaired : bool
-        If True, leftovers that no group may take are merged with the nearest groups (`merge_leftovers`).
-    patience : int, optional
-        Largest number of records of an unsatisfied group, as in `grow`.
-
-    Returns
-    -------
-    int array, shape (n,)
-        Group of each record, 0 to g - 1; -1 for leftovers.
+    Return an int array of shape (n,): group of each record, 0 to g - 1; -1 for leftovers.
     """
     growth = grow(records, order, requirement, patience)
     labels = np.full(len(order), -1, dtype=np.int64)
@@ -255,63 +180,37 @@ def merge_leftovers(records: Summary, points: FloatArray, labels: IntArray, requ
     return labels
 
 
+# Least decrease of a record's squared distance to its centroid for which it moves; it exceeds rounding errors
 MIN_DECREASE = 1e-12
-"""Least decrease of a record's squared distance to its centroid for which it moves; it exceeds rounding errors."""
 
 
 class Refined(NamedTuple):
-    """Result of the refinement.
+    """Result of the refinement."""
 
-    Attributes
-    ----------
-    labels : int array, shape (n,)
-        Group of each record.
-    sweeps : int
-        Number of sweeps over all records.
-    converged : bool
-        True if no record moved in the last sweep.
-    """
-
-    labels: IntArray
-    sweeps: int
-    converged: bool
+    labels: IntArray  # (n,): group of each record
+    sweeps: int  # number of sweeps over all records
+    converged: bool  # True if no record moved in the last sweep
 
 
 class _Clock(NamedTuple):
     """Times of events, as numbers of moves; kept from sweep to sweep.
 
     A record that was refused by a group is not tried again before that group or its own has changed.
-
-    Attributes
-    ----------
-    group_changed : int array, shape (g,)
-        Time of the last change of each group.
-    record_tried : int array, shape (n,)
-        Time of the last search for each record; -1 before the first.
     """
 
-    group_changed: IntArray
-    record_tried: IntArray
+    group_changed: IntArray  # (g,): time of the last change of each group
+    record_tried: IntArray  # (n,): time of the last search for each record; -1 before the first
 
 
-def refine(records: Summary, points: FloatArray, labels: IntArray, rule: GroupRule, sweeps: int) -> Refined:
+def refine(
+    records: Summary,  # each record as a group of its own
+    points: FloatArray,  # (n, D): coordinates of the records, by `foreknow.models.tables.distance.points`
+    labels: IntArray,  # (n,): group of each record, 0 to g - 1; records with label -1 stay in none
+    rule: GroupRule,  # conditions on both groups after a move
+    sweeps: int,  # largest number of sweeps
+) -> Refined:
     """Move each record to the nearest group, if both groups keep the rule, in sweeps over all records.
 
-    Parameters
-    ----------
-    records : Summary
-        Each record as a group of its own.
-    points : float array, shape (n, D)
-        Coordinates of the records, by `foreknow.models.tables.distance.points`.
-    labels : int array, shape (n,)
-        Group of each record, 0 to g - 1; records with label -1 stay in none.
-    rule : GroupRule
-        Conditions on both groups after a move.
-    sweeps : int
-        Largest number of sweeps.
-
-    Notes
-    -----
     Amiri et al., Appl. Sci. 13:4091 (2023), Algorithm 2, step 2, and equation 1: a group that a record would break is at infinite
     distance from it, and its own group is at distance 0 if it would break without it. The search for the nearest group is
     exact. The paper does not say when centroids are computed, and under its printed rule records may alternate for ever. Here
@@ -420,8 +319,7 @@ def _sweep_with_predicate(
     return moved
 
 
-type MemberLists = list[list[int]]
-"""The records of each group."""
+type MemberLists = list[list[int]]  # the records of each group
 
 
 def _accepting_group(
@@ -443,11 +341,9 @@ def _accepting_group(
     return first_accepting_group(records, members, row, candidates, predicate)
 
 
-FIRST_BATCH = 8
-"""Number of candidate groups that are evaluated first; each further batch has twice as many."""
+FIRST_BATCH = 8  # number of candidate groups that are evaluated first; each further batch has twice as many
 
-MAX_BATCHES = 40
-"""Largest number of batches, more than any number of groups needs."""
+MAX_BATCHES = 40  # largest number of batches, more than any number of groups needs
 
 
 def members_by_group(labels: IntArray) -> MemberLists:

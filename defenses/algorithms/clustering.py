@@ -1,62 +1,57 @@
 """Clusters of records with similar priors, and groups of near records within them."""
 
 import math
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
 
 from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.defenses.algorithms.ordered_growth import enforce_on_published
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, members_of
+from foreknow.defenses.publish import SizedDefense
+from foreknow.defenses.requirements.closeness import check_base
+from foreknow.defenses.requirements.requirement import (
+    LEVEL_TOLERANCE,
+    GroupPredicate,
+    Requirement,
+    Sense,
+    members_of,
+)
 from foreknow.defenses.requirements.summary import LOG_FLOOR, DrawnPrior, Summary, summarize_records
-from foreknow.models import Grouping, People, View
+from foreknow.models import Grouping, People, Release, View
 from foreknow.models.advice import Advice, Setting, Wording
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.divergence import jensen_shannon
 from foreknow.models.notes import Note
-from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, is_number
+from foreknow.models.settings import check_choice, check_range, is_number
 from foreknow.models.tables.distance import points
 
+# Largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB
 MAX_ROWS = 30_000
-"""Largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB."""
 
-MIN_SUGGESTED_TOLERANCE = 0.001
-"""Least tolerance that the error on too many distinct rows suggests."""
+MIN_SUGGESTED_TOLERANCE = 0.001  # least tolerance that the error on too many distinct rows suggests
 
 
-def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: float = 0.0) -> IntArray:
+def prior_clusters(
+    # (n, m): rows are probabilities. With a `DrawnPrior`, the divergence of two records is the mean over its draws, or
+    # the largest.
+    prior: FloatArray,
+    j: float,  # largest divergence, in units of `base`
+    base: float = 2.0,  # base of the divergence's logarithm
+    # Distinct rows within this divergence of another one, in units of `base`, are clustered together with it; at most
+    # `j / 4`. With 0, each distinct row is clustered on its own.
+    tolerance: float = 0.0,
+) -> IntArray:
     """Clusters of records, such that the priors of any two members diverge by at most j.
 
     Complete-linkage agglomerative clustering on the pairwise Jensen-Shannon divergence of the prior rows, cut at j: the two
     clusters with the smallest largest divergence between members are merged, repeatedly, while that is at most j.
 
-    Parameters
-    ----------
-    prior : float array, shape (n, m)
-        Rows are probabilities. With a `DrawnPrior`, the divergence of two records is the mean over its draws, or the largest.
-    j : float
-        Largest divergence, in units of ``base``.
-    base : float
-        Base of the divergence's logarithm.
-    tolerance : float
-        Distinct rows within this divergence of another one, in units of ``base``, are clustered together with it; at most
-        ``j / 4``. With 0, each distinct row is clustered on its own.
+    Return an int array of shape (n,): cluster of each record, numbered from 0 in the order of first records.
 
-    Returns
-    -------
-    int array, shape (n,)
-        Cluster of each record, numbered from 0 in the order of first records.
-
-    Raises
-    ------
-    ValueError
-        If more than `MAX_ROWS` rows remain to be clustered.
-
-    Notes
-    -----
     Amiri et al., Appl. Sci. 13:4091 (2023), Algorithm 1, step 1. The distinct rows are clustered, in lexicographic order, so that
     neither the order of the records nor the number of equal rows matters. Equal rows diverge by 0 and equally from all others;
     clustering all records would merge them first, and then do the same. Pairs of equal divergence are merged in SciPy's order,
@@ -127,21 +122,11 @@ def _way_out(j: float, tolerance: float) -> str:
 
 
 class Leaders(NamedTuple):
-    """Rows that represent rows near them.
+    """Rows that represent rows near them."""
 
-    Attributes
-    ----------
-    rows : int array, shape (l,)
-        The leaders.
-    leader_of : int array, shape (u,)
-        Place in ``rows`` of each row's leader.
-    radius : float array, shape (l,)
-        Largest root divergence of a leader's rows from it, in root bits.
-    """
-
-    rows: IntArray
-    leader_of: IntArray
-    radius: FloatArray
+    rows: IntArray  # (l,): the leaders
+    leader_of: IntArray  # (u,): place in `rows` of each row's leader
+    radius: FloatArray  # (l,): largest root divergence of a leader's rows from it, in root bits
 
 
 def assign_leaders(rows: FloatArray, tolerance: float, blocks: int = 1) -> Leaders:
@@ -169,29 +154,20 @@ def assign_leaders(rows: FloatArray, tolerance: float, blocks: int = 1) -> Leade
     return Leaders(leaders, leader_of, radius)
 
 
-def pairwise_divergence(rows: FloatArray, most: float = np.inf, radius: FloatArray | None = None) -> FloatArray:
+def pairwise_divergence(
+    rows: FloatArray,  # (u, m): distributions
+    most: float = np.inf,  # the limit, in bits
+    # (u,), optional: adds to the root divergence: the result is `(sqrt(JS) + r + r')^2`
+    radius: FloatArray | None = None,
+) -> FloatArray:
     """Jensen-Shannon divergence of each pair of rows, in bits, or a lower bound where that is over a limit.
 
     ``JS(p, q) = 1 + sum_s (p log p + q log q - (p + q) log(p + q)) / 2``, summed over the values that have positive probability
     in both rows. It is at least ``1 - sum_s sqrt(p q)``, since ``h(x) <= 2 sqrt(x (1 - x))`` bits. A pair whose lower bound is
     over ``most`` gets the bound, which takes no logarithm: complete linkage cut at ``most`` does not distinguish larger numbers.
 
-    Parameters
-    ----------
-    rows : float array, shape (u, m)
-        Distributions.
-    most : float
-        The limit, in bits.
-    radius : float array, shape (u,), optional
-        Adds to the root divergence: the result is ``(sqrt(JS) + r + r')^2``.
+    Return a float array of shape (u (u - 1) / 2,): condensed, as SciPy takes it.
 
-    Returns
-    -------
-    float array, shape (u (u - 1) / 2,)
-        Condensed, as SciPy takes it.
-
-    Notes
-    -----
     Cost: O(u^2 m). `foreknow.models.divergence.jensen_shannon` would take most of the u^2 m logarithms for nothing, and allocate
     an array of shape (u, u, m).
     """
@@ -201,148 +177,116 @@ def pairwise_divergence(rows: FloatArray, most: float = np.inf, radius: FloatArr
 
 @compiled
 def _pairwise(rows: FloatArray, weighted: FloatArray, roots: FloatArray, most: float, radius: FloatArray) -> FloatArray:
-    n = len(rows)
+    n, m = rows.shape
     divergence = np.empty(n * (n - 1) // 2)
     place = 0
     for i in range(n):
         for j in range(i + 1, n):
-            divergence[place] = _lower_bound(roots[i], roots[j])
+            # The lower bound 1 - sum_s sqrt(p q), without a logarithm.
+            overlap = 0.0
+            for s in range(m):
+                overlap += roots[i, s] * roots[j, s]
+            divergence[place] = 1 - overlap
             if divergence[place] <= most:
-                divergence[place] = _divergence(rows[i], rows[j], weighted[i], weighted[j])
+                # JS(p, q) = 1 + sum_s (p log p + q log q - (p + q) log(p + q)) / 2
+                bits = 2.0
+                for s in range(m):
+                    if rows[i, s] > 0.0 and rows[j, s] > 0.0:
+                        both = rows[i, s] + rows[j, s]
+                        bits += weighted[i, s] + weighted[j, s] - both * np.log2(both)
+                divergence[place] = max(bits / 2, 0.0)
                 if radius[i] + radius[j] > 0.0:
                     divergence[place] = (np.sqrt(divergence[place]) + radius[i] + radius[j]) ** 2
             place += 1
     return divergence
 
 
-@compiled
-def _lower_bound(root: FloatArray, other: FloatArray) -> float:
-    """The bound ``1 - sum_s sqrt(p q)`` from the roots of p and q."""
-    overlap = 0.0
-    for s in range(len(root)):
-        overlap += root[s] * other[s]
-    return 1 - overlap
-
-
-@compiled
-def _divergence(p: FloatArray, q: FloatArray, p_log_p: FloatArray, q_log_q: FloatArray) -> float:
-    bits = 2.0
-    for s in range(len(p)):
-        if p[s] > 0.0 and q[s] > 0.0:
-            both = p[s] + q[s]
-            bits += p_log_p[s] + q_log_q[s] - both * np.log2(both)
-    return max(bits / 2, 0.0)
-
-
 @dataclass(frozen=True, eq=False)
 class Cluster:
-    """Records of one cluster, at least k.
+    """Records of one cluster, at least k."""
 
-    Attributes
-    ----------
-    records : Summary
-        Each record as a group of its own; its ``table`` is the view.
-    people : People
-        The respondents.
-    points : float array, shape (n, D)
-        Coordinates of the records, by `foreknow.models.tables.distance.points`.
-    order : int array, shape (n,)
-        The records in `nearest_point_order`.
-    """
-
-    records: Summary
-    people: People
-    points: FloatArray
-    order: IntArray
+    records: Summary  # each record as a group of its own; its `table` is the view
+    people: People  # the respondents
+    points: FloatArray  # (n, D): coordinates of the records, by `foreknow.models.tables.distance.points`
+    order: IntArray  # (n,): the records in `nearest_point_order`
 
 
+# Group of each record within its cluster, 0 to g - 1 or -1, and notes
 type ClusterGrouping = tuple[IntArray, Sequence[str]]
 """Group of each record within its cluster, 0 to g - 1 or -1, and notes."""
 
 
-def check_cluster_settings(owner: str, j: Any, base: Any, judged: Any, tolerance: Any) -> None:
-    """Raise ValueError if a setting of clustering or of the final check is out of its range."""
-    check_range(owner, "j", j, 0, what="a divergence")
-    if not (is_number(base, 1, MAX_FLOAT) and base > 1):
-        raise ValueError(f"{owner}: base is {base!r}; it is the base of a logarithm, a finite number above 1.")
-    if not is_number(tolerance, 0, float(j) / 4):
-        raise ValueError(f"{owner}: tolerance is {tolerance!r}; it is a divergence from 0 to j / 4 = {j / 4:g}.")
-    check_choice(owner, "judged", judged, ("published", "view"))
+class ClusteringDefense(SizedDefense):
+    """Group each cluster of at least k records on its own, and suppress the records of all others."""
+
+    k: int
+    j: float
+    base: float
+    judged: Literal["published", "view"]
+    tolerance: float
+
+    weighs_beliefs: ClassVar[bool] = True  # the clusters depend on the prior
+
+    def __post_init__(self) -> None:
+        owner, tolerance = type(self).__name__, self.tolerance
+        check_range(owner, "j", self.j, 0, what="a divergence")
+        check_base(owner, self.base)
+        if not is_number(tolerance, 0, float(self.j) / 4):
+            raise ValueError(
+                f"{owner}: tolerance is {tolerance!r}; it is a divergence from 0 to j / 4 = {self.j / 4:g}."
+            )
+        check_choice(owner, "judged", self.judged, ("published", "view"))
+        self.requirement  # noqa: B018 - its parts check the other settings
+
+    @property
+    @abstractmethod
+    def requirement(self) -> Requirement:
+        """Requirement that every group satisfies, apart from being of one cluster."""
+
+    @abstractmethod
+    def _group_cluster(self, requirement: GroupPredicate, cluster: Cluster) -> ClusterGrouping:
+        """Groups of one cluster, by the bound requirement."""
+
+    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
+        """Group a view under the defender's revised prior, shape ``(n, m)``; the past releases do not matter."""
+        prior = self._checked_prior(view, prior)
+        requirement = self.requirement.bind(view, prior)
+        cluster, is_enforced = prior_clusters(prior, self.j, self.base, self.tolerance), self.judged == "published"
+        records = summarize_records(view, prior, requirement.reads_members or is_enforced)
+        summaries = records if requirement.reads_members else replace(records, members=None)
+        coordinates, size = points(view.people), np.bincount(cluster)
+        labels, order, notes = np.full(len(view), -1, dtype=np.int64), list[IntArray](), list[str]()
+        for rows in np.split(np.argsort(cluster, kind="stable"), np.cumsum(size)[:-1]):
+            if len(rows) < self.k:
+                order.append(rows)
+                continue
+            people = view.people[rows]
+            along = nearest_point_order(people)
+            own = Cluster(summaries[rows], people, coordinates[rows], along)
+            within, more = self._group_cluster(requirement, own)
+            labels[rows] = np.where(within >= 0, within + labels.max() + 1, -1)
+            order.append(rows[along])
+            notes += more
+        in_small = int(size[size < self.k].sum())
+        counts = {SMALL_CLUSTERS: in_small, UNFIT: int((labels < 0).sum()) - in_small}
+        notes += [Note(kind, records=number, k=str(self.k)) for kind, number in counts.items() if number]
+        if is_enforced:
+            rank = np.empty(len(view), dtype=np.int64)
+            rank[np.concatenate(order)] = np.arange(len(view))
+            labels, more = enforce_on_published(records, labels, rank, requirement & WithinCluster(cluster))
+            notes += more
+        return Grouping(labels, notes=tuple(notes))
 
 
-def group_clusters(
-    view: View,
-    prior: FloatArray,
-    cluster: IntArray,
-    k: int,
-    requirement: GroupPredicate,
-    group_cluster: Callable[[Cluster], ClusterGrouping],
-    enforced_on_published: bool,
-) -> Grouping:
-    """Group each cluster of at least k records on its own, and suppress the records of all others.
-
-    Parameters
-    ----------
-    view : View
-    prior : float array, shape (n, m)
-    cluster : int array, shape (n,)
-        Cluster of each record, by `prior_clusters`.
-    k : int
-        Least number of records of a cluster.
-    requirement : GroupPredicate
-        Requirement that every group satisfies.
-    group_cluster : callable
-        Groups one cluster.
-    enforced_on_published : bool
-        If True, groups that fail against the published table are merged within their cluster (`enforce_on_published`).
-    """
-    records = summarize_records(view, prior, requirement.reads_members or enforced_on_published)
-    summaries = records if requirement.reads_members else replace(records, members=None)
-    coordinates = points(view.people)
-    labels = np.full(len(view), -1, dtype=np.int64)
-    size = np.bincount(cluster)
-    order: list[IntArray] = []
-    notes: list[str] = []
-    for rows in np.split(np.argsort(cluster, kind="stable"), np.cumsum(size)[:-1]):
-        if len(rows) < k:
-            order.append(rows)
-            continue
-        people = view.people[rows]
-        along = nearest_point_order(people)
-        within, more = group_cluster(Cluster(summaries[rows], people, coordinates[rows], along))
-        labels[rows] = np.where(within >= 0, within + labels.max() + 1, -1)
-        order.append(rows[along])
-        notes += more
-    notes += _suppression_notes(labels, int(size[size < k].sum()), k)
-    if enforced_on_published:
-        rank = np.empty(len(view), dtype=np.int64)
-        rank[np.concatenate(order)] = np.arange(len(view))
-        labels, more = enforce_on_published(records, labels, rank, requirement & WithinCluster(cluster))
-        notes += more
-    return Grouping(labels, notes=tuple(notes))
-
-
-def _suppression_notes(labels: IntArray, in_small_clusters: int, k: int) -> list[Note]:
-    others = int((labels < 0).sum()) - in_small_clusters
-    small = "{records:,} {records:record|records} of clusters of fewer than {k} {records:is|are} suppressed."
-    unfit = "{records:,} {records:record fits|records fit} no group of their cluster and {records:is|are} suppressed."
-    return [
-        *([Note(small, records=in_small_clusters, k=str(k))] if in_small_clusters else []),
-        *([Note(unfit, records=others)] if others else []),
-    ]
+SMALL_CLUSTERS = "{records:,} {records:record|records} of clusters of fewer than {k} {records:is|are} suppressed."
+UNFIT = "{records:,} {records:record fits|records fit} no group of their cluster and {records:is|are} suppressed."
 
 
 @dataclass(frozen=True, eq=False)
 class WithinCluster(GroupPredicate):
-    """All members of a group are of one cluster, so that merging groups keeps their priors within j of each other.
+    """All members of a group are of one cluster, so that merging groups keeps their priors within j of each other."""
 
-    Parameters
-    ----------
-    cluster : int array, shape (n,)
-        Cluster of each record.
-    """
-
-    cluster: IntArray
+    cluster: IntArray  # (n,): cluster of each record
 
     sense: ClassVar[Sense] = "at most"
     bound: ClassVar[float] = 0.0

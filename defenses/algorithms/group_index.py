@@ -9,24 +9,13 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 
 
 class GroupLimits(NamedTuple):
-    """Conditions on a group that compiled kernels check.
+    """Conditions on a group that compiled kernels check."""
 
-    Attributes
-    ----------
-    smallest : int
-        Least number of records, 1 or more.
-    table : float array, shape (m,)
-        Share of each value in the whole table.
-    distance : float
-        Largest total variation distance of a group's shares from the table's: half the sum of absolute differences.
-    share : float array, shape (m,)
-        Largest share of each value.
-    """
-
-    smallest: int
-    table: FloatArray
+    smallest: int  # least number of records, 1 or more
+    table: FloatArray  # (m,): share of each value in the whole table
+    # Largest total variation distance of a group's shares from the table's: half the sum of absolute differences
     distance: float
-    share: FloatArray
+    share: FloatArray  # (m,): largest share of each value
 
 
 class GroupIndex(NamedTuple):
@@ -34,49 +23,29 @@ class GroupIndex(NamedTuple):
 
     Groups are sorted into cells of neighbouring groups. Each cell has a box that contains its groups' centroids. A search skips
     a cell whose box is farther away than the best group so far. When a group changes, the box of its cell grows to contain it.
-
-    Attributes
-    ----------
-    size : int array, shape (g,)
-    counts : int array, shape (g, m)
-    sums, centroids : float arrays, shape (g, D)
-        Sum and mean of the members' points.
-    cell : int array, shape (g,)
-        Cell of each group.
-    starts, order : int arrays, shapes (c + 1,) and (g,)
-        Start of each cell's groups in ``order``, and the groups.
-    low, high : float arrays, shape (c, D)
-        Boxes of the cells.
     """
 
-    size: IntArray
-    counts: IntArray
+    size: IntArray  # (g,)
+    counts: IntArray  # (g, m)
+    # sums, centroids (g, D): sum and mean of the members' points
     sums: FloatArray
     centroids: FloatArray
-    cell: IntArray
+    cell: IntArray  # (g,): cell of each group
+    # starts, order (c + 1,) and (g,): start of each cell's groups in `order`, and the groups
     starts: IntArray
     order: IntArray
+    # low, high (c, D): boxes of the cells
     low: FloatArray
     high: FloatArray
 
 
 class Partition(NamedTuple):
-    """Records and the groups they are in; changed in place when a record moves.
-
-    Attributes
-    ----------
-    groups : GroupIndex
-    points : float array, shape (n, D)
-    values : int array, shape (n,)
-        Sensitive codes.
-    labels : int array, shape (n,)
-        Group of each record, 0 to g - 1; -1 for none.
-    """
+    """Records and the groups they are in; changed in place when a record moves."""
 
     groups: GroupIndex
-    points: FloatArray
-    values: IntArray
-    labels: IntArray
+    points: FloatArray  # (n, D)
+    values: IntArray  # (n,): sensitive codes
+    labels: IntArray  # (n,): group of each record, 0 to g - 1; -1 for none
 
 
 def partition_of(points: FloatArray, values: IntArray, labels: IntArray, m: int) -> Partition:
@@ -182,23 +151,14 @@ def _is_beyond(groups: GroupIndex, cell: int, point: FloatArray, most: float) ->
 
 @compiled
 def nearest_group(
-    groups: GroupIndex, point: FloatArray, value: int, limits: GroupLimits, own: int = -1, within: float = np.inf
+    groups: GroupIndex,
+    point: FloatArray,  # (D,): coordinates of the record
+    value: int,  # its sensitive code
+    limits: GroupLimits,
+    own: int = -1,  # a group that is left out
+    within: float = np.inf,  # strict upper limit of the squared distance to the centroid
 ) -> int:
-    """The group with the nearest centroid that keeps the limits with a further record, or -1; ties go to the lowest group.
-
-    Parameters
-    ----------
-    groups : GroupIndex
-    point : float array, shape (D,)
-        Coordinates of the record.
-    value : int
-        Its sensitive code.
-    limits : GroupLimits
-    own : int
-        A group that is left out.
-    within : float
-        Strict upper limit of the squared distance to the centroid.
-    """
+    """The group with the nearest centroid that keeps the limits with a further record, or -1; ties go to the lowest group."""
     best, nearest = within, -1
     for cell in range(len(groups.low)):
         if _is_beyond(groups, cell, point, best):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,29 +10,19 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, check_pre
 from foreknow.defenses.requirements.summary import GroupMembers, Summary, TableCounts, slices, summarize_groups
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.notes import Note
-from foreknow.models.settings import check_kind, check_whole
+from foreknow.models.settings import check_whole
 
-FIRST_LENGTHS = 8
-"""Number of lengths of a group that are evaluated together first."""
+FIRST_LENGTHS = 8  # number of lengths of a group that are evaluated together first
 
-MAX_STARTS = 16
-"""Largest number of first records that are evaluated together, after repeated failures."""
+MAX_STARTS = 16  # largest number of first records that are evaluated together, after repeated failures
 
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Groups grown along an order.
+    """Groups grown along an order."""
 
-    Attributes
-    ----------
-    groups : tuple of int array
-        Rows of each group, in the order.
-    left : int array
-        Rows in no group, in the order.
-    """
-
-    groups: tuple[IntArray, ...]
-    left: IntArray
+    groups: tuple[IntArray, ...]  # rows of each group, in the order
+    left: IntArray  # rows in no group, in the order
 
 
 def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patience: int | None = None) -> Growth:
@@ -56,13 +45,6 @@ def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patienc
     Growth
         The groups and the records in none.
 
-    Raises
-    ------
-    TypeError
-        If an argument has the wrong type, or the requirement is not bound to a view.
-    ValueError
-        If a row of the order is not a row of ``records`` or occurs twice, or patience is not a positive integer.
-
     Notes
     -----
     JS-reduce, Algorithm 4. Adding a record adds its summary. The summaries of all groups that start at a record are therefore
@@ -81,9 +63,10 @@ def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patienc
     ([[0, 1], [2, 3]], [4])
     """
     check_predicate("grow", requirement)
-    takes = "is a Summary of the records; make one by summarize_records(view, prior)"
-    check_kind("grow", "records", records, Summary, takes)
-    order = _checked_order(order, len(records))
+    if len(np.unique(order)) < len(order) or not ((order >= 0) & (order < len(records))).all():
+        raise ValueError(
+            f"grow: order has other than distinct rows from 0 to {len(records) - 1}; give each at most once."
+        )
     if patience is not None:
         check_whole("grow", "patience", patience, "records")
     sums = RunningSums.along(records, order)
@@ -104,53 +87,14 @@ def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patienc
     return Growth(tuple(groups), order[left])
 
 
-def _checked_order(order: Any, n: int) -> IntArray:
-    """Order of some rows of n records as an array.
-
-    Raises
-    ------
-    TypeError
-        If it is not an int array.
-    ValueError
-        If it has not one axis, or a row is not from 0 to n - 1 or occurs twice.
-    """
-    takes = "is an int array of distinct rows, as hilbert_order(view.people)"
-    check_kind("grow", "order", order, np.ndarray, takes)
-    if not np.issubdtype(order.dtype, np.integer):
-        raise TypeError(f"grow: order has dtype {order.dtype}; it {takes}.")
-    if order.ndim != 1:
-        raise ValueError(f"grow: order has shape {order.shape}; it has one axis and {takes}.")
-    wrong = order[(order < 0) | (order >= n)]
-    if len(wrong):
-        raise ValueError(
-            f"grow: order holds the row {wrong[0]}, and there are {n} records; rows are from 0 to {n - 1}."
-        )
-    times = np.bincount(order, minlength=n)
-    if (times > 1).any():
-        raise ValueError(f"grow: order holds the row {times.argmax()} {times.max()} times; give each row at most once.")
-    return np.asarray(order)
-
-
 @dataclass(frozen=True, eq=False)
 class RunningSums:
-    """Running sums of summaries along an order of n groups, from 0.
+    """Running sums of summaries along an order of n groups, from 0."""
 
-    Attributes
-    ----------
-    counts : int array, shape (n + 1, m + 1)
-        Running sums of the counts; those of the sizes are in the last column.
-    sums : float array, shape (n + 1, m + 1)
-        Running sums of the priors; those of the entropies are in the last column.
-    table : TableCounts
-        The table that the groups are part of.
-    members : GroupMembers, optional
-        Records of each group, in the order.
-    """
-
-    counts: IntArray
-    sums: FloatArray
-    table: TableCounts
-    members: GroupMembers | None
+    counts: IntArray  # (n + 1, m + 1): running sums of the counts; those of the sizes are in the last column
+    sums: FloatArray  # (n + 1, m + 1): running sums of the priors; those of the entropies are in the last column
+    table: TableCounts  # the table that the groups are part of
+    members: GroupMembers | None  # records of each group, in the order
 
     @classmethod
     def along(cls, groups: Summary, order: IntArray) -> "RunningSums":
@@ -200,8 +144,8 @@ def _first_group(
     return stop, stop
 
 
+# Number of nearest groups that are evaluated first for a leftover record; each further batch ends 8 times as far
 FIRST_CANDIDATES = 8
-"""Number of nearest groups that are evaluated first for a leftover record; each further batch ends 8 times as far."""
 
 LOOSENED = (
     "{records:,} leftover {records:record|records}, in {groups:,} {groups:group|groups} of their own, only satisfy "
@@ -210,23 +154,16 @@ LOOSENED = (
 
 
 def join_nearest(
-    records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate, distort: bool
+    records: Summary,  # every record as a group of its own
+    labels: IntArray,  # (n,): group of each record; -1 for leftovers
+    # (n,): position of each record in the order. The distance of a group is that of its nearest member.
+    rank: IntArray,
+    requirement: GroupPredicate,  # the requirement of the group with the added record
+    # If True, the record may be published with another value: among those with which the group satisfies, its own, else
+    # the most frequent one of the group
+    distort: bool,
 ) -> tuple[IntArray, IntArray, list[Note]]:
     """Put leftovers, one by one, into the nearest group along an order that then still satisfies the requirement.
-
-    Parameters
-    ----------
-    records : Summary
-        Every record as a group of its own.
-    labels : int array, shape (n,)
-        Group of each record; -1 for leftovers.
-    rank : int array, shape (n,)
-        Position of each record in the order. The distance of a group is that of its nearest member.
-    requirement : GroupPredicate
-        The requirement of the group with the added record.
-    distort : bool
-        If True, the record may be published with another value: among those with which the group satisfies, its own, else the
-        most frequent one of the group.
 
     Returns
     -------

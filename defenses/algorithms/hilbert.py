@@ -1,13 +1,10 @@
 """Order of records along a Hilbert curve, in any number of dimensions."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from foreknow.models import People
 from foreknow.models.arrays import IntArray, compiled
-from foreknow.models.settings import check_kind, is_whole
 
 type Words = NDArray[np.uint64]
 
@@ -31,18 +28,10 @@ def hilbert_order(people: People) -> IntArray:
     int array, shape (n,)
         Row of each respondent, in order.
 
-    Raises
-    ------
-    TypeError
-        If ``people`` is not a `People`.
-    ValueError
-        If a number is outside its domain.
-
     Notes
     -----
     JS-reduce, section 6.4, which does not specify the scale. Cost: O(n d bits + n log n).
     """
-    check_kind("hilbert_order", "people", people, People, "is a People, as view.people")
     codes, bounds = people.quasi_identifiers, people.schema.bounds
     outside = ((codes < bounds[:, 0]) | (codes > bounds[:, 1])).any(axis=0)
     if outside.any():
@@ -70,20 +59,15 @@ def hilbert_index(points: Words, bits: int) -> Words:
     -------
     uint64 array, shape (n,)
 
-    Raises
-    ------
-    TypeError
-        If ``points`` is not an int array.
-    ValueError
-        If ``points`` has not two axes, a coordinate is out of range, or ``d * bits`` is over 64, so that the position exceeds one
-        number; `foreknow.defenses.algorithms.hilbert.hilbert_words` has no such limit.
-
     Examples
     --------
     >>> hilbert_index(np.array([[0, 0], [0, 1], [1, 1], [1, 0]]), bits=1).tolist()
     [0, 1, 2, 3]
     """
-    points = _checked_points(points, bits)
+    if points.size and not (points.min() >= 0 and int(points.max()) < 2**bits):
+        raise ValueError(
+            f"hilbert_index: a coordinate of {bits} bits is from 0 to {2**bits - 1}; points holds another."
+        )
     if points.shape[1] * bits > 64:
         raise ValueError(f"{points.shape[1]} axes of {bits} bits make an index of over 64 bits; use hilbert_words.")
     return np.asarray(hilbert_words(points, int(bits))[:, 0])
@@ -95,65 +79,36 @@ def hilbert_words(points: Words, bits: int) -> Words:
     Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707 (2004), from axes to the transposed index.
     """
     axes = np.ascontiguousarray(points, dtype=np.uint64).copy()
-    return _interleaved(_transposed(axes, bits), bits)
-
-
-def _checked_points(points: Any, bits: Any) -> Words:
-    """Coordinates as a uint64 array, shape ``(n, d)``; TypeError or ValueError as in `hilbert_index`."""
-    takes = "is an int array of shape (n, d), one row of coordinates per point"
-    check_kind("hilbert_index", "points", points, np.ndarray, takes)
-    if not np.issubdtype(points.dtype, np.integer):
-        raise TypeError(f"hilbert_index: points has dtype {points.dtype}; it {takes}.")
-    if points.ndim != 2 or not points.shape[1]:
-        raise ValueError(f"hilbert_index: points has shape {points.shape}; it {takes}.")
-    if not is_whole(bits) or bits > 64:
-        raise ValueError(f"hilbert_index: bits is {bits!r}; it is the number of bits of a coordinate, from 1 to 64.")
-    if points.size and (points.min() < 0 or int(points.max()) >= 2 ** int(bits)):
-        worst = points.min() if points.min() < 0 else points.max()
-        raise ValueError(
-            f"hilbert_index: points holds the coordinate {worst}; coordinates of {bits} bits are from 0 to {2 ** int(bits) - 1}."
-        )
-    return np.asarray(points, dtype=np.uint64)
+    _transpose(axes, bits)
+    return _interleaved(axes, bits)
 
 
 @compiled
-def _transposed(axes: Words, bits: int) -> Words:
+def _transpose(axes: Words, bits: int) -> None:
     """Undo the rotations and reflections of each point, then apply the Gray code, in place (Skilling's AxesToTranspose)."""
-    for i in range(len(axes)):
-        _undo_rotations(axes[i], bits)
-        _gray_encode(axes[i], bits)
-    return axes
-
-
-@compiled
-def _undo_rotations(x: Words, bits: int) -> None:
-    """From the highest bit down, exchange the lower bits with those of the first axis, or invert them."""
-    one = np.uint64(1)
-    for level in range(bits - 1, 0, -1):
-        bit = one << np.uint64(level)
-        low = bit - one
-        for a in range(len(x)):
-            if x[a] & bit:
-                x[0] ^= low
-            else:
-                swap = (x[0] ^ x[a]) & low
-                x[0] ^= swap
-                x[a] ^= swap
-
-
-@compiled
-def _gray_encode(x: Words, bits: int) -> None:
-    """Gray code across the axes."""
-    one, d = np.uint64(1), len(x)
-    for a in range(1, d):
-        x[a] ^= x[a - 1]
-    turn = np.uint64(0)
-    for level in range(bits - 1, 0, -1):
-        bit = one << np.uint64(level)
-        if x[d - 1] & bit:
-            turn ^= bit - one
-    for a in range(d):
-        x[a] ^= turn
+    one, d = np.uint64(1), axes.shape[1]
+    for x in axes:
+        # From the highest bit down, exchange the lower bits with those of the first axis, or invert them.
+        for level in range(bits - 1, 0, -1):
+            bit = one << np.uint64(level)
+            low = bit - one
+            for a in range(d):
+                if x[a] & bit:
+                    x[0] ^= low
+                else:
+                    swap = (x[0] ^ x[a]) & low
+                    x[0] ^= swap
+                    x[a] ^= swap
+        # Gray code across the axes.
+        for a in range(1, d):
+            x[a] ^= x[a - 1]
+        turn = np.uint64(0)
+        for level in range(bits - 1, 0, -1):
+            bit = one << np.uint64(level)
+            if x[d - 1] & bit:
+                turn ^= bit - one
+        for a in range(d):
+            x[a] ^= turn
 
 
 @compiled

@@ -6,7 +6,6 @@ import numpy as np
 
 from foreknow.models import People
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.settings import check_kind
 from foreknow.models.tables.distance import Scale, attribute_distance, points, scale, squared_distance
 
 
@@ -26,11 +25,6 @@ def nearest_point_order(people: People) -> IntArray:
         Row of each respondent, in order. Ties go to the lowest row. Squared distances with a relative difference of at most
         1e-12 (`TIE_TOLERANCE`) are ties, because sums of the same terms in another order differ by rounding.
 
-    Raises
-    ------
-    TypeError
-        If ``people`` is not a `People`.
-
     Notes
     -----
     BayFrame, section 5.2, steps 1 to 3. Exact: every step takes a nearest respondent of all that remain. Respondents with equal
@@ -45,7 +39,6 @@ def nearest_point_order(people: People) -> IntArray:
     >>> nearest_point_order(People(np.arange(5), ages, Schema({"age": Numeric(0, 99)}, "result", ("a",)))).tolist()
     [2, 1, 4, 3, 0]
     """
-    check_kind("nearest_point_order", "people", people, People, "is a People, as view.people")
     codes = people.quasi_identifiers
     if not len(codes):
         return np.zeros(0, dtype=np.int64)
@@ -86,38 +79,20 @@ def _order_of_points(codes: FloatArray, scale: Scale, first: int) -> IntArray:
 
 
 class PointTree(NamedTuple):
-    """A k-d tree (Bentley, CACM 18, 1975) whose bounding boxes shrink as points are removed.
+    """A k-d tree (Bentley, CACM 18, 1975) whose bounding boxes shrink as points are removed."""
 
-    Attributes
-    ----------
-    codes : float array, shape (b, d)
-        The points.
-    points : int array, shape (b,)
-        Numbers of the points; those of a node are contiguous.
-    starts, ends : int arrays, one entry per node
-        Range of ``points`` of a node; for a leaf, of its remaining points only.
-    child : int array
-        First child of a node, which the second child follows; -1 for a leaf.
-    parent : int array
-        Parent of a node; -1 for the root, node 0.
-    leaf : int array, shape (b,)
-        Leaf of each point.
-    low, high : float arrays, shape (nodes, d)
-        Bounding box of a node's remaining points.
-    lowest : int array
-        Lowest number of a node's remaining points; b if there is none.
-    """
-
-    codes: FloatArray
-    points: IntArray
+    codes: FloatArray  # (b, d): the points
+    points: IntArray  # (b,): numbers of the points; those of a node are contiguous
+    # starts, ends: one entry per node: range of `points` of a node; for a leaf, of its remaining points only
     starts: IntArray
     ends: IntArray
-    child: IntArray
-    parent: IntArray
-    leaf: IntArray
+    child: IntArray  # first child of a node, which the second child follows; -1 for a leaf
+    parent: IntArray  # parent of a node; -1 for the root, node 0
+    leaf: IntArray  # (b,): leaf of each point
+    # low, high (nodes, d): bounding box of a node's remaining points
     low: FloatArray
     high: FloatArray
-    lowest: IntArray
+    lowest: IntArray  # lowest number of a node's remaining points; b if there is none
 
 
 @compiled
@@ -182,22 +157,15 @@ def _lowest_within(tree: PointTree, scale: Scale, target: FloatArray, stack: Int
         if tree.lowest[node] >= best:
             continue
         if tree.child[node] < 0:
-            best = _lowest_in_leaf(tree, scale, target, node, radius, best)
+            for i in range(tree.starts[node], tree.ends[node]):
+                point = int(tree.points[i])
+                if point < best and squared_distance(scale, target, tree.codes[point]) <= radius:
+                    best = point
             continue
         for child in (tree.child[node], tree.child[node] + 1):
             if tree.lowest[child] < best and _distance_to_box(tree, scale, target, child) <= radius:
                 stack[size] = child
                 size += 1
-    return best
-
-
-@compiled
-def _lowest_in_leaf(tree: PointTree, scale: Scale, target: FloatArray, leaf: int, radius: float, best: int) -> int:
-    """Lowest number of a leaf's remaining points within the radius, if it is below ``best``; else ``best``."""
-    for i in range(tree.starts[leaf], tree.ends[leaf]):
-        point = int(tree.points[i])
-        if point < best and squared_distance(scale, target, tree.codes[point]) <= radius:
-            best = point
     return best
 
 
@@ -213,11 +181,9 @@ def _distance_to_box(tree: PointTree, scale: Scale, target: FloatArray, node: in
     return total
 
 
-LEAF_SIZE = 8
-"""Largest number of points of a leaf."""
+LEAF_SIZE = 8  # largest number of points of a leaf
 
-TIE_TOLERANCE = 1e-12
-"""Largest relative difference of two squared distances that are tied; rounding errors are smaller."""
+TIE_TOLERANCE = 1e-12  # largest relative difference of two squared distances that are tied; rounding errors are smaller
 
 
 @compiled
@@ -265,7 +231,13 @@ def _root_alone(codes: FloatArray) -> PointTree:
 @compiled
 def _split(tree: PointTree, scale: Scale, node: int) -> int:
     """Sort a node's points by its widest attribute, and return the position nearest to the middle at which the code changes."""
-    a = _widest_attribute(tree, scale, node)
+    # The widest attribute of the node's box, among those in which its points differ.
+    a, most = 0, -1.0
+    for attribute in range(tree.codes.shape[1]):
+        low, high = tree.low[node, attribute], tree.high[node, attribute]
+        width = attribute_distance(scale, attribute, low, high)
+        if width > most and low < high:
+            a, most = attribute, width
     start, end = int(tree.starts[node]), int(tree.ends[node])
     order = np.argsort(tree.codes[tree.points[start:end], a], kind="mergesort")
     tree.points[start:end] = tree.points[start:end][order]
@@ -277,17 +249,6 @@ def _split(tree: PointTree, scale: Scale, node: int) -> int:
         if above < end and tree.codes[tree.points[above - 1], a] < tree.codes[tree.points[above], a]:
             return above
         below, above = below - 1, above + 1
-
-
-@compiled
-def _widest_attribute(tree: PointTree, scale: Scale, node: int) -> int:
-    """Attribute in which a node's box is widest, among those in which its points differ."""
-    widest, most = 0, -1.0
-    for a in range(tree.codes.shape[1]):
-        width = attribute_distance(scale, a, tree.low[node, a], tree.high[node, a])
-        if width > most and tree.low[node, a] < tree.high[node, a]:
-            widest, most = a, width
-    return widest
 
 
 @compiled

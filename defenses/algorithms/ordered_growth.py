@@ -1,130 +1,148 @@
 """Groups grown along an order and enforced on the published table: the common part of JS-reduce and BKAA."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from foreknow.defenses.algorithms.growth import RunningSums, grow, join_nearest, relax, with_group_replaced
-from foreknow.defenses.requirements.requirement import GroupPredicate, Infeasible
+from foreknow.defenses.publish import SizedDefense
+from foreknow.defenses.requirements.requirement import GroupPredicate, Infeasible, Requirement
 from foreknow.defenses.requirements.summary import Summary, TableCounts, summarize_groups, summarize_records
-from foreknow.models import Grouping, View
+from foreknow.models import Grouping, People, Release, View
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.notes import Note
-from foreknow.models.settings import check_choice, check_whole
+from foreknow.models.settings import check_choice, check_whole, is_whole
 
 type Leftovers = Literal["join", "suppress", "relax", "counterfeit"]
 
-RELAXATION_FACTOR = 1.25
-"""Factor by which a threshold is multiplied in each round of relaxation."""
+RELAXATION_FACTOR = 1.25  # factor by which a threshold is multiplied in each round of relaxation
 
-MIN_RELAXED_THRESHOLD = 1e-3
-"""Value from which relaxation starts for smaller thresholds."""
+MIN_RELAXED_THRESHOLD = 1e-3  # value from which relaxation starts for smaller thresholds
 
 
-@dataclass(frozen=True)
-class OrderedGrowth:
+class GrowingDefense(SizedDefense):
     """Grow groups along an order, place the leftovers, and enforce the requirement on the published table.
 
-    Parameters
-    ----------
-    requirement : GroupPredicate
-        The requirement of every group, bound to the view.
-    loosened : tuple of GroupPredicate
-        For ``"relax"``: the requirement of the leftovers' own groups in each round; the last one is the loosest.
-    thresholds : str
-        Names of the thresholds that are loosened, for messages.
-    also : GroupPredicate, optional
-        The part of the requirement, besides k, that is not loosened.
-    leftovers, patience, judged
-        As in `foreknow.defenses.JSReduce`; ``"join"`` is ``"counterfeit"`` without changed values.
-    merge_several : bool
-        If True, a group that fails against the published table may be merged with several neighbours where no single one
-        suffices.
+    The settings of a subclass are those of `foreknow.defenses.JSReduce`, with a closeness of its own in place of t. ``"join"`` is
+    ``"counterfeit"`` without changed values.
     """
 
-    requirement: GroupPredicate
-    loosened: tuple[GroupPredicate, ...]
-    thresholds: str
-    also: GroupPredicate | None
+    k: int
+    j: float
+    base: float
+    also: Requirement | None
     leftovers: Leftovers
     patience: int | None
     judged: Literal["published", "view"]
-    merge_several: bool
 
-    def __call__(self, view: View, prior: FloatArray, order: IntArray) -> Grouping:
-        """Group a view, given the revised prior, shape ``(n, m)``, and an order of the rows, shape ``(n,)``."""
-        records = summarize_records(view, prior, self.requirement.reads_members)
+    weighs_beliefs: ClassVar[bool] = True  # J-similarity bounds the divergence of the prior within a group
+
+    _treatments: ClassVar[tuple[Leftovers, ...]]
+    _bounded: ClassVar[str]  # setting that bounds the closeness, and is loosened after j
+    # True to merge a group that fails against the published table with several neighbours where no single one suffices
+    _merges_several: ClassVar[bool]
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        check_whole(owner, "k", self.k, "records")
+        check_choice(owner, "judged", self.judged, ("published", "view"))
+        check_choice(owner, "leftovers", self.leftovers, self._treatments)
+        if self.patience is not None and not is_whole(self.patience, self.k):
+            raise ValueError(
+                f"{owner}: patience is {self.patience!r}; it is a number of records, and no group has fewer than k = {self.k}; "
+                "raise it."
+            )
+        self.requirement  # noqa: B018 - its parts check the other settings
+
+    @property
+    def requirement(self) -> Requirement:
+        """Requirement of every group."""
+        return self._requirement(getattr(self, self._bounded), self.j, self.also)
+
+    @abstractmethod
+    def _looser(self, n: int) -> list[Any]:
+        """Looser bounds of the closeness, for the rounds of relaxation of n records."""
+
+    @abstractmethod
+    def _requirement(self, closeness: Any, j: float, also: Requirement | None) -> Requirement:
+        """Requirement with some thresholds."""
+
+    @staticmethod
+    @abstractmethod
+    def _order(people: People) -> IntArray:
+        """Order along which groups grow."""
+
+    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
+        """Group a view, given the revised prior, shape ``(n, m)``; rows are probabilities."""
+        rows = self._checked_prior(view, prior)
+        also = None if self.also is None else self.also.bind(view, rows)
+        own, js = getattr(self, self._bounded), loosened(self.j, math.log(rows.shape[1], self.base))
+        rounds = [*((own, j) for j in (self.j, *js[:-1])), *((bound, js[-1]) for bound in self._looser(len(view)))]
+        requirement, *others = (self._requirement(bound, j, also).bind(view, rows) for bound, j in rounds)
+        records, order = summarize_records(view, rows, requirement.reads_members), self._order(view.people)
         labels = np.full(len(view), -1, dtype=np.int64)
-        for number, members in enumerate(grow(records, order, self.requirement, self.patience).groups):
+        for number, members in enumerate(grow(records, order, requirement, self.patience).groups):
             labels[members] = number
         rank = np.empty(len(view), dtype=np.int64)
         rank[order] = np.arange(len(view))
-        return (self._relaxed if self.leftovers == "relax" else self._enforced)(records, labels, rank)
+        if self.leftovers == "relax":
+            return self._relaxed(records, labels, rank, requirement, others)
+        return self._enforced(records, labels, rank, requirement)
 
-    def _enforced(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
+    def _enforced(self, records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate) -> Grouping:
         """Put leftovers into groups, or suppress them; then every published group satisfies the requirement."""
         distort, values = self.leftovers == "counterfeit", None
         notes: list[Note] = []
         if self.leftovers != "suppress":
-            labels, values, notes = join_nearest(records, labels, rank, self.requirement, distort)
-            records = _with_values(records, values)
+            labels, values, notes = join_nearest(records, labels, rank, requirement, distort)
+            counts = np.eye(records.counts.shape[1], dtype=np.int64)[values]
+            table = records.table.counts - records.counts.sum(axis=0) + counts.sum(axis=0)
+            records = replace(records, counts=counts, table=TableCounts(records.table.values, table))
         left = int((labels < 0).sum())
         if left:
             value = " with any value" if distort else ""
             kind = "{records:,} {records:record fits|records fit} no group{value} and {records:is|are} suppressed."
             notes.append(Note(kind, records=left, value=value))
         if self.judged == "published":
-            labels, more = enforce_on_published(records, labels, rank, self.requirement, self.merge_several)
+            labels, more = enforce_on_published(records, labels, rank, requirement, self._merges_several)
             notes += more
         return Grouping(labels, values=values if distort else None, notes=tuple(notes))
 
-    def _relaxed(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
+    def _relaxed(
+        self,
+        records: Summary,
+        labels: IntArray,
+        rank: IntArray,
+        requirement: GroupPredicate,
+        looser: Sequence[GroupPredicate],
+    ) -> Grouping:
         """Group the leftovers under loosened requirements, and put the last few into other groups; none is suppressed."""
-        labels, notes = relax(records, labels, rank, self.loosened, self.patience)
+        labels, notes = relax(records, labels, rank, looser, self.patience)
         last = int((labels < 0).sum())
-        labels, _, _ = join_nearest(records, labels, rank, self.loosened[-1], distort=False)
+        labels, _, _ = join_nearest(records, labels, rank, looser[-1], distort=False)
         if (labels < 0).any():
             raise Infeasible(
                 Advice(
-                    f"{int((labels < 0).sum())} records fit no group of {self.requirement.smallest} or more, even with "
-                    f"{self.thresholds} loosened all the way; leave out {self.also!r}, or suppress them with ",
+                    f"{int((labels < 0).sum())} records fit no group of {requirement.smallest} or more, even with "
+                    f"{self._bounded} and j loosened all the way; leave out {self.also!r}, or suppress them with ",
                     Setting("leftovers", "suppress"),
                     ".",
                 )
             )
         if last:
             kind = "the last {records:,} leftover {records:record|records} joined the nearest group, whatever its {thresholds}."
-            notes.append(Note(kind, records=last, thresholds=self.thresholds))
+            notes.append(Note(kind, records=last, thresholds=f"{self._bounded} and j"))
         groups = summarize_groups(records, labels)
-        failing = np.flatnonzero(~self.requirement(groups))
+        failing = np.flatnonzero(~requirement(groups))
         if len(failing):
             kind = "{failing:,} of {groups:,} groups do not satisfy {requirement}."
-            notes.append(Note(kind, failing=len(failing), groups=len(groups), requirement=repr(self.requirement)))
+            notes.append(Note(kind, failing=len(failing), groups=len(groups), requirement=repr(requirement)))
         return Grouping(labels, notes=tuple(notes))
-
-
-def _with_values(records: Summary, values: IntArray) -> Summary:
-    """Records with the values, shape ``(n,)``, that are published, in the table that then counts them."""
-    counts = np.eye(records.counts.shape[1], dtype=np.int64)[values]
-    table = records.table.counts - records.counts.sum(axis=0) + counts.sum(axis=0)
-    return replace(records, counts=counts, table=TableCounts(records.table.values, table))
-
-
-def check_growing(
-    owner: str, k: int, leftovers: str, allowed: Sequence[Leftovers], patience: int | None, judged: str
-) -> None:
-    """Raise ValueError unless the settings of a defense that grows groups along an order are allowed."""
-    check_whole(owner, "k", k, "records")
-    check_choice(owner, "judged", judged, ("published", "view"))
-    check_choice(owner, "leftovers", leftovers, allowed)
-    if patience is not None:
-        check_whole(owner, "patience", patience, "records")
-        if patience < k:
-            raise ValueError(f"{owner}: patience is {patience}, and no group has fewer than k = {k} records; raise it.")
 
 
 def loosened(start: float, end: float) -> list[float]:
@@ -134,8 +152,7 @@ def loosened(start: float, end: float) -> list[float]:
     return [start * RELAXATION_FACTOR**i for i in range(1, steps + 2)]
 
 
-MAX_PARTNERS = 32
-"""Largest number of nearest groups that are tried as partners of a failing group."""
+MAX_PARTNERS = 32  # largest number of nearest groups that are tried as partners of a failing group
 
 MERGED = (
     "{groups:,} {groups:group was|groups were} merged with a neighbour, so that {groups:it satisfies|they satisfy} the "
@@ -145,7 +162,15 @@ NOT_SAVED = "{records:,} {records:record|records} of groups that no merging save
 
 
 def enforce_on_published(
-    records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate, several: bool = False
+    records: Summary,  # every record as a group of its own
+    labels: IntArray,  # (n,): group of each record; -1 for suppressed records
+    # (n,): position of each record in the order along which groups were grown. The position of a group is that of its
+    # first member.
+    rank: IntArray,
+    requirement: GroupPredicate,  # the requirement of every published group
+    # If True, a failing group without a single partner is merged with the smallest number of nearest groups that
+    # together satisfy
+    several: bool = False,
 ) -> tuple[IntArray, list[Note]]:
     """Merge or suppress groups until all satisfy the requirement against the table that is published.
 
@@ -155,29 +180,12 @@ def enforce_on_published(
     published table has changed. Requirements that protect rare values fail again as long as a record with one of these values
     is published; for such requirements, merging with several groups is better.
 
-    Parameters
-    ----------
-    records : Summary
-        Every record as a group of its own.
-    labels : int array, shape (n,)
-        Group of each record; -1 for suppressed records.
-    rank : int array, shape (n,)
-        Position of each record in the order along which groups were grown. The position of a group is that of its first
-        member.
-    requirement : GroupPredicate
-        The requirement of every published group.
-    several : bool
-        If True, a failing group without a single partner is merged with the smallest number of nearest groups that together
-        satisfy.
+    Cost: O(n m) per round, and O(m) for each failing group and each partner that is tried.
 
     Returns
     -------
     labels : int array, shape (n,)
     notes : list of Note
-
-    Notes
-    -----
-    Cost: O(n m) per round, and O(m) for each failing group and each partner that is tried.
     """
     merged = suppressed = 0
     labels = _renumbered(labels)
@@ -187,7 +195,9 @@ def enforce_on_published(
         groups = summarize_groups(records, labels, published)
         if requirement(groups).all():
             break
-        target, failing = _merge_targets(groups, _first_rank(labels, rank), requirement, several)
+        first_rank = np.full(len(groups), len(rank), dtype=np.int64)
+        np.minimum.at(first_rank, labels[labels >= 0], rank[labels >= 0])
+        target, failing = _merge_targets(groups, first_rank, requirement, several)
         merged += int((target != np.arange(len(groups))).sum())
         suppressed += int(groups.size[failing].sum())
         target[failing] = -1
@@ -255,13 +265,6 @@ def _nearest_groups(order: IntArray, position: IntArray, merged: BoolArray, plac
             above += 1
         size += 1
     return nearest[:size]
-
-
-def _first_rank(labels: IntArray, rank: IntArray) -> IntArray:
-    """Smallest rank of the members of each group."""
-    position = np.full(int(labels.max(initial=-1)) + 1, len(rank), dtype=np.int64)
-    np.minimum.at(position, labels[labels >= 0], rank[labels >= 0])
-    return position
 
 
 def _renumbered(labels: IntArray) -> IntArray:

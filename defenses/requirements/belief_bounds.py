@@ -8,15 +8,22 @@ from typing import Any, ClassVar, Literal, override
 import numpy as np
 
 from foreknow.defenses.requirements.closeness import check_base, check_distance
-from foreknow.defenses.requirements.requirement import GroupPredicate, MemberPredicate, Requirement, Sense, all_of
-from foreknow.defenses.requirements.summary import DrawnPrior, GroupMembers, Summary, bind_draws, prior_of
+from foreknow.defenses.requirements.requirement import (
+    GroupPredicate,
+    MemberPredicate,
+    Requirement,
+    Sense,
+    all_of,
+    bind_draws,
+)
+from foreknow.defenses.requirements.summary import DrawnPrior, GroupMembers, Summary, prior_of
 from foreknow.models import Categorical, Estimator, Hierarchy, History, KernelPrior, Omega, Problem, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.divergence import jensen_shannon
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.global_distribution import posterior_beliefs
 from foreknow.models.problem import check_is_estimator
-from foreknow.models.settings import check_kind, is_number
+from foreknow.models.settings import check_choice, check_positive, check_range
 from foreknow.models.tables.distance import tree_distances
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
@@ -42,11 +49,6 @@ class PosteriorBound(Requirement):
         each of the two classes is the sum over its values. By default every value is bounded on its own.
     quantity : {"gain", "belief"}
         Bounded quantity: the posterior minus the share, or the posterior.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a setting is of the wrong kind or out of range. When bound, if the set is not in the view's domain or is all of it.
 
     Notes
     -----
@@ -89,27 +91,16 @@ class PosteriorBound(Requirement):
     weighs_beliefs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.quantity, str) and self.quantity in ("gain", "belief")):
-            raise ValueError(f"PosteriorBound: quantity is {self.quantity!r}; it is 'gain' or 'belief'.")
-        if not is_number(self.most, 0, 1):
-            what = "a difference of probabilities" if self.quantity == "gain" else "a probability"
-            raise ValueError(f"PosteriorBound: most is {self.most!r}; it is {what}, from 0 to 1.")
+        check_choice("PosteriorBound", "quantity", self.quantity, ("gain", "belief"))
+        check_range("PosteriorBound", "most", self.most, 0, 1, "a probability, or a difference of two")
         check_is_estimator("PosteriorBound", "estimator", self.estimator)
         if self.sensitive_set is not None:
             object.__setattr__(self, "sensitive_set", as_sensitive_values("PosteriorBound", self.sensitive_set))
 
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.most)
-
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:
         """Keep the prior, shape ``(n, m)``, of the view's records."""
-        check_kind("PosteriorBound.bind", "view", view, View, "is a View; make one by View(frame, schema)")
         if isinstance(prior, DrawnPrior):
             return bind_draws(self, view, prior)
-        takes = "is a float array of shape (n, m), as prior(view.people)"
-        check_kind("PosteriorBound.bind", "prior", prior, np.ndarray, takes)
         prior_of(view, prior)  # raises for another shape
         if self.sensitive_set is None:
             return MemberPredicate(self, BeliefLevel(prior, self.estimator, _largest(self.quantity, prior.shape[1])))
@@ -119,9 +110,9 @@ class PosteriorBound(Requirement):
         return MemberPredicate(self, BeliefLevel(rows, self.estimator, _largest(self.quantity, 1), sensitive_set))
 
 
+# Gain of the adversary on each of k group members, shape `(k,)`, from their posteriors `(k, c)`, their rows in the view
+# `(k,)` and the value shares of their groups `(k, c)`
 type Gain = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
-"""Gain of the adversary on each of k group members, shape ``(k,)``, from their posteriors ``(k, c)``, their rows in the view
-``(k,)`` and the value shares of their groups ``(k, c)``."""
 
 
 def _largest(quantity: str, classes: int) -> Gain:
@@ -161,12 +152,6 @@ class BTPrivacy(Requirement):
     base : float
         Base of the logarithm. The papers name none; with 2, D lies between 0 and 1.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is of the wrong kind or out of range. When bound, if the bandwidth names an attribute that is no
-        quasi-identifier, or the hierarchy lacks a sensitive value.
-
     Notes
     -----
     The form of the divergence is the paper's. Its constants, and the normalization of smoothed distributions, are our
@@ -195,16 +180,10 @@ class BTPrivacy(Requirement):
 
     def __post_init__(self) -> None:
         sizes = self.bandwidth if isinstance(self.bandwidth, Mapping) else {"": self.bandwidth}
-        for name, size in sizes.items():
-            if not isinstance(name, str):
-                raise TypeError(
-                    f"BTPrivacy: bandwidth names {name!r}; it is a mapping of quasi-identifiers, by their names."
-                )
-            if self.bandwidth is not None:
-                _check_positive("a bandwidth", size)
-        _check_positive("smoothing", self.smoothing)
-        if not is_number(self.t, 0):
-            raise ValueError(f"BTPrivacy: t is {self.t!r}; it is a divergence, 0 or more.")
+        for size in sizes.values() if self.bandwidth is not None else ():
+            check_positive("BTPrivacy", "bandwidth", size, "of the kernel prior")
+        check_positive("BTPrivacy", "smoothing", self.smoothing, "a bandwidth")
+        check_range("BTPrivacy", "t", self.t, 0, what="a divergence")
         check_is_estimator("BTPrivacy", "estimator", self.estimator)
         check_distance("BTPrivacy", self.distance)
         check_base("BTPrivacy", self.base)
@@ -243,13 +222,7 @@ class BTPrivacy(Requirement):
         >>> BTPrivacy.skyline([(0.2, 0.9), (0.5, 0.6)]) == BTPrivacy(0.2, 0.9) & BTPrivacy(0.5, 0.6)
         True
         """
-        try:
-            listed = [(bandwidth, t) for bandwidth, t in pairs]
-        except (TypeError, ValueError) as wrong:
-            raise TypeError(
-                f"BTPrivacy.skyline: pairs is {pairs!r}; it is a list of pairs of a bandwidth and a t, as [(0.2, 0.9), (0.5, 0.6)]."
-            ) from wrong
-        return all_of(*(cls(bandwidth, t, **settings) for bandwidth, t in listed))
+        return all_of(*(cls(bandwidth, t, **settings) for bandwidth, t in pairs))
 
     @property
     @override
@@ -272,28 +245,13 @@ class BTPrivacy(Requirement):
         return MemberPredicate(self, BeliefLevel(rows, self.estimator, gain))
 
 
-def _check_positive(what: str, number: Any) -> None:
-    if not is_number(number, 0) or not 0 < number < math.inf:
-        raise ValueError(f"BTPrivacy: {what} is {number!r}; it must be a positive number.")
-
-
 @dataclass(frozen=True, eq=False)
 class SmoothedDivergence:
-    """Jensen-Shannon divergence of posteriors from the prior, both smoothed over near values.
+    """Jensen-Shannon divergence of posteriors from the prior, both smoothed over near values."""
 
-    Attributes
-    ----------
-    prior : float array, shape (n, m)
-        Smoothed prior of each record of the view.
-    weights : float array, shape (m, m)
-        Smoothing matrix, by `smoothing_weights`.
-    base : float
-        Base of the logarithm.
-    """
-
-    prior: FloatArray
-    weights: FloatArray
-    base: float
+    prior: FloatArray  # (n, m): smoothed prior of each record of the view
+    weights: FloatArray  # (m, m): smoothing matrix, by `smoothing_weights`
+    base: float  # base of the logarithm
 
     @classmethod
     def from_prior(cls, prior: FloatArray, weights: FloatArray, base: float) -> "SmoothedDivergence":
@@ -343,23 +301,12 @@ def _smoothed(rows: FloatArray, weights: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class BeliefLevel:
-    """Largest gain on a member of each group; one problem holds all groups of a batch.
+    """Largest gain on a member of each group; one problem holds all groups of a batch."""
 
-    Parameters
-    ----------
-    prior : float array, shape (n, c)
-        Prior of each record of the view over c classes.
-    estimator : Estimator
-        Posterior estimator.
-    gain : Gain
-        Gain on each member.
-    sensitive_set : SensitiveSet, optional
-        Makes two classes, a sensitive set and its complement. By default every value is a class.
-    """
-
-    prior: FloatArray
-    estimator: Estimator
-    gain: Gain
+    prior: FloatArray  # (n, c): prior of each record of the view over c classes
+    estimator: Estimator  # posterior estimator
+    gain: Gain  # gain on each member
+    # Makes two classes, a sensitive set and its complement. By default every value is a class.
     sensitive_set: SensitiveSet | None = None
 
     def __call__(self, summary: Summary, members: GroupMembers) -> FloatArray:

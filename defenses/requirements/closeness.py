@@ -3,19 +3,25 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, override
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, check_summary
-from foreknow.defenses.requirements.summary import DrawnPrior, Summary, bind_draws, entropy
+from foreknow.defenses.requirements.requirement import (
+    LEVEL_TOLERANCE,
+    CountsPredicate,
+    GroupPredicate,
+    Sense,
+    bind_draws,
+)
+from foreknow.defenses.requirements.summary import DrawnPrior, Summary, entropy
 from foreknow.models import Hierarchy, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.settings import MAX_FLOAT, is_number
+from foreknow.models.settings import MAX_FLOAT, check_range, is_number
 
 
 @dataclass(frozen=True)
-class TCloseness(GroupPredicate):
+class TCloseness(CountsPredicate):
     """t-closeness: the earth mover's distance between the values of a group and of the whole table is at most t.
 
     Parameters
@@ -26,11 +32,6 @@ class TCloseness(GroupPredicate):
         Ground distance, the cost of moving a unit of probability between two values. It is 1 for "equal"; the difference of
         their ranks in the sensitive domain over m - 1 for "ordered"; the height of their lowest common ancestor over the
         tree's height for a hierarchy.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range. When evaluated, if the hierarchy lacks a sensitive value.
 
     Notes
     -----
@@ -52,26 +53,17 @@ class TCloseness(GroupPredicate):
     distance: "Literal['equal', 'ordered'] | Hierarchy" = "equal"
 
     sense: ClassVar[Sense] = "at most"
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not is_number(self.t, 0):
-            raise ValueError(f"TCloseness: t is {self.t!r}; it is a distance, 0 or more.")
+        check_range("TCloseness", "t", self.t, 0, what="a distance")
         check_distance("TCloseness", self.distance)
 
     def __repr__(self) -> str:
         kind = "Hierarchy" if isinstance(self.distance, Hierarchy) else repr(self.distance)
         return f"TCloseness(t={self.t})" if self.distance == "equal" else f"TCloseness(t={self.t}, distance={kind})"
 
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.t)
-
     def level(self, summary: Summary) -> FloatArray:
         """Earth mover's distance of each group from the table."""
-        check_summary(self, summary)
         table = summary.table.counts / summary.table.counts.sum()
         if self.distance == "equal":
             return equal_distance(summary.counts, summary.size, table)
@@ -153,7 +145,7 @@ def _tree_cost(excess: FloatArray, parents: IntArray, nodes: IntArray) -> FloatA
 
 
 @dataclass(frozen=True)
-class BasicBetaLikeness(GroupPredicate):
+class BasicBetaLikeness(CountsPredicate):
     """Basic beta-likeness: the relative gain ``(q - p) / p`` of every value is at most beta.
 
     Here q is the value's share of the group and p its share of the table.
@@ -162,11 +154,6 @@ class BasicBetaLikeness(GroupPredicate):
     ----------
     beta : float
         At least 0, finite.
-
-    Raises
-    ------
-    ValueError
-        If beta is out of range.
 
     Notes
     -----
@@ -183,25 +170,17 @@ class BasicBetaLikeness(GroupPredicate):
     beta: float
 
     sense: ClassVar[Sense] = "at most"
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check_gain("BasicBetaLikeness", self.beta)
-
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.beta)
+        check_range("BasicBetaLikeness", "beta", self.beta, 0, MAX_FLOAT, "a relative gain")
 
     def level(self, summary: Summary) -> FloatArray:
         """Smallest beta that each group satisfies; infinite if it shows a value that the table lacks."""
-        check_summary(self, summary)
         return np.asarray(gains(summary).max(axis=1, initial=0.0))
 
 
 @dataclass(frozen=True)
-class BetaLikeness(GroupPredicate):
+class BetaLikeness(CountsPredicate):
     """Enhanced beta-likeness: the relative gain ``(q - p) / p`` of every value is at most ``min(beta, -ln p)``.
 
     Here q is the value's share of the group and p its share of the table.
@@ -210,11 +189,6 @@ class BetaLikeness(GroupPredicate):
     ----------
     beta : float
         At least 0, finite.
-
-    Raises
-    ------
-    ValueError
-        If beta is out of range.
 
     Notes
     -----
@@ -230,20 +204,12 @@ class BetaLikeness(GroupPredicate):
     beta: float
 
     sense: ClassVar[Sense] = "at most"
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check_gain("BetaLikeness", self.beta)
-
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.beta)
+        check_range("BetaLikeness", "beta", self.beta, 0, MAX_FLOAT, "a relative gain")
 
     def level(self, summary: Summary) -> FloatArray:
         """Smallest beta that each group satisfies; infinite if a gain exceeds ``-ln p``, which no beta allows."""
-        check_summary(self, summary)
         gain, table = gains(summary), summary.table.counts
         most = np.log(np.maximum(table.sum(), 1)) - np.log(np.maximum(table, 1))
         return np.asarray(np.where(gain > most + LEVEL_TOLERANCE, np.inf, gain).max(axis=1, initial=0.0))
@@ -260,11 +226,6 @@ def gains(summary: Summary) -> FloatArray:
     return np.asarray(np.divide(summary.counts - expected, expected, out=lacking, where=expected > 0))
 
 
-def _check_gain(owner: str, beta: float) -> None:
-    if not is_number(beta, 0, MAX_FLOAT):
-        raise ValueError(f"{owner}: beta is {beta!r}; it is a relative gain, a finite number of 0 or more.")
-
-
 @dataclass(frozen=True)
 class JSimilarity(GroupPredicate):
     """J-similarity: the Jensen-Shannon divergence of the group members' priors, equally weighted, is at most j.
@@ -278,11 +239,6 @@ class JSimilarity(GroupPredicate):
     base : float
         Base of the logarithm, above 1. JS-reduce names none and cites Lin (1991), where it is 2. A bound of 0.6 nats equals
         0.87 bits.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range.
 
     Notes
     -----
@@ -304,14 +260,8 @@ class JSimilarity(GroupPredicate):
     weighs_beliefs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not is_number(self.j, 0):
-            raise ValueError(f"JSimilarity: j is {self.j!r}; it is a divergence, 0 or more.")
+        check_range("JSimilarity", "j", self.j, 0, what="a divergence")
         check_base("JSimilarity", self.base)
-
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.j)
 
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:
         """The predicate itself, or its level over the draws of a `DrawnPrior`."""
@@ -319,7 +269,6 @@ class JSimilarity(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Divergence of the prior rows of each group, in units of the base."""
-        check_summary(self, summary)
         size = np.maximum(summary.size, 1)
         # With s the sum of k rows and h the sum of their entropies, H(s / k) - h / k = (H(s) - h) / k + log k.
         bits = (entropy(summary.prior) - summary.entropy) / size + np.log2(size)

@@ -1,4 +1,7 @@
-"""k-anonymity and l-diversity: distinct, frequency, entropy and recursive (Machanavajjhala et al., TKDD 2007)."""
+"""k-anonymity and l-diversity: distinct, frequency, entropy and recursive.
+
+A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
+"""
 
 import math
 from dataclasses import dataclass
@@ -6,25 +9,20 @@ from typing import ClassVar, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, check_summary
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, CountsPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import MAX_FLOAT, check_whole, is_number
+from foreknow.models.settings import MAX_FLOAT, check_range, check_whole, is_number
 
 
 @dataclass(frozen=True)
-class KAnonymity(GroupPredicate):
+class KAnonymity(CountsPredicate):
     """k-anonymity: a group has at least k records (Samarati, TKDE 2001).
 
     Parameters
     ----------
     k : int
         At least 1.
-
-    Raises
-    ------
-    ValueError
-        If k is not a whole number of at least 1.
 
     Notes
     -----
@@ -38,16 +36,8 @@ class KAnonymity(GroupPredicate):
 
     k: int
 
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         check_whole("KAnonymity", "k", self.k, "records")
-
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.k)
 
     @property
     @override
@@ -56,12 +46,11 @@ class KAnonymity(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of records."""
-        check_summary(self, summary)
         return summary.size.astype(float)
 
 
 @dataclass(frozen=True)
-class DistinctDiversity(GroupPredicate):
+class DistinctDiversity(CountsPredicate):
     """Distinct l-diversity: a group has at least l distinct sensitive values.
 
     Parameters
@@ -69,32 +58,15 @@ class DistinctDiversity(GroupPredicate):
     l : int
         At least 1.
 
-    Raises
-    ------
-    ValueError
-        If l is not a whole number of at least 1.
-
     Notes
     -----
     Monotone: a union has every value of its parts. Exact. Cost of a level: O(m) for each group.
-
-    References
-    ----------
-    A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
     """
 
     l: int  # noqa: E741 - the field's own letter
 
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         check_whole("DistinctDiversity", "l", self.l, "values")
-
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.l)
 
     @property
     @override
@@ -103,23 +75,17 @@ class DistinctDiversity(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of distinct values."""
-        check_summary(self, summary)
         return np.asarray(np.count_nonzero(summary.counts, axis=1), dtype=np.float64)
 
 
 @dataclass(frozen=True)
-class FrequencyDiversity(GroupPredicate):
+class FrequencyDiversity(CountsPredicate):
     """Frequency l-diversity: every sensitive value has a share of at most 1/l in a group.
 
     Parameters
     ----------
     l : float
         At least 1; it may be fractional.
-
-    Raises
-    ------
-    ValueError
-        If l is out of range.
 
     Notes
     -----
@@ -133,19 +99,8 @@ class FrequencyDiversity(GroupPredicate):
 
     l: float  # noqa: E741
 
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
-        if not is_number(self.l, 1, MAX_FLOAT):
-            raise ValueError(
-                f"FrequencyDiversity: l is {self.l!r}; one in l records may show a value, so it is 1 or more."
-            )
-
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.l)
+        check_range("FrequencyDiversity", "l", self.l, 1, MAX_FLOAT, "of which one record may show a value")
 
     @property
     @override
@@ -155,12 +110,11 @@ class FrequencyDiversity(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of records over the count of the most frequent value."""
-        check_summary(self, summary)
         return np.asarray(summary.size / np.maximum(summary.counts.max(axis=1), 1))
 
 
 @dataclass(frozen=True)
-class EntropyDiversity(GroupPredicate):
+class EntropyDiversity(CountsPredicate):
     """Entropy l-diversity: the entropy of a group's values is at least log l.
 
     Parameters
@@ -168,34 +122,16 @@ class EntropyDiversity(GroupPredicate):
     l : float
         At least 1; it may be fractional. It is a number of equally likely values.
 
-    Raises
-    ------
-    ValueError
-        If l is out of range.
-
     Notes
     -----
     Monotone: entropy is concave, and the shares of a union are a mean of its parts' shares. Exact. Cost of a level: O(m) for
     each group.
-
-    References
-    ----------
-    A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
     """
 
     l: float  # noqa: E741
 
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
-        if not is_number(self.l, 1, MAX_FLOAT):
-            raise ValueError(f"EntropyDiversity: l is {self.l!r}; it is a number of values, 1 or more.")
-
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.l)
+        check_range("EntropyDiversity", "l", self.l, 1, MAX_FLOAT, "of values")
 
     @property
     @override
@@ -205,12 +141,11 @@ class EntropyDiversity(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Exponential of the entropy: the number of equally likely values with that entropy."""
-        check_summary(self, summary)
         return np.asarray(np.exp2(entropy(summary.counts / np.maximum(summary.size, 1)[:, None])))
 
 
 @dataclass(frozen=True)
-class RecursiveDiversity(GroupPredicate):
+class RecursiveDiversity(CountsPredicate):
     """Recursive (c, l)-diversity: ``r_1 < c (r_l + ... + r_m)``, where r are the counts in decreasing order.
 
     Parameters
@@ -220,27 +155,16 @@ class RecursiveDiversity(GroupPredicate):
     l : int
         At least 1. With fewer than l distinct values the right side is 0 and the group fails.
 
-    Raises
-    ------
-    ValueError
-        If a setting is out of range.
-
     Notes
     -----
     Monotone (section 4 of the paper): the largest count of a union is at most the sum of its parts' largest counts, and the
     tail is at least the sum of their tails. Exact. Cost of a level: O(m log m) for each group.
-
-    References
-    ----------
-    A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
     """
 
     c: float
     l: int  # noqa: E741
 
     sense: ClassVar[Sense] = "below"
-    reads_prior: ClassVar[bool] = False
-    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_whole("RecursiveDiversity", "l", self.l, "values")
@@ -249,17 +173,11 @@ class RecursiveDiversity(GroupPredicate):
 
     @property
     @override
-    def bound(self) -> float:
-        return float(self.c)
-
-    @property
-    @override
     def smallest(self) -> int:
         return int(self.l)
 
     def level(self, summary: Summary) -> FloatArray:
         """Largest c that each group fails, ``r_1 / (r_l + ... + r_m)``; infinite if that sum is 0."""
-        check_summary(self, summary)
         ranked = -np.sort(-summary.counts, axis=1)
         tail = ranked[:, int(self.l) - 1 :].sum(axis=1)
         return np.asarray(np.divide(ranked[:, 0], tail, out=np.full(len(tail), np.inf), where=tail > 0))

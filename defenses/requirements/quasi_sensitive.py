@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, override
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from foreknow.defenses.requirements.summary import GroupMembers, Summary
 from foreknow.models import Linking, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.quasi_sensitive.links import READINGS, Reading, Words, add_record
-from foreknow.models.settings import MAX_FLOAT, check_flag, check_kind, check_whole, is_number
+from foreknow.models.settings import check_choice, check_kind, check_positive, check_range, is_whole
+
+LINKING = "holds the external knowledge on items and names their column: give a Linking(knowledge, 'symptoms')"
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,6 @@ class QSDiversity(Requirement):
     as_printed : bool
         If True, the paper's formula ``p_1 <= c (p_1 + p_(l+1) + ...)``, which every group satisfies if c is at least 1, its
         default.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range. When bound, if the view lacks the column of items.
-    TypeError
-        If ``linking`` is not a Linking, or ``as_printed`` not a bool.
 
     Notes
     -----
@@ -89,24 +84,14 @@ class QSDiversity(Requirement):
     is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_whole("QSDiversity", "l", self.l, "labels")
-        if self.l > UNBOUNDED_L:
-            raise ValueError(
-                f"QSDiversity: l is {self.l}; it must be at most {UNBOUNDED_L}, more labels than there are."
-            )
-        if not is_number(self.c, 0, MAX_FLOAT) or self.c == 0:
-            raise ValueError(f"QSDiversity: c is {self.c!r}; it must be above 0, and finite.")
-        check_linking("QSDiversity", self.linking)
-        check_flag("QSDiversity", "as_printed", self.as_printed)
+        if not is_whole(self.l) or self.l > UNBOUNDED_L:
+            raise ValueError(f"QSDiversity: l is {self.l!r}; it is a number of labels, from 1 to {UNBOUNDED_L}.")
+        check_positive("QSDiversity", "c", self.c, "a ratio of beliefs")
+        check_kind("QSDiversity", "linking", self.linking, Linking, LINKING)
 
     def __repr__(self) -> str:
         printed = ", as_printed=True" if self.as_printed else ""
         return f"QSDiversity(c={self.c}, l={self.l}, linking=Linking(items={self.linking.items!r}){printed})"
-
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.c)
 
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:  # noqa: ARG002 - the items alone decide
         """Link the view's records to labels."""
@@ -117,12 +102,6 @@ class QSDiversity(Requirement):
             return diversity_ratios(links.bits, links.weight, prevalence, members.records, members.starts, l, printed)
 
         return MemberPredicate(self, ratios)
-
-
-def check_linking(owner: str, linking: object) -> None:
-    """Raise TypeError unless an argument is a Linking of items to labels."""
-    takes = "holds the external knowledge on items and names their column: give a Linking(knowledge, 'symptoms')"
-    check_kind(owner, "linking", linking, Linking, takes)
 
 
 @dataclass(frozen=True)
@@ -142,13 +121,6 @@ class QSCloseness(Requirement):
         Reading of alpha (`Links.prior`). "counted": in proportion to the number of records that link to a label, the paper's
         words. "fractional": the mean of the records' probabilities, so that the whole view as one group is at distance 0.
         "uniform": equal for every label. The first two read all items of the view, before any is suppressed.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range. When bound, if the view lacks the column of items.
-    TypeError
-        If ``linking`` is not a Linking.
 
     Notes
     -----
@@ -188,19 +160,12 @@ class QSCloseness(Requirement):
     is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not is_number(self.t, 0):
-            raise ValueError(f"QSCloseness: t is {self.t!r}; it is a distance, 0 or more.")
-        if not (isinstance(self.prior, str) and self.prior in READINGS):
-            raise ValueError(f"QSCloseness: prior is {self.prior!r}; it is one of {', '.join(map(repr, READINGS))}.")
-        check_linking("QSCloseness", self.linking)
+        check_range("QSCloseness", "t", self.t, 0, what="a distance")
+        check_choice("QSCloseness", "prior", self.prior, READINGS)
+        check_kind("QSCloseness", "linking", self.linking, Linking, LINKING)
 
     def __repr__(self) -> str:
         return f"QSCloseness(t={self.t}, linking=Linking(items={self.linking.items!r}), prior={self.prior!r})"
-
-    @property
-    @override
-    def bound(self) -> float:
-        return float(self.t)
 
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:  # noqa: ARG002 - the items alone decide
         """Link the view's records to labels and compute alpha."""
@@ -214,11 +179,10 @@ class QSCloseness(Requirement):
         return MemberPredicate(self, distances)
 
 
+# Largest belief that counts as 0: adding and removing records leaves rounding errors of this size
 NEGLIGIBLE_BELIEF = 1e-12
-"""Largest belief that counts as 0: adding and removing records leaves rounding errors of this size."""
 
-UNBOUNDED_L = 2**62
-"""Stands for an unbounded l: the largest l of a row that is (c, l)-diverse for every l."""
+UNBOUNDED_L = 2**62  # stands for an unbounded l: the largest l of a row that is (c, l)-diverse for every l
 
 
 @compiled

@@ -2,28 +2,21 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Literal, overload, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.summary import GroupMembers, Summary
+from foreknow.defenses.requirements.summary import DrawnPrior, GroupMembers, Summary, entropy
 from foreknow.models import View
 from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.settings import check_kind
 
+# Largest distance by which a level may miss its bound and still satisfy: it absorbs rounding errors
 LEVEL_TOLERANCE = 1e-9
-"""Largest distance by which a level may miss its bound and still satisfy: it absorbs rounding errors."""
 
+# Relation of a level to its bound. "below" is strict and has no tolerance.
 type Sense = Literal["at least", "at most", "below"]
-"""Relation of a level to its bound. "below" is strict and has no tolerance."""
-
-
-def check_summary(requirement: object, summary: Summary) -> None:
-    """Raise TypeError unless a batch of groups is a Summary."""
-    takes = "is a Summary; make one by summarize_groups(records, labels)"
-    check_kind(type(requirement).__name__, "summary", summary, Summary, takes)
 
 
 class Requirement(ABC):
@@ -44,9 +37,9 @@ class Requirement(ABC):
         return "at least"
 
     @property
-    @abstractmethod
     def bound(self) -> float:
-        """Threshold of the level."""
+        """Threshold of the level: the first setting, unless a subclass says otherwise."""
+        return float(getattr(self, fields(self)[0].name))  # type: ignore[arg-type]
 
     @property
     def smallest(self) -> int:
@@ -112,8 +105,7 @@ class GroupPredicate(Requirement):
         """Level of each group: float array, shape ``(b,)``. Cost: O(b m)."""
 
     def __call__(self, summary: Summary) -> BoolArray:
-        """Return whether each group satisfies the requirement: bool array, shape ``(b,)``; TypeError for another argument."""
-        check_summary(self, summary)
+        """Return whether each group satisfies the requirement: bool array, shape ``(b,)``."""
         level = self.level(summary)
         if self.sense == "at least":
             return level >= self.bound - LEVEL_TOLERANCE
@@ -136,6 +128,13 @@ class GroupPredicate(Requirement):
         return super().__or__(other)
 
 
+class CountsPredicate(GroupPredicate):
+    """Requirement on the counts of a group, such that the union of two satisfying groups satisfies."""
+
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
+
+
 def check_requirement(owner: str, requirement: object) -> None:
     """Raise TypeError unless an argument is a requirement."""
     if not isinstance(requirement, Requirement):
@@ -144,22 +143,31 @@ def check_requirement(owner: str, requirement: object) -> None:
         )
 
 
+@dataclass(frozen=True, repr=False)
 class Combination(GroupPredicate):
     """Conjunction or disjunction; its level is the number of parts that hold.
 
     A combination is evaluated once all of its parts are predicates: TypeError otherwise.
+
+    Parameters
+    ----------
+    parts : tuple of Requirement
+        At least one.
     """
 
     parts: tuple[Requirement, ...]
 
+    _sign: ClassVar[str]
+
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        if not isinstance(self.parts, tuple):
-            raise TypeError(f"{owner}: parts is {self.parts!r}; it is a tuple of requirements. Use & or |.")
         if not self.parts:
             raise ValueError("there is no requirement to combine; give at least one.")
         for part in self.parts:
-            check_requirement(owner, part)
+            check_requirement(type(self).__name__, part)
+
+    def __repr__(self) -> str:
+        mixed = [isinstance(part, Combination) and part._sign != self._sign for part in self.parts]
+        return self._sign.join(f"({p!r})" if other else repr(p) for p, other in zip(self.parts, mixed, strict=True))
 
     @property
     def predicates(self) -> tuple[GroupPredicate, ...]:
@@ -183,28 +191,17 @@ class Combination(GroupPredicate):
 
     def bind(self, view: View, prior: FloatArray) -> "GroupPredicate":
         """Bind every part."""
-        return type(self)(tuple(part.bind(view, prior) for part in self.parts))  # type: ignore[call-arg]
+        return type(self)(tuple(part.bind(view, prior) for part in self.parts))
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of parts that hold."""
-        check_summary(self, summary)
         return np.sum([part(summary) for part in self.predicates], axis=0, dtype=np.float64)
 
 
-@dataclass(frozen=True)
 class AllOf(Combination):
-    """Conjunction of requirements.
+    """Conjunction of requirements: a tuple of at least one."""
 
-    Parameters
-    ----------
-    parts : tuple of Requirement
-        At least one.
-    """
-
-    parts: tuple[Requirement, ...]
-
-    def __repr__(self) -> str:
-        return " & ".join(f"({part!r})" if isinstance(part, AnyOf) else repr(part) for part in self.parts)
+    _sign: ClassVar[str] = " & "
 
     @property
     @override
@@ -232,22 +229,13 @@ class AllOf(Combination):
         return holds
 
 
-@dataclass(frozen=True)
 class AnyOf(Combination):
-    """Disjunction of requirements.
+    """Disjunction of requirements: a tuple of at least one.
 
     It is not monotone, even of monotone parts: the groups of a union may satisfy different parts.
-
-    Parameters
-    ----------
-    parts : tuple of Requirement
-        At least one.
     """
 
-    parts: tuple[Requirement, ...]
-
-    def __repr__(self) -> str:
-        return " | ".join(f"({part!r})" if isinstance(part, AllOf) else repr(part) for part in self.parts)
+    _sign: ClassVar[str] = " | "
 
     @property
     @override
@@ -265,22 +253,8 @@ def all_of(*requirements: GroupPredicate) -> GroupPredicate: ...
 @overload
 def all_of(*requirements: Requirement) -> Requirement: ...
 def all_of(*requirements: Requirement) -> Requirement:
-    """Conjunction of requirements; nested conjunctions are flattened.
-
-    Parameters
-    ----------
-    *requirements : Requirement
-        One or more. A single one is returned as it is.
-
-    Raises
-    ------
-    ValueError
-        If there is no requirement.
-    TypeError
-        If an argument is not a requirement.
-    """
-    parts = AllOf(tuple(part for r in requirements for part in (r.parts if isinstance(r, AllOf) else (r,))))
-    return parts.parts[0] if len(parts.parts) == 1 else parts
+    """Conjunction of one or more requirements; nested conjunctions are flattened. A single one is returned as it is."""
+    return _combined(AllOf, requirements)
 
 
 @overload
@@ -288,32 +262,18 @@ def any_of(*requirements: GroupPredicate) -> GroupPredicate: ...
 @overload
 def any_of(*requirements: Requirement) -> Requirement: ...
 def any_of(*requirements: Requirement) -> Requirement:
-    """Disjunction of requirements; nested disjunctions are flattened.
+    """Disjunction of one or more requirements; nested disjunctions are flattened. A single one is returned as it is."""
+    return _combined(AnyOf, requirements)
 
-    Parameters
-    ----------
-    *requirements : Requirement
-        One or more. A single one is returned as it is.
 
-    Raises
-    ------
-    ValueError
-        If there is no requirement.
-    TypeError
-        If an argument is not a requirement.
-    """
-    parts = AnyOf(tuple(part for r in requirements for part in (r.parts if isinstance(r, AnyOf) else (r,))))
-    return parts.parts[0] if len(parts.parts) == 1 else parts
+def _combined(kind: type[Combination], requirements: tuple[Requirement, ...]) -> Requirement:
+    parts = tuple(part for r in requirements for part in (r.parts if isinstance(r, kind) else (r,)))
+    combined = kind(parts)
+    return parts[0] if len(parts) == 1 else combined
 
 
 def check_predicate(owner: str, requirement: object) -> GroupPredicate:
-    """Return a requirement that can be evaluated on summaries.
-
-    Raises
-    ------
-    TypeError
-        If it is not a requirement, or it or one of its parts is not bound to a view.
-    """
+    """Return a requirement that can be evaluated on summaries."""
     check_requirement(owner, requirement)
     for part in requirement.parts if isinstance(requirement, Combination) else ():
         check_predicate(owner, part)
@@ -324,24 +284,16 @@ def check_predicate(owner: str, requirement: object) -> GroupPredicate:
     return requirement
 
 
+# Level of each of b groups, shape `(b,)`, from their summaries and their members
 type Measure = Callable[[Summary, GroupMembers], FloatArray]
-"""Level of each of b groups, shape ``(b,)``, from their summaries and their members."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MemberPredicate(GroupPredicate):
-    """Requirement bound to a view: its level is a function of the groups' members.
+    """Requirement bound to a view: its level is a function of the groups' members."""
 
-    Parameters
-    ----------
-    requirement : Requirement
-        The requirement before it was bound; repr, bound, sense and monotonicity are its own.
-    measure : Measure
-        Level of groups of the view's records.
-    """
-
-    requirement: Requirement
-    measure: Measure
+    requirement: Requirement  # the requirement before it was bound; repr, bound, sense and monotonicity are its own
+    measure: Measure  # level of groups of the view's records
 
     reads_prior: ClassVar[bool] = False
     reads_members: ClassVar[bool] = True
@@ -376,18 +328,41 @@ class MemberPredicate(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Measured level of each group."""
-        check_summary(self, summary)
         return self.measure(summary, members_of(self, summary))
 
 
-def members_of(requirement: Requirement, summary: Summary) -> GroupMembers:
-    """Members of the groups of a batch.
+def bind_draws(requirement: Requirement, view: View, prior: DrawnPrior) -> GroupPredicate:
+    """Bind a requirement on beliefs to each draw of a prior.
 
-    Raises
-    ------
-    ValueError
-        If the summaries hold no members.
+    The level of a group is the mean of its levels under the draws, or the worst of them. The level of mean beliefs is at most the
+    mean level, for levels that are the largest gain of a member. Cost: that of the requirement for each draw.
     """
+    worst = prior.groups == "worst"
+    rows = prior.counted if worst else list(prior.draws)
+    predicates = [requirement.bind(view, np.asarray(draw)) for draw in rows]
+    extreme = np.minimum if requirement.sense == "at least" else np.maximum
+
+    def measure(summary: Summary, members: GroupMembers) -> FloatArray:
+        levels = [
+            predicate.level(_summary_of_draw(summary, members, draw) if predicate.reads_prior else summary)
+            for predicate, draw in zip(predicates, rows, strict=True)
+        ]
+        return np.asarray(extreme.reduce(levels) if worst else np.tensordot(prior.weights, np.stack(levels), axes=1))
+
+    return MemberPredicate(requirement, measure)
+
+
+def _summary_of_draw(summary: Summary, members: GroupMembers, prior: FloatArray) -> Summary:
+    """Summaries of the same groups under the prior of one draw."""
+    rows, starts = prior[members.records], members.starts[:-1]
+    if not len(starts):
+        return summary
+    sums = np.add.reduceat(rows, starts, axis=0)
+    return replace(summary, prior=sums, entropy=np.add.reduceat(entropy(rows), starts))
+
+
+def members_of(requirement: Requirement, summary: Summary) -> GroupMembers:
+    """Members of the groups of a batch."""
     if summary.members is None:
         raise ValueError(
             f"{requirement!r} reads who is in each group, and the summaries hold no members; make them by "
@@ -406,29 +381,20 @@ def shortfall(requirement: GroupPredicate, group: Summary) -> str:
     return ", ".join(f"{p!r} (is {p.level(group)[0]:.4g}, must be {p.sense} {p.bound:g})" for p in failing)
 
 
-def check_size(letter: str, number: int, view: View) -> None:
-    """Raise Infeasible if a view has fewer records than the least group size."""
-    if number > len(view):
-        raise Infeasible(
-            Advice(
-                f"{letter} is {number} and the ",
-                VIEW,
-                f" at {view.time!r} has {len(view)} records; lower {letter}, or publish more at once.",
-            )
-        )
-
-
 def check_smallest(requirement: Requirement, view: View) -> None:
     """Raise Infeasible if a view has fewer records than a group that satisfies a requirement."""
     if requirement.smallest > len(view):
-        raise Infeasible(
-            Advice(
-                f"{requirement!r} needs groups of {requirement.smallest} records, and the ",
-                VIEW,
-                f" at {view.time!r} has {len(view)}; lower the requirement, or publish more at once.",
-            )
+        raise Infeasible.of_view(
+            f"{requirement!r} needs groups of {requirement.smallest} records, and the ",
+            view.time,
+            f" has {len(view)}; lower the requirement, or publish more at once.",
         )
 
 
 class Infeasible(ValueError):  # noqa: N818 - the name says what is wrong
     """No publication of the view satisfies the settings of the defense."""
+
+    @classmethod
+    def of_view(cls, before: str, time: object, after: str) -> "Infeasible":
+        """Error on the view of a time, in words around it."""
+        return cls(Advice(before, VIEW, f" at {time!r}", after))

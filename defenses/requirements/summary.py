@@ -1,8 +1,8 @@
 """Additive summaries of groups, their members, and the draws of an uncertain prior, which requirements are evaluated on."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,15 +11,8 @@ from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import probability_rows
-from foreknow.models.settings import check_flag, check_kind, is_whole, shown
 
-if TYPE_CHECKING:
-    from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement
-    from foreknow.models import View
-
-
-LOG_FLOOR = 1e-300
-"""Smallest argument of a logarithm; it replaces 0, so that 0 log 0 is 0."""
+LOG_FLOOR = 1e-300  # smallest argument of a logarithm; it replaces 0, so that 0 log 0 is 0
 
 
 @equal_by_fields
@@ -33,21 +26,12 @@ class TableCounts:
         The sensitive domain, of m values.
     counts : int array, shape (m,)
         Number of records of the table with each value.
-
-    Raises
-    ------
-    TypeError
-        If counts are not an array.
-    ValueError
-        If there is not one count for each value.
     """
 
     values: tuple[Hashable, ...]
     counts: IntArray
 
     def __post_init__(self) -> None:
-        check_kind("TableCounts", "values", self.values, tuple, "is the sensitive domain, as schema.values")
-        check_kind("TableCounts", "counts", self.counts, np.ndarray, "is an int array, one count for each value")
         if self.counts.shape != (len(self.values),):
             raise ValueError(
                 f"TableCounts: counts has shape {self.counts.shape}, and there are {len(self.values)} values; give one count "
@@ -56,18 +40,10 @@ class TableCounts:
 
 
 class GroupMembers(NamedTuple):
-    """Records of each group of a batch of b groups.
+    """Records of each group of a batch of b groups."""
 
-    Attributes
-    ----------
-    records : int array
-        Rows of the view, group by group.
-    starts : int array, shape (b + 1,)
-        Position in ``records`` of each group's first record, and last the number of records.
-    """
-
-    records: IntArray
-    starts: IntArray
+    records: IntArray  # rows of the view, group by group
+    starts: IntArray  # (b + 1,): position in `records` of each group's first record, and last the number of records
 
     def select(self, which: "IntArray | BoolArray | slice") -> "GroupMembers":
         """Members of the selected groups."""
@@ -77,10 +53,6 @@ class GroupMembers(NamedTuple):
     def joined(self, other: "GroupMembers") -> "GroupMembers":
         """Members of the unions of two batches, pair by pair; one batch may have length 1."""
         return GroupMembers(*_joined(self.records, self.starts, other.records, other.starts))
-
-    def merged(self, firsts: IntArray) -> "GroupMembers":
-        """Members of the unions of runs of groups; ``firsts`` are the first groups of the runs, in order, from group 0."""
-        return GroupMembers(self.records, np.append(self.starts[firsts], self.starts[-1]))
 
     @property
     def group(self) -> IntArray:
@@ -109,11 +81,6 @@ class Summary:
         The table that the groups are part of.
     members : GroupMembers, optional
         Records of each group, for requirements that read them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an array has the wrong type or shape. Values are not checked.
     """
 
     size: IntArray
@@ -124,60 +91,41 @@ class Summary:
     members: GroupMembers | None = None
 
     def __post_init__(self) -> None:
-        check_kind(
-            "Summary", "table", self.table, TableCounts, "is a TableCounts, of the table that the groups are part of"
-        )
-        for name in ("size", "counts", "prior", "entropy"):
-            array = getattr(self, name)
-            check_kind(
-                "Summary", name, array, np.ndarray, "is an array; make summaries by summarize_records(view, prior)"
+        shape = (len(self.size), len(self.table.values))
+        shapes = [np.shape(array) for array in (self.counts, self.prior, self.entropy)]
+        if shapes != [shape, shape, shape[:1]]:
+            raise ValueError(
+                f"Summary: counts, prior and entropy have shapes {shapes}, for {shape} groups and values; make summaries by "
+                "summarize_records(view, prior)."
             )
-            shape = (len(self.size), len(self.table.values))[: 2 if name in ("counts", "prior") else 1]
-            if array.shape != shape:
-                raise ValueError(
-                    f"Summary: {name} has shape {array.shape} and must have {shape}, of groups and values; make summaries by "
-                    "summarize_records(view, prior)."
-                )
+
+    @property
+    def _sums(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """What adds when groups merge."""
+        return self.size, self.counts, self.prior, self.entropy
 
     def __add__(self, other: "Summary") -> "Summary":
         """Summaries of the unions of two batches, pair by pair; one batch may have length 1."""
         members = None if self.members is None or other.members is None else self.members.joined(other.members)
-        return Summary(
-            self.size + other.size,
-            self.counts + other.counts,
-            self.prior + other.prior,
-            self.entropy + other.entropy,
-            self.table,
-            members,
-        )
+        return Summary(*map(np.add, self._sums, other._sums), self.table, members)  # type: ignore[call-arg, arg-type]
 
     def __getitem__(self, which: "NDArray[Any] | slice | int") -> "Summary":
         if isinstance(which, int | np.integer):
             row = range(len(self))[which]  # IndexError past the end, which ends an iteration
             which = slice(row, row + 1)
         members = None if self.members is None else self.members.select(which)
-        return Summary(
-            self.size[which], self.counts[which], self.prior[which], self.entropy[which], self.table, members
-        )
+        return Summary(*(array[which] for array in self._sums), self.table, members)  # type: ignore[call-arg, arg-type]
 
     def replaced(self, which: int, by: "Summary") -> "Summary":
         """The batch with one group replaced by another, which is a batch of length 1."""
-        check_kind("Summary.replaced", "by", by, Summary, "is a Summary of one group, as summary[0]")
-        if not is_whole(which, 0) or which >= len(self):
-            raise ValueError(
-                f"Summary.replaced: which is {shown(which)}; it is the position of a group, 0 to {len(self) - 1}."
-            )
         order = np.arange(len(self))
         order[which] = len(self)
-        both = Summary(
-            np.concatenate([self.size, by.size]),
-            np.concatenate([self.counts, by.counts]),
-            np.concatenate([self.prior, by.prior]),
-            np.concatenate([self.entropy, by.entropy]),
-            self.table,
-            None if self.members is None or by.members is None else _appended(self.members, by.members),
-        )
-        return both[order]
+        members = None
+        if self.members is not None and by.members is not None:
+            starts = np.concatenate([self.members.starts, self.members.starts[-1] + by.members.starts[1:]])
+            members = GroupMembers(np.concatenate([self.members.records, by.members.records]), starts)
+        both = map(np.concatenate, zip(self._sums, by._sums, strict=True))
+        return Summary(*both, self.table, members)[order]  # type: ignore[call-arg, arg-type]
 
     def __len__(self) -> int:
         return len(self.size)
@@ -195,39 +143,18 @@ def prior_of(view: View, prior: ArrayLike) -> FloatArray:
     view : View
     prior : float array, shape (n, m)
         Or a sequence of rows. Rows are probabilities.
-
-    Raises
-    ------
-    ValueError
-        If it has not one row per record and one column per value, or a row is not a distribution.
-    TypeError
-        If ``view`` is not a View, or the prior has entries that are not numbers.
     """
-    check_kind("prior_of", "view", view, View, "is a View; make one by View(frame, schema)")
     if isinstance(prior, DrawnPrior):
         draws = np.stack([prior_of(view, draw) for draw in prior.draws])
         return DrawnPrior.of(draws, prior.weights, prior.first_weights, prior.groups)
-    try:
-        rows = np.asarray(prior, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as wrong:
-        raise TypeError(
-            f"the prior of the view at {view.time!r} is a {type(prior).__name__}; it must be an array of numbers, one row per "
-            "record and one column per sensitive value. A prior object gives it: prior(view.people)."
-        ) from wrong
+    rows = np.asarray(prior, dtype=np.float64)
     shape = (len(view), len(view.schema.values))
     if rows.shape != shape:
         raise ValueError(
             f"the prior has shape {rows.shape}; the view at {view.time!r} needs {shape}, one row per record and one column "
-            "per sensitive value."
+            "per sensitive value. A prior object gives it: prior(view.people)."
         )
     return probability_rows(rows, "the prior of the record in row")
-
-
-def _appended(members: GroupMembers, more: GroupMembers) -> GroupMembers:
-    return GroupMembers(
-        np.concatenate([members.records, more.records]),
-        np.concatenate([members.starts, members.starts[-1] + more.starts[1:]]),
-    )
 
 
 def summarize_records(view: View, prior: ArrayLike, members: bool = False) -> Summary:
@@ -241,12 +168,7 @@ def summarize_records(view: View, prior: ArrayLike, members: bool = False) -> Su
     members : bool
         If True, the summaries hold the groups' members, as a requirement's ``reads_members`` asks.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As `prior_of`; if ``members`` is neither True nor False.
     """
-    check_flag("summarize_records", "members", members)
     prior, values = np.asarray(prior_of(view, prior)), view.schema.values
     table = TableCounts(values, view.table_counts)
     one_hot = np.zeros((len(view), len(values)), dtype=np.int64)
@@ -266,15 +188,11 @@ def summarize_groups(records: Summary, labels: IntArray, table: TableCounts | No
         Group of each record.
     table : TableCounts, optional
         The table that the groups are part of. By default, that of ``records``.
-
-    Raises
-    ------
-    TypeError
-        If ``records`` is not a Summary, or labels are not an int array.
-    ValueError
-        If there is not one label for each record, or a group has no record.
     """
-    _check_labels(records, labels)
+    if np.shape(labels) != (len(records),):
+        raise ValueError(
+            f"summarize_groups: labels has shape {np.shape(labels)}, and there are {len(records)} records; give one for each."
+        )
     groups = int(labels.max(initial=-1)) + 1
     order = np.argsort(labels, kind="stable")[np.count_nonzero(labels < 0) :]
     if not len(order):
@@ -282,29 +200,12 @@ def summarize_groups(records: Summary, labels: IntArray, table: TableCounts | No
     starts = np.searchsorted(labels[order], np.arange(groups))
     if len(empty := np.flatnonzero(np.diff(starts) == 0)):
         raise ValueError(f"summarize_groups: group {empty[0]} has no record; number the groups from 0 without gaps.")
-    return Summary(
-        np.add.reduceat(records.size[order], starts),
-        np.add.reduceat(records.counts[order], starts, axis=0),
-        np.add.reduceat(records.prior[order], starts, axis=0),
-        np.add.reduceat(records.entropy[order], starts),
-        table or records.table,
-        None if records.members is None else records.members.select(order).merged(starts),
-    )
-
-
-def _check_labels(records: object, labels: object) -> None:
-    check_kind(
-        "summarize_groups", "records", records, Summary, "is a Summary; make one by summarize_records(view, prior)"
-    )
-    check_kind("summarize_groups", "labels", labels, np.ndarray, "is an int array, one group for each record")
-    assert isinstance(records, Summary)
-    assert isinstance(labels, np.ndarray)
-    if not np.issubdtype(labels.dtype, np.integer):
-        raise TypeError(f"summarize_groups: labels has dtype {labels.dtype}; it is an int array, -1 for no group.")
-    if labels.shape != (len(records),):
-        raise ValueError(
-            f"summarize_groups: labels has shape {labels.shape}, and there are {len(records)} records; give one label for each."
-        )
+    members = None
+    if records.members is not None:
+        chosen = records.members.select(order)
+        members = GroupMembers(chosen.records, np.append(chosen.starts[starts], chosen.starts[-1]))
+    sums = (np.add.reduceat(array[order], starts, axis=0) for array in records._sums)
+    return Summary(*sums, table or records.table, members)  # type: ignore[call-arg, arg-type]
 
 
 def entropy(distributions: FloatArray) -> FloatArray:
@@ -397,35 +298,3 @@ class DrawnPrior(np.ndarray[tuple[int, int], np.dtype[np.float64]]):
         The weights given the releases choose one of several wrong laws, and would leave the others out.
         """
         return [draw for draw, weight in zip(self.draws, self.first_weights, strict=True) if weight > 0]
-
-
-def bind_draws(requirement: "Requirement", view: "View", prior: DrawnPrior) -> "GroupPredicate":
-    """Bind a requirement on beliefs to each draw of a prior.
-
-    The level of a group is the mean of its levels under the draws, or the worst of them. The level of mean beliefs is at most the
-    mean level, for levels that are the largest gain of a member. Cost: that of the requirement for each draw.
-    """
-    from foreknow.defenses.requirements.requirement import MemberPredicate  # a predicate is a requirement
-
-    worst = prior.groups == "worst"
-    rows = prior.counted if worst else list(prior.draws)
-    predicates = [requirement.bind(view, np.asarray(draw)) for draw in rows]
-    extreme = np.minimum if requirement.sense == "at least" else np.maximum
-
-    def measure(summary: "Summary", members: GroupMembers) -> FloatArray:
-        levels = [
-            predicate.level(_summary_of_draw(summary, members, draw) if predicate.reads_prior else summary)
-            for predicate, draw in zip(predicates, rows, strict=True)
-        ]
-        return np.asarray(extreme.reduce(levels) if worst else np.tensordot(prior.weights, np.stack(levels), axes=1))
-
-    return MemberPredicate(requirement, measure)
-
-
-def _summary_of_draw(summary: "Summary", members: GroupMembers, prior: FloatArray) -> "Summary":
-    """Summaries of the same groups under the prior of one draw."""
-    rows, starts = prior[members.records], members.starts[:-1]
-    if not len(starts):
-        return summary
-    sums = np.add.reduceat(rows, starts, axis=0)
-    return replace(summary, prior=sums, entropy=np.add.reduceat(entropy(rows), starts))

@@ -19,41 +19,27 @@ from foreknow.defenses.suppression.label_workspace import (
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 
 type SearchOrder = Literal["adaptive", "plain"]
-SEARCH_ORDERS: tuple[SearchOrder, ...] = ("adaptive", "plain")
-"""Orders in which the children of a node can be visited."""
+SEARCH_ORDERS: tuple[SearchOrder, ...] = ("adaptive", "plain")  # orders in which the children of a node can be visited
 
+# A function that yields the groups it is given while they are searched, as `rich.progress.track`
 type Progress = Callable[[list[int]], Iterable[int]]
-"""A function that yields the groups it is given while they are searched, as ``rich.progress.track``."""
 
+# Largest number of removals examined in one call of compiled code, which needs room for as many children
 NODES_PER_CALL = 10_000
-"""Largest number of removals examined in one call of compiled code, which needs room for as many children."""
 
-NODES_PER_CLOCK_READING = 100
-"""Largest number of removals of a group examined between two readings of the clock."""
+NODES_PER_CLOCK_READING = 100  # largest number of removals of a group examined between two readings of the clock
 
 
 class PathWorkspace(NamedTuple):
-    """Mutable work arrays of the path from the root to the present node, and the best solution, for a group of s cells.
+    """Mutable work arrays of the path from the root to the present node, and the best solution, for a group of s cells."""
 
-    Attributes
-    ----------
-    cell : int array, shape (s + 1,)
-        Cell that was removed to reach each depth; unused at depth 0.
-    next_child : int array, shape (s + 1,)
-        Next child to visit at each depth: a cell in the plain search, its position in ``children`` in the adaptive search.
-    children_end : int array, shape (s + 1,)
-        End of the children of each depth in ``children``; unused by the plain search.
-    shortfall : float array, shape (s + 1,)
-        Shortfall at each depth.
-    best : bool array, shape (s,)
-        Cells of the cheapest solution so far.
-    """
-
-    cell: IntArray
+    cell: IntArray  # (s + 1,): cell that was removed to reach each depth; unused at depth 0
+    # (s + 1,): next child to visit at each depth: a cell in the plain search, its position in `children` in the
+    # adaptive search
     next_child: IntArray
-    children_end: IntArray
-    shortfall: FloatArray
-    best: BoolArray
+    children_end: IntArray  # (s + 1,): end of the children of each depth in `children`; unused by the plain search
+    shortfall: FloatArray  # (s + 1,): shortfall at each depth
+    best: BoolArray  # (s,): cells of the cheapest solution so far
 
 
 @dataclass(eq=False)
@@ -62,42 +48,22 @@ class RunningSearch:
 
     No node is visited below which no removal can cost less than the best solution so far. The tree is described in
     `item_descent`.
-
-    Attributes
-    ----------
-    work : LabelWorkspace
-        The group, at the present node.
-    bounds : LabelBounds
-        The requirements.
-    path : PathWorkspace
-    order : {"adaptive", "plain"}
-    children : int array
-        Children at all depths of the path, in the order of their visits; unused by the plain search.
-    expanded : bool
-        True if the adaptive search has examined the root's children.
-    depth : int
-        Number of cells removed at the present node; -1 once the tree has been searched.
-    lowest : float
-        Cost of the best solution, in units of ``1 / w``; infinite without one.
-    records_tried : int
-        Number of records that the search has begun with (adaptive search, after its first solution).
-    record_work : LabelWorkspace, optional
-        Separate workspace of the group while the search begins with the next record.
-    examined : int
-        Number of removals examined; some may have been examined twice.
     """
 
-    work: LabelWorkspace
-    bounds: LabelBounds
+    work: LabelWorkspace  # the group, at the present node
+    bounds: LabelBounds  # the requirements
     path: PathWorkspace
-    order: SearchOrder
+    order: SearchOrder  # {"adaptive", "plain"}
+    # Children at all depths of the path, in the order of their visits; unused by the plain search
     children: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    expanded: bool = False
-    depth: int = 0
-    lowest: float = np.inf
+    expanded: bool = False  # True if the adaptive search has examined the root's children
+    depth: int = 0  # number of cells removed at the present node; -1 once the tree has been searched
+    lowest: float = np.inf  # cost of the best solution, in units of `1 / w`; infinite without one
+    # Number of records that the search has begun with (adaptive search, after its first solution)
     records_tried: int = 0
+    # Separate workspace of the group while the search begins with the next record
     record_work: LabelWorkspace | None = None
-    examined: int = 0
+    examined: int = 0  # number of removals examined; some may have been examined twice
 
     @property
     def finished(self) -> bool:
@@ -120,36 +86,25 @@ class RunningSearch:
 
     def _step(self, nodes: int, first: bool) -> None:
         """One call of compiled code."""
+        group = (self.work, self.bounds, self.path)
         if self.order == "plain":
-            self.depth, self.lowest, more = plain_descent(
-                self.work, self.bounds, self.path, self.depth, self.lowest, nodes, first
-            )
+            self.depth, self.lowest, more = plain_descent(*group, self.depth, self.lowest, nodes, first)
         elif self.lowest < np.inf and self.records_tried < len(self.work.left):
-            more = self._strip_next_record()
-        elif not self.expanded:
-            more = self._expand_root(nodes)
+            # Remove one item more of the record that the search begins with.
+            work = fresh_workspace(self.work) if self.record_work is None else self.record_work
+            self.lowest, more, done = strip_record(work, self.bounds, self.path, self.records_tried, self.lowest)
+            self.records_tried += done
+            self.record_work = None if done else work
         else:
             self._reserve(nodes)
-            self.depth, self.lowest, more = adaptive_descent(
-                self.work, self.bounds, self.path, self.children, self.depth, self.lowest, nodes, first
-            )
+            if self.expanded:
+                self.depth, self.lowest, more = adaptive_descent(
+                    *group, self.children, self.depth, self.lowest, nodes, first
+                )
+            else:
+                cells, self.expanded = np.arange(len(self.work.owner)), True
+                self.lowest, more = expand_node(*group, self.children, 0, cells, self.lowest)
         self.examined += more
-
-    def _expand_root(self, nodes: int) -> int:
-        """Examine the children of the root; return their number."""
-        self._reserve(nodes)
-        cells = np.arange(len(self.work.owner))
-        self.lowest, more = expand_node(self.work, self.bounds, self.path, self.children, 0, cells, self.lowest)
-        self.expanded = True
-        return more
-
-    def _strip_next_record(self) -> int:
-        """Remove one item more of the record that the search begins with; return the number of removals examined."""
-        work = fresh_workspace(self.work) if self.record_work is None else self.record_work
-        self.lowest, more, done = strip_record(work, self.bounds, self.path, self.records_tried, self.lowest)
-        self.records_tried += done
-        self.record_work = None if done else work
-        return more
 
     def _reserve(self, nodes: int) -> None:
         """Make room for the children that ``nodes`` more removals can append."""
@@ -178,19 +133,12 @@ def compile_search(search: RunningSearch) -> None:
 
 @dataclass(eq=False)
 class TimedSearch:
-    """Mutable search of one group, with the time it has taken.
-
-    Attributes
-    ----------
-    search : RunningSearch
-    seconds : float
-        Time spent on the search.
-    first_cost, first_seconds : float
-        Cost of its first solution, in units of ``1 / w``, and the time after which it was found; NaN without one.
-    """
+    """Mutable search of one group, with the time it has taken."""
 
     search: RunningSearch
-    seconds: float = 0.0
+    seconds: float = 0.0  # time spent on the search
+    # first_cost, first_seconds: cost of its first solution, in units of `1 / w`, and the time after which it was found;
+    # NaN without one
     first_cost: float = np.nan
     first_seconds: float = np.nan
 
@@ -210,51 +158,29 @@ class TimedSearch:
 
 
 def share_time(
-    searches: Mapping[int, TimedSearch], until: float, nodes: float, first: bool, progress: Progress
+    searches: Mapping[int, TimedSearch],
+    until: float,  # end of the time, on the clock of `time.perf_counter`
+    nodes: float,  # number of removals to examine in each group
+    first: bool,  # stop at the first solution of a group
+    progress: Progress,  # called once for each round
 ) -> None:
     """Advance the searches of several groups, in place, within a time limit.
 
     Each group gets an equal part of the time left. Time that it does not use goes to the groups after it, and then to a further
     round.
-
-    Parameters
-    ----------
-    searches : mapping of group to TimedSearch
-    until : float
-        End of the time, on the clock of ``time.perf_counter``.
-    nodes : float
-        Number of removals to examine in each group.
-    first : bool
-        Stop at the first solution of a group.
-    progress : Progress
-        Called once for each round.
-
-    Raises
-    ------
-    ValueError
-        If ``progress`` yields something else than the groups it was given, or none of them.
     """
     while time.perf_counter() < until and (
         open_ := [g for g, one in searches.items() if not one.is_done(nodes, first)]
     ):
-        place = -1
-        for place, group in enumerate(progress(open_)):
-            if place >= len(open_) or group != open_[place]:
-                raise ValueError(
-                    f"progress yields {group!r} for the groups {open_}; it yields each group it is given, in order, as iter does."
-                )
+        for place, (group, _) in enumerate(zip(open_, progress(open_), strict=True)):
             now = time.perf_counter()
             end = now + (until - now) / (len(open_) - place)
             while time.perf_counter() < end and not searches[group].is_done(nodes, first):
                 searches[group].advance(nodes)
-        if place < 0:
-            raise ValueError(
-                f"progress yields nothing for the groups {open_}; it yields each group it is given, as iter does."
-            )
 
 
+# Smallest difference of two costs that is not rounding: sums of the same terms in another order differ by less
 COST_TOLERANCE = 1e-12
-"""Smallest difference of two costs that is not rounding: sums of the same terms in another order differ by less."""
 
 
 def path_workspace(cells: int, at_root: float) -> PathWorkspace:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import overload
 
@@ -27,7 +27,6 @@ from foreknow.defenses.suppression.label_workspace import (
     GroupItems,
     LabelBounds,
     LabelRequirement,
-    LabelWorkspace,
     fresh_workspace,
     label_bounds,
     set_removed,
@@ -36,8 +35,7 @@ from foreknow.defenses.suppression.label_workspace import (
 from foreknow.models import Adversary, ItemRelease, Items, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import MAX_FLOAT, as_generator, check_choice, check_kind, is_number, is_whole
-from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.settings import check_choice, check_range, is_whole
 
 
 @equal_by_fields
@@ -59,27 +57,10 @@ class SuppressedItems:
         - ``nodes``, the number of removals examined; ``seconds``, the time of the search;
         - ``first_cost`` and ``first_seconds``: T of the first solution, and the time after which it was found. NaN where no search
           was needed, or no solution was found in time and every item is removed.
-
-    Raises
-    ------
-    TypeError
-        If ``release`` is not an `ItemRelease`, or ``groups`` not a DataFrame.
-    ValueError
-        If a column is missing.
     """
 
     release: ItemRelease
     groups: pd.DataFrame
-
-    def __post_init__(self) -> None:
-        check_kind(
-            "SuppressedItems",
-            "release",
-            self.release,
-            ItemRelease,
-            "is an ItemRelease, as ItemSuppression(...) makes it",
-        )
-        check_columns(self.groups, COLUMNS)
 
     def __repr__(self) -> str:
         failing = int((~self.groups["satisfied"]).sum())
@@ -111,10 +92,8 @@ class ItemSuppression:
 
     Raises
     ------
-    TypeError
-        If the requirement has a part that is not about labels; when called, if the argument is not a `Release`.
     ValueError
-        If a setting is out of its range, or parts of the requirement have different linkings.
+        When called, if the argument is not a `Release`.
     Infeasible
         When called, if a group satisfies after none of the removals examined, nor after the removal of all items.
 
@@ -162,10 +141,7 @@ class ItemSuppression:
 
     def __post_init__(self) -> None:
         _label_requirements(self.requirement)
-        if not (is_number(self.seconds, 0, MAX_FLOAT) or (is_number(self.seconds, 0) and self.seconds == math.inf)):
-            raise ValueError(
-                f"ItemSuppression: seconds is {self.seconds!r}; it is a time limit of at least 0, and may be math.inf."
-            )
+        check_range("ItemSuppression", "seconds", self.seconds, 0, what="a time limit, which may be math.inf")
         if self.nodes is not None and not is_whole(self.nodes, 0):
             raise ValueError(f"ItemSuppression: nodes is {self.nodes!r}; it is a whole number of at least 0, or None.")
         check_choice("ItemSuppression", "search", self.search, SEARCH_ORDERS)
@@ -181,14 +157,6 @@ class ItemSuppression:
             Yields the failing groups it is given, once for the first solutions and then for each round of improvements; as
             ``rich.progress.track``.
         """
-        if not isinstance(release, Release):
-            raise TypeError(
-                f"ItemSuppression takes a Release, and got {type(release).__name__}; make one with publish, or use publish_items."
-            )
-        if not callable(progress):
-            raise TypeError(
-                f"ItemSuppression: progress is {progress!r}; it is a function of a list that yields its elements, as iter."
-            )
         parts = _label_requirements(self.requirement)
         linking = parts[0].linking
         group_items = GroupItems.from_release(release, linking)
@@ -214,15 +182,7 @@ class ItemSuppression:
 
 
 def _label_requirements(requirement: Requirement) -> tuple[LabelRequirement, ...]:
-    """Parts of a requirement on labels.
-
-    Raises
-    ------
-    TypeError
-        If the requirement, or a part of it, is not about labels.
-    ValueError
-        If its parts have different linkings.
-    """
+    """Parts of a requirement on labels."""
     parts = requirement.parts if isinstance(requirement, AllOf) else (requirement,)
     known = tuple(part for part in parts if isinstance(part, QSDiversity | QSCloseness))
     if not known or len(known) < len(parts):
@@ -242,11 +202,6 @@ def _removed_cells(search: RunningSearch, where: str, parts: tuple[LabelRequirem
     """Cells to remove: the best solution, shape ``(s,)``; all cells if there is none and the removal of all satisfies.
 
     ``where`` names the group in messages; ``parts`` are the requirements of the search.
-
-    Raises
-    ------
-    Infeasible
-        If there is no solution, and the removal of all cells does not satisfy.
     """
     if search.best is not None:
         return search.best
@@ -261,25 +216,22 @@ def _removed_cells(search: RunningSearch, where: str, parts: tuple[LabelRequirem
         else f"neither does the removal of all its items help, nor any of the {search.examined} removals examined. Allow more "
         "seconds or nodes, relax the requirement, or make larger groups."
     )
-    failed = _failed_parts(fresh_workspace(search.work), search.bounds, parts)
+    whole, priors = fresh_workspace(search.work), iter(search.bounds.prior)
+    levels = [
+        diversity_ratio(whole.belief, int(part.l), part.as_printed)
+        if isinstance(part, QSDiversity)
+        else label_distance(whole.belief, next(priors))
+        for part in parts
+    ]
+    failed = ", ".join(
+        f"{part!r} (is {level:.4g}, must be {part.sense} {part.bound:g})"
+        for part, level in zip(parts, levels, strict=True)
+        if not level <= part.bound + LEVEL_TOLERANCE
+    )
     raise Infeasible(f"ItemSuppression: {where} does not satisfy {failed}, and {tried}")
 
 
-def _failed_parts(work: LabelWorkspace, bounds: LabelBounds, parts: tuple[LabelRequirement, ...]) -> str:
-    """The requirements that a group fails, in words, each with its level and its bound."""
-    priors = iter(bounds.prior)
-    levels = [(part, _level(part, work, priors)) for part in parts]
-    failed = [(part, level) for part, level in levels if not level <= part.bound + LEVEL_TOLERANCE]
-    return ", ".join(f"{part!r} (is {level:.4g}, must be {part.sense} {part.bound:g})" for part, level in failed)
-
-
-def _level(part: LabelRequirement, work: LabelWorkspace, priors: Iterator[FloatArray]) -> float:
-    """Level of a group in one requirement; ``priors`` yields the priors of the closenesses in order."""
-    if isinstance(part, QSDiversity):
-        return float(diversity_ratio(work.belief, int(part.l), part.as_printed))
-    return float(label_distance(work.belief, next(priors)))
-
-
+# Columns of `SuppressedItems.groups`
 COLUMNS = (
     "group",
     "members",
@@ -293,7 +245,6 @@ COLUMNS = (
     "first_cost",
     "first_seconds",
 )
-"""Columns of `SuppressedItems.groups`."""
 
 
 def group_report(group_items: GroupItems, published: Items, searches: Mapping[int, TimedSearch]) -> pd.DataFrame:
@@ -327,19 +278,14 @@ def removal_cost(before: ArrayLike, after: ArrayLike) -> float:
     ``1 / w + ... + 1 / (u + 1)``, whichever items are removed. T is the sum over the records, divided by the same sum for u = 0;
     it is 0 where there is no item.
 
+    Return a float: from 0 to 1. Cost: O(k + w).
+
+    P. Shi, L. Xiong, B. Fung, CIKM 2010, Equation 1.
+
     Parameters
     ----------
     before, after : int array, shape (k,)
         Number of items of each record before and after. Not checked: ``after <= before``.
-
-    Returns
-    -------
-    float
-        From 0 to 1. Cost: O(k + w).
-
-    Notes
-    -----
-    P. Shi, L. Xiong, B. Fung, CIKM 2010, Equation 1.
 
     Examples
     --------
@@ -417,8 +363,6 @@ def publish_items(
 
     Raises
     ------
-    TypeError
-        If an argument is of the wrong kind.
     ValueError, Infeasible
         As `publish` and `ItemSuppression` raise them. Then nothing is published.
 
@@ -427,24 +371,6 @@ def publish_items(
     P. Shi, L. Xiong, B. Fung, CIKM 2010, section 2.2. With one record per group (k = 1) phase 2 does all the work. Each view is
     protected on its own. Not checked: the items of one respondent that several releases show together.
     """
-    check_kind(
-        "publish_items",
-        "suppression",
-        suppression,
-        ItemSuppression,
-        "is an ItemSuppression, as ItemSuppression(QSCloseness(0.4, linking))",
-    )
-    if adversary is not None:
-        check_kind("publish_items", "adversary", adversary, Adversary, "is an Adversary, as Adversary(prior), or None")
-    draws = None if rng is None else as_generator("publish_items", rng)
-    releases = publish(_as_views(views), defense, adversary, rng=draws)
+    releases = publish([views] if isinstance(views, View) else views, defense, adversary, rng=rng)
     published = tuple(suppression(release, progress) for release in releases)
     return published[0] if isinstance(views, View) else published
-
-
-def _as_views(views: View | Iterable[View]) -> tuple[View, ...]:
-    """The views, one or several, as a tuple."""
-    listed = (views,) if isinstance(views, View) else tuple(views) if np.iterable(views) else (views,)
-    for view in listed:
-        check_kind("publish_items", "views", view, View, "is a View, made by View(frame, schema), or a list of views")
-    return listed

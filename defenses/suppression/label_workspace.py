@@ -25,43 +25,19 @@ class LabelWorkspace(NamedTuple):
 
     The first six arrays are read only, and may be shared by groups. `set_cell` writes the last five in place; each workspace
     owns them. It is a NamedTuple because compiled code takes no dataclass.
-
-    Attributes
-    ----------
-    item_labels : uint64 array, shape (u, w)
-        Labels of each item of the vocabulary, as a bit set.
-    item : int array, shape (s,)
-        Position in the vocabulary of each cell's item.
-    owner : int array, shape (s,)
-        Record of each cell.
-    starts : int array, shape (k + 1,)
-        First cell of each record.
-    all_labels : uint64 array, shape (w,)
-        Set of all labels.
-    prevalence : float array, shape (e,)
-    removed : bool array, shape (s,)
-        Removed cells.
-    left : int array, shape (k,)
-        Number of items that each record has left.
-    bits : uint64 array, shape (k, w)
-        Labels that each record links to, by the items left.
-    weight : float array, shape (k,)
-        Total prevalence of these labels.
-    belief : float array, shape (e + 1,)
-        Mean of the records' probabilities; the last entry is for no label.
     """
 
-    item_labels: Words
-    item: IntArray
-    owner: IntArray
-    starts: IntArray
-    all_labels: Words
-    prevalence: FloatArray
-    removed: BoolArray
-    left: IntArray
-    bits: Words
-    weight: FloatArray
-    belief: FloatArray
+    item_labels: Words  # (u, w): labels of each item of the vocabulary, as a bit set
+    item: IntArray  # (s,): position in the vocabulary of each cell's item
+    owner: IntArray  # (s,): record of each cell
+    starts: IntArray  # (k + 1,): first cell of each record
+    all_labels: Words  # (w,): set of all labels
+    prevalence: FloatArray  # (e,)
+    removed: BoolArray  # (s,): removed cells
+    left: IntArray  # (k,): number of items that each record has left
+    bits: Words  # (k, w): labels that each record links to, by the items left
+    weight: FloatArray  # (k,): total prevalence of these labels
+    belief: FloatArray  # (e + 1,): mean of the records' probabilities; the last entry is for no label
 
 
 def label_workspace(
@@ -97,24 +73,12 @@ def fresh_workspace(work: LabelWorkspace) -> LabelWorkspace:
 
 @dataclass(frozen=True, eq=False)
 class GroupItems:
-    """Items of a release, and the records of each group.
+    """Items of a release, and the records of each group."""
 
-    Attributes
-    ----------
-    items : Items
-        Items of all n records of the view.
-    links : Links
-        Labels that these records link to.
-    item_labels : uint64 array, shape (u, w)
-        Labels of each item of the vocabulary, as a bit set.
-    members : tuple of int arrays
-        Records of each group.
-    """
-
-    items: Items
-    links: Links
-    item_labels: Words
-    members: tuple[IntArray, ...]
+    items: Items  # items of all n records of the view
+    links: Links  # labels that these records link to
+    item_labels: Words  # (u, w): labels of each item of the vocabulary, as a bit set
+    members: tuple[IntArray, ...]  # records of each group
 
     @classmethod
     def from_release(cls, release: Release, linking: Linking) -> "GroupItems":
@@ -175,11 +139,10 @@ def set_removed(work: LabelWorkspace, removed: BoolArray) -> None:
         set_cell(work, int(cell), removed[cell])
 
 
-type LabelRequirement = QSDiversity | QSCloseness
-"""A requirement that the search for items to remove can enforce."""
+type LabelRequirement = QSDiversity | QSCloseness  # a requirement that the search for items to remove can enforce
 
+# Squared distance below which a distance is recomputed from all beliefs: rounding of a small square shows in its root
 MIN_UPDATED_SQUARE = 1e-8
-"""Squared distance below which a distance is recomputed from all beliefs: rounding of a small square shows in its root."""
 
 
 class LabelBounds(NamedTuple):
@@ -244,7 +207,9 @@ def shortfalls_after_removal(work: LabelWorkspace, bounds: LabelBounds, cells: I
     with a belief above 0.
     """
     result = np.empty(len(cells))
-    believed, place = _believed_labels(work.belief)
+    # Labels with a belief above 0, and for each label its position among them, or -1.
+    believed, place = np.flatnonzero(work.belief > NEGLIGIBLE_BELIEF), np.full(len(work.belief), -1)
+    place[believed] = np.arange(len(believed))
     squares = np.zeros(len(bounds.t))
     for b in range(len(squares)):
         squares[b] = label_distance(work.belief, bounds.prior[b]) ** 2
@@ -270,19 +235,6 @@ def shortfalls_after_removal(work: LabelWorkspace, bounds: LabelBounds, cells: I
             total += _closeness_shortfall(distance, bounds.t[b])
         result[q] = total
     return result
-
-
-@compiled
-def _believed_labels(belief: FloatArray) -> tuple[IntArray, IntArray]:
-    """Labels with a belief above `NEGLIGIBLE_BELIEF`, shape ``(p,)``; and for each label its position among them, or -1."""
-    place = np.full(len(belief), -1)
-    for label in range(len(belief)):
-        if belief[label] > NEGLIGIBLE_BELIEF:
-            place[label] = 0
-    believed = np.flatnonzero(place == 0)
-    for which in range(len(believed)):
-        place[believed[which]] = which
-    return believed, place
 
 
 @compiled

@@ -232,7 +232,7 @@ class TestArguments:
         ("transitions", "settings", "error", "match"),
         [
             (MarkovChain(1, np.eye(3)), {}, TypeError, "transitions are a MarkovChain; they are a DirichletChain"),
-            (None, {}, TypeError, "transitions are missing"),
+            (None, {}, TypeError, "transitions are a NoneType"),
             (TransitionsByClass({}, (MarkovChain(1, np.eye(3)),)), {}, TypeError, "transitions are a MarkovChain"),
             (unknown(), {"draws": 0}, ValueError, "draws"),
             (unknown(), {"sweeps": 0}, ValueError, "sweeps"),

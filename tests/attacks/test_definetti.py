@@ -233,7 +233,6 @@ class TestSettings:
             ({"assignments": "both"}, "assignments is 'both'; it is one of 'soft', 'hard'"),
             ({"learned_from": 1}, "learned_from is 1; it is one of 'release', 'past', 'all'"),
             ({"bins": 0}, "bins is 0; it is a number of bins"),
-            ({"bins": 2**30}, "bins is 1073741824; it is a number of bins, at most"),
             ({"pseudo_count": 0}, "pseudo_count is 0; it is a positive finite number"),
             ({"estimator": Exact}, "estimator is the class Exact"),
             ({"tolerance": -1}, "tolerance is -1"),

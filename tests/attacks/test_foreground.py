@@ -436,7 +436,7 @@ def test_the_note_of_large_groups():
 
 def test_one_release_is_no_list_of_releases():
     release = release_of("Afa Bfb", [0, 0])
-    with pytest.raises(TypeError, match="put it into a list"):
+    with pytest.raises(TypeError, match="put one release into a list"):
         ForegroundAttack()(release)
     with pytest.raises(TypeError, match="make a PublishedTable"):
         ForegroundAttack()([release.table])
@@ -505,8 +505,8 @@ BAD_SETTINGS = {
     "no support": ({"support": 0}, ValueError, "support is 0; it is a number of records, 1 or more"),
     "half a person": ({"support": 1.5}, ValueError, "support is 1.5"),
     "endless support": ({"support": float("inf")}, ValueError, "support is inf"),
-    "support as text": ({"support": "500"}, TypeError, "support is '500'"),
-    "a class of sizes": ({"support": SampleSize}, TypeError, "a number of records, 1 or more, or a SampleSize"),
+    "support as text": ({"support": "500"}, ValueError, "support is '500'"),
+    "a class of sizes": ({"support": SampleSize}, ValueError, "a number of records, or a SampleSize"),
 }
 
 

@@ -47,12 +47,10 @@ def test_one_release_teaches_no_transitions():
 @pytest.mark.parametrize(
     ("error", "words", "options"),
     [
-        (TypeError, "classes", {"classes": 3}),
         (ValueError, "pseudo_count", {"pseudo_count": -1}),
         (ValueError, "gaps", {"gaps": "closed"}),
         (ValueError, "looks back", {"order": 0}),
         (TypeError, "solver", {"solver": "max-entropy"}),
-        (TypeError, "hindsight", {"hindsight": 1}),
     ],
 )
 def test_wrong_settings(error, words, options):

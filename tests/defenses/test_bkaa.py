@@ -282,11 +282,14 @@ def test_requirements_receive_the_group_members(drawn, leftovers):
     [
         ({"k": 0}, "k is 0; it is a number of records, 1 or more"),
         ({"beta": -1}, "BetaLikeness: beta is -1"),
-        ({"j": -1}, "j is -1; it is a divergence, 0 or more"),
+        ({"j": -1}, "j is -1; it is a number of at least 0, a divergence"),
         ({"base": 1}, "base is 1; it must be above 1"),
         ({"leftovers": "drop"}, "BKAA: leftovers is 'drop'; it is one of 'join', 'suppress', 'relax', 'counterfeit'"),
         ({"judged": "table"}, "BKAA: judged is 'table'; it is one of 'published', 'view'"),
-        ({"patience": 2}, "BKAA: patience is 2, and no group has fewer than k = 3 records; raise it"),
+        (
+            {"patience": 2},
+            "BKAA: patience is 2; it is a number of records, and no group has fewer than k = 3; raise it",
+        ),
     ],
 )
 def test_bad_settings_are_one_clear_error(settings, match):

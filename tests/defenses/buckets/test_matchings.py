@@ -74,5 +74,5 @@ def test_nothing_is_possible_where_no_record_may_have_a_value():
 def test_values_without_a_row_and_without_a_column_are_refused():
     with pytest.raises(ValueError, match=r"values has shape \(2,\) and forbidden has shape \(3, 2\)"):
         matching_diversity(np.zeros((3, 2), dtype=bool), [0, 1])
-    with pytest.raises(ValueError, match=r"code 2, and forbidden has columns 0 to 1"):
+    with pytest.raises(ValueError, match=r"one column for each value of the domain"):
         matching_diversity(np.zeros((2, 2), dtype=bool), [0, 2])

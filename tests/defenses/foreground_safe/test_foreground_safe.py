@@ -214,7 +214,7 @@ class TestGroups:
         (
             lambda: ForegroundSafe(2, {"a"}, fit=GibbsSampling),
             TypeError,
-            "ForegroundSafe: fit is .*GibbsSampling.*; it is a Fitting",
+            "ForegroundSafe: fit is the class GibbsSampling; write fit=GibbsSampling",
         ),
         (lambda: ForegroundSafe(2, {"a"}, rng="1"), TypeError, "ForegroundSafe: rng is '1'; it is a generator"),
     ],

@@ -260,11 +260,11 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("widths", "match"),
         [
-            ({"age": (5, 12)}, "the widths of 'age' go from 5 to 12; each must be a whole multiple of the one before"),
-            ({"age": (10, 5)}, "the widths of 'age' go from 10 to 5"),
-            ({"age": (5, 5)}, "the widths of 'age' go from 5 to 5"),
-            ({"age": (0, 5)}, r"the widths of 'age' are \(0, 5\); a width is a number above 0"),
-            ({"age": (math.nan,)}, "a width is a number above 0"),
+            ({"age": (5, 12)}, "the widths of 'age' are .*each a whole multiple of the one before"),
+            ({"age": (10, 5)}, "each a whole multiple"),
+            ({"age": (5, 5)}, "each a whole multiple"),
+            ({"age": (0, 5)}, r"the widths of 'age' are \(0, 5\); they are above 0"),
+            ({"age": (math.nan,)}, "they are above 0"),
         ],
     )
     def test_widths(self, widths, match):

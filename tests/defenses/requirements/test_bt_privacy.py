@@ -218,12 +218,12 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("settings", "match"),
         [
-            ({"bandwidth": 0}, "BTPrivacy: a bandwidth is 0; it must be a positive number"),
-            ({"bandwidth": {"age": -1}}, "BTPrivacy: a bandwidth is -1"),
-            ({"t": -0.1}, r"BTPrivacy: t is -0\.1; it is a divergence, 0 or more"),
+            ({"bandwidth": 0}, "BTPrivacy: bandwidth is 0; it is a positive finite number"),
+            ({"bandwidth": {"age": -1}}, "BTPrivacy: bandwidth is -1"),
+            ({"t": -0.1}, r"BTPrivacy: t is -0\.1; it is a number of at least 0, a divergence"),
             ({"t": math.nan}, "BTPrivacy: t is nan"),
             ({"distance": "euclid"}, "BTPrivacy: distance is 'euclid'; it is 'equal', 'ordered' or a Hierarchy"),
-            ({"smoothing": math.inf}, "BTPrivacy: smoothing is inf; it must be a positive number"),
+            ({"smoothing": math.inf}, "BTPrivacy: smoothing is inf; it is a positive finite number"),
             ({"base": 1}, "BTPrivacy: the logarithm's base is 1; it must be above 1"),
         ],
     )

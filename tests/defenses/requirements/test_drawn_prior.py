@@ -5,7 +5,8 @@ import pytest
 from strategies import view_of
 
 from foreknow.defenses import GroupPredicate, summarize_groups, summarize_records
-from foreknow.defenses.requirements.summary import DrawnPrior, bind_draws
+from foreknow.defenses.requirements.requirement import bind_draws
+from foreknow.defenses.requirements.summary import DrawnPrior
 
 DRAWS = np.array([[[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]], [[1, 0], [0, 1], [0.5, 0.5]], [[0, 1], [0, 1], [0, 1]]])
 WEIGHTS, FIRST = np.array([0.25, 0.75, 0.0]), np.array([0.5, 0.5, 0.0])

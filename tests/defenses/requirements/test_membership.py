@@ -101,12 +101,6 @@ class TestSummaries:
             assert as_lists(replaced.members) == expected
         assert len(replaced) == len(records)
 
-    @pytest.mark.parametrize("which", [-1, 2, 0.5])
-    def test_a_replaced_group_exists(self, which):
-        records = summarize_records(*tables_of_two())
-        with pytest.raises(ValueError, match="it is the position of a group, 0 to 1"):
-            records.replaced(which, records[0])
-
     def test_members_are_lost_where_one_side_has_none(self):
         view, prior = tables_of_two()
         with_members, without = (summarize_records(view, prior, members) for members in (True, False))

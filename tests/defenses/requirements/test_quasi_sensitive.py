@@ -361,7 +361,8 @@ class TestErrors:
 
     def test_more_labels_than_numbers_can_count(self):
         with pytest.raises(
-            ValueError, match="QSDiversity: l is 9223372036854775808; it must be at most 4611686018427387904"
+            ValueError,
+            match="QSDiversity: l is 9223372036854775808; it is a number of labels, from 1 to 4611686018427387904",
         ):
             QSDiversity(1, 2**63, knowledge({"L": "u"}))
 

@@ -1,8 +1,9 @@
-"""Imports point one way, and every example in a docstring runs."""
+"""Imports point one way, files are deep and few, and every example in a docstring runs."""
 
 import ast
 import doctest
 import importlib
+from collections import Counter, defaultdict
 
 import pytest
 from failing_cases import failing
@@ -21,7 +22,7 @@ READS_TEXT = {
     "foreknow.app.disk.large_table": "names of columns that DuckDB changed",
     "foreknow.app.disk.parts": "names of files",
     "foreknow.app.disk.engine": "paths for DuckDB",
-    "foreknow.app.cli.commands.description": "cells, and words in names of columns",
+    "foreknow.app.cli.commands.describe_command": "cells, and words in names of columns",
     "foreknow.app.cli.files.atomic_output": "names of files",
     "foreknow.app.cli.printing.terminal": "line breaks of a command",
     "foreknow.app.cli.files.register": "labels of published cells",
@@ -32,6 +33,21 @@ READS_TEXT = {
     "foreknow.models.tables.files.text_encodings": "bytes of a file",
 }
 """Modules that may use regular expressions or parse Python, and what they read: nothing that this package wrote as a sentence."""
+
+MOST_FILES = 20
+"""Largest number of files of a folder."""
+
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 69_000, 35_000, 293
+"""Largest size of the package."""
+
+ALONE = {
+    "foreknow.app.cli.commands.publish_command": "a command",
+    "foreknow.app.cli.commands.report_command": "a command",
+    "foreknow.app.disk.joint_attack": "an algorithm of its own",
+    "foreknow.defenses.suppression.item_search": "an algorithm of its own",
+    "foreknow.models.tables.files.parquet_files": "to be merged",
+}
+"""Modules with one importer, in their own folder, and the reason why they are not a part of it."""
 
 FILES = sorted(path for folder in MAY_SEE for path in (ROOT / folder).rglob("*.py"))
 
@@ -77,6 +93,41 @@ def test_imports_point_one_way():
 def test_no_code_reads_sentences_of_other_code():
     reading = {name for path, name in zip(FILES, MODULES, strict=True) if {"re", "ast"} & set(imported(path))}
     assert sorted(reading - set(READS_TEXT)) == []
+
+
+def test_folders_have_few_files():
+    folders = Counter(path.parent for path in FILES)
+    assert {path.relative_to(ROOT).as_posix(): number for path, number in folders.items() if number > MOST_FILES} == {}
+
+
+def test_a_module_has_several_importers_or_public_names():
+    """A module that only one other of its folder imports is a part of it, unless it is an algorithm of its own."""
+    importers = defaultdict(set)
+    for path, name in zip(FILES, MODULES, strict=True):
+        for module in imported(path):
+            importers[module].add(name)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    importers[f"{node.module}.{alias.name}"].add(name)
+    packages = {name for path, name in zip(FILES, MODULES, strict=True) if path.name == "__init__.py"}
+    alone = set()
+    for name in set(MODULES) - packages:
+        users = importers[name]
+        if len(users) == 1 and users.isdisjoint(packages):
+            (user,) = users
+            if user.rpartition(".")[0] == name.rpartition(".")[0]:
+                alone.add(name)
+    assert alone == set(ALONE)
+
+
+def test_the_package_does_not_grow():
+    """Lines, files and statements are at most these; a change that needs more takes as much away."""
+    texts = [path.read_text(encoding="utf-8") for path in FILES]
+    statements = sum(isinstance(node, ast.stmt) for text in texts for node in ast.walk(ast.parse(text)))
+    assert sum(text.count("\n") for text in texts) <= MOST_LINES
+    assert statements <= MOST_STATEMENTS
+    assert len(FILES) <= MOST_MODULES
 
 
 def test_doctests():

@@ -21,7 +21,7 @@ from strategies import history_of
 from typer.testing import CliRunner
 
 from foreknow.app.cli import command_line
-from foreknow.app.cli.files.statement_files import read_statements
+from foreknow.app.cli.files.release_files import read_statements
 from foreknow.app.disk import LargeTable, attack_large, measure_large, publish_large
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import SnapshotAttack

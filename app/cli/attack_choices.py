@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from foreknow.app.cli import entry_points
+from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import (
     KNOWLEDGE_OPTIONS,
     Learning,

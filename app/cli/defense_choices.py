@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 import typer
 
-from foreknow.app.cli import entry_points
+from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS
 from foreknow.app.cli.command_shape import given_options
 from foreknow.app.cli.options import Beta, T, count, option, switch

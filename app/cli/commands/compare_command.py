@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import pandas as pd
 import typer
 
-from foreknow.app.cli import entry_points
+from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary
 from foreknow.app.cli.attack_choices import Corpus, SolverName, solver_choice
 from foreknow.app.cli.command_shape import Outcome

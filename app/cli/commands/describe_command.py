@@ -1,37 +1,41 @@
 """The command `foreknow describe`: a first look at a file, with proposed roles and the next command."""
 
+import codecs
+import re
 import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import typer
 
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.description import (
-    CHOSEN_FORMAT,
-    CODES,
-    GROUP_ROLE,
-    IDENTIFIER,
-    QUASI_IDENTIFIER,
-    RESPONDENT,
-    SENSITIVE,
-    TIME,
-    UNITS,
-    UNUSED,
-    ColumnFacts,
-    Description,
-    described,
-)
 from foreknow.app.cli.commands.next_step import attack_of_key, option_text, unused_path
-from foreknow.app.cli.files.columns import InputFiles
+from foreknow.app.cli.files.columns import ONE_RELEASE, InputFiles
+from foreknow.app.cli.files.register import is_generalized
 from foreknow.app.cli.options import Encoding, MissingValues, Separator, separator_character
 from foreknow.app.cli.printing.error_messages import line_in_options
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import continued, error_console, paragraph, say, show
 from foreknow.evaluation.checks.manifest import MANIFEST, read_json
-from foreknow.models import Hierarchy
+from foreknow.models import Cleaning, ColumnRoles, Hierarchy, InputFaults
+from foreknow.models.advice import settings_in
+from foreknow.models.tables.cleaning.date_notations import NAME, NUMBER, notation_of
+from foreknow.models.tables.cleaning.distinct_cells import DistinctCells, distinct_cells
+from foreknow.models.tables.cleaning.faults import Change, Fault
+from foreknow.models.tables.cleaning.missing_cells import blank_as_missing
+from foreknow.models.tables.cleaning.number_cells import number_cell
+from foreknow.models.tables.cleaning.spellings import folded
+from foreknow.models.tables.files.separators import SEPARATORS
+from foreknow.models.tables.files.table_files import columns_of, file_notation, read_table
+from foreknow.models.tables.files.text_encodings import likely_encoding
 
 MAX_EXAMPLE = 20
 """Characters of the example of a column."""
@@ -117,6 +121,124 @@ def _hierarchy(path: Path, hierarchy: Hierarchy) -> Outcome:
 
 ATTACK_NEXT = "Then, what an adversary infers from it (with a register of persons: --id COLUMN --people FILE):"
 """Line before the attack on a published table."""
+
+
+class ColumnFacts(NamedTuple):
+    """Facts about a column.
+
+    Attributes
+    ----------
+    name, kind : str
+    records, distinct, missing : int
+        Number of records, of distinct cells without the likely marks of missing ones, and of missing cells.
+    marks : tuple of str
+        Cells that probably mean a missing value.
+    example : str
+        The first cell; in a column of numbers with a unit, the first that has one.
+    whole : bool
+        True if every cell is a whole number.
+    """
+
+    name: str
+    kind: str
+    records: int
+    distinct: int
+    missing: int
+    marks: tuple[str, ...]
+    example: str
+    whole: bool
+
+    @property
+    def share_distinct(self) -> float:
+        """Number of distinct cells for each cell that is not missing."""
+        return self.distinct / max(self.records - self.missing, 1)
+
+
+class Roles(NamedTuple):
+    """The proposed role of each column, by its name."""
+
+    roles: dict[str, str]
+
+    def of(self, role: str) -> list[str]:
+        """The columns of a role."""
+        return [name for name, given in self.roles.items() if given == role]
+
+    def one(self, role: str) -> str | None:
+        """The column of a role, or None."""
+        return next(iter(self.of(role)), None)
+
+
+class PublishedShape(NamedTuple):
+    """Signs of a published table.
+
+    Attributes
+    ----------
+    group : str or None
+        Column of the group.
+    generalized : dict
+        Columns with generalized cells, each with such a cell.
+    """
+
+    group: str | None
+    generalized: dict[str, str]
+
+    @property
+    def signs(self) -> str:
+        """The signs in words."""
+        group = [] if self.group is None else [f"{self.group!r} is a column of the group"]
+        return ", ".join([*group, *(f"{name!r} has cells as {cell!r}" for name, cell in self.generalized.items())])
+
+
+class DryRun(NamedTuple):
+    """Faults of a file without options, the options that settle them, what is changed then, and the faults that stay."""
+
+    faults: tuple[Fault, ...]
+    lines: tuple[str, ...]
+    options: tuple[str, ...]
+    changes: tuple[Change, ...]
+    left: tuple[Fault, ...]
+
+    @property
+    def to_choose(self) -> list[str]:
+        """Columns of times with two readings: the user chooses the format, and the options hold `CHOSEN_FORMAT`."""
+        return [fault.column for fault in self.faults if _two_formats(fault)]
+
+
+class Description(NamedTuple):
+    """Everything that `foreknow describe` says about a table.
+
+    ``run`` is None if no sensitive column is known; ``published`` holds the signs of a published table, or is None. ``whole`` is
+    False if the first records of a larger file are described. ``separator`` is that of the file, ``given_separator`` the one
+    that the user named, if any.
+    """
+
+    path: Path
+    records: int
+    encoding: str | None
+    separator: str | None
+    facts: tuple[ColumnFacts, ...]
+    roles: Roles
+    run: DryRun | None
+    missing: tuple[str, ...]
+    published: PublishedShape | None
+    whole: bool
+    given_separator: str | None
+
+    @property
+    def headline(self) -> str:
+        """Number of records and columns, and the notation of the file."""
+        text = (
+            "" if self.separator is None else f", {SEPARATORS.get(self.separator, repr(self.separator))} between cells"
+        )
+        text += f", {self.encoding}" if self.encoding else ""
+        first = "" if self.whole else "the first "
+        return f"{self.path.name}: {first}{self.records:,} records, {len(self.facts)} columns{text}"
+
+    @property
+    def roles_not_found(self) -> list[str]:
+        """Names of the roles without a column, of those that a publication needs."""
+        needed = (QUASI_IDENTIFIER, SENSITIVE) if self.published else (RESPONDENT, QUASI_IDENTIFIER, SENSITIVE)
+        return [role for role in needed if not self.roles.of(role)]
 
 
 def _before_next(description: Description) -> str:
@@ -340,3 +462,380 @@ def _lists(folder: Path, path: Path) -> bool:
         return path.relative_to(folder).as_posix() in read_json(folder / MANIFEST)["sha256"]
     except (ValueError, KeyError, TypeError):
         return False
+
+
+# fmt: off
+MISSING_MARKS = frozenset((
+    "na", "n/a", "#n/a", "nan", "null", "none", "nil", "unknown", "missing", "not known", "?", "-", "--", ".",
+    "unbekannt", "keine angabe", "k.a.", "inconnu", "desconocido", "sconosciuto",
+))
+# fmt: on
+"""Texts that often mean a missing cell."""
+
+NUMBERS, UNITS, CODES, DATES, NAMES, TEXT = "number", "number with unit", "code", "date", "name", "text"
+"""Types of columns; a code has digits only, and begins with a zero in some cell."""
+
+CODE = re.compile(r"0\d+")
+"""A cell of digits that is not written as a number is."""
+
+MIN_TEXT_LENGTH = 40
+"""Mean number of characters of the distinct cells of a column of text."""
+
+
+def column_facts(column: "pd.Series[Any]") -> ColumnFacts:
+    """Facts about one column. Cost: O(n)."""
+    column = blank_as_missing(column, ())
+    found = distinct_cells(column)
+    marks = [code for code, cell in enumerate(found.cells) if isinstance(cell, str) and folded(cell) in MISSING_MARKS]
+    known = [code for code in range(len(found.cells)) if code not in set(marks)]
+    missing = int(column.isna().sum()) + found.records(marks)
+    kind = _kind(column, found, known)
+    shown = [code for code in known if _has_unit(found.cells[code])] if kind == UNITS else known
+    return ColumnFacts(
+        found.name,
+        kind,
+        len(column),
+        len(known),
+        missing,
+        tuple(found.cells[code] for code in marks),
+        str(found.cells[shown[0]]) if shown else "",
+        all(str(found.cells[code]).lstrip("+-").isdigit() for code in known),
+    )
+
+
+def _has_unit(cell: object) -> bool:
+    number = number_cell(str(cell).strip())
+    return number is not None and bool(number.unit)
+
+
+def _kind(column: "pd.Series[Any]", found: DistinctCells, known: list[int]) -> str:
+    """The type of most cells."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return DATES
+    if pd.api.types.is_numeric_dtype(column):
+        return NUMBERS
+    texts = {code: str(found.cells[code]).strip() for code in known}
+    half = found.records(known) / 2
+    notations = {code: notation_of(text) for code, text in texts.items()}
+    if found.records([code for code, name in notations.items() if name not in (NAME, NUMBER)]) > half:
+        return DATES
+    numbers = {code: number for code, text in texts.items() if (number := number_cell(text)) is not None}
+    if found.records([*numbers]) > half:
+        if any(number.unit for number in numbers.values()):
+            return UNITS
+        return CODES if any(CODE.fullmatch(text) for text in texts.values()) else NUMBERS
+    lengths = [len(text) for text in texts.values()]
+    return TEXT if lengths and float(np.mean(lengths)) > MIN_TEXT_LENGTH else NAMES
+
+
+RESPONDENT, TIME, SENSITIVE = "respondent", "time", "sensitive"
+QUASI_IDENTIFIER, IDENTIFIER, UNUSED = "quasi-identifier", "identifier", "not used"
+GROUP_ROLE = "group"
+"""Role of a column of the group in a published table."""
+
+# fmt: off
+PERSONS = (
+    "patient", "person", "respondent", "subject", "participant", "member", "client", "customer", "pseudonym", "pid", "mrn",
+    "patnr", "insured",
+)
+RECORDS = ("visit", "record", "row", "encounter", "case", "order", "invoice")
+TIMES = (
+    "time", "date", "day", "week", "month", "quarter", "year", "visit", "wave", "period", "release", "admission", "datum",
+    "tag", "woche", "monat", "quartal", "jahr",
+)
+VALUES = (
+    "diagnosis", "diagnose", "disease", "result", "condition", "icd", "icd10", "illness", "income", "salary", "hiv",
+    "treatment", "drug", "medication", "religion", "outcome", "symptom", "debt", "crime",
+)
+TRAITS = (
+    "age", "sex", "gender", "zip", "zipcode", "postcode", "postal", "plz", "city", "town", "race", "ethnicity", "birth", "dob",
+    "born", "education", "marital", "nationality", "country", "region", "county", "state", "district", "occupation", "job",
+    "profession", "language", "weight", "height", "bmi", "alter", "geschlecht", "ort",
+)
+NAMED_PERSONS = (
+    "name", "firstname", "lastname", "surname", "forename", "email", "mail", "phone", "telephone", "mobile", "ssn", "passport",
+    "address", "street", "iban", "vorname",
+)
+# fmt: on
+
+NEARLY_UNIQUE, MIN_RECORDS = 0.9, 20
+"""Share of distinct cells, and number of records, from which a column of names identifies its respondents."""
+
+FEW_VALUES = 200
+"""Greatest number of distinct values of a sensitive column."""
+
+
+def proposed_roles(table: pd.DataFrame, facts: Sequence[ColumnFacts]) -> Roles:
+    """Propose a role for each column. A proposal is a guess: names decide, then types and numbers of distinct cells."""
+    roles = dict.fromkeys((fact.name for fact in facts), UNUSED)
+    time = _best({fact.name: _time_score(fact) for fact in facts}, 2)
+    others = [fact for fact in facts if fact.name != time]
+    respondent = _best({fact.name: _respondent_score(fact, table, time) for fact in others}, 2)
+    others = [fact for fact in others if fact.name != respondent]
+    roles |= {fact.name: IDENTIFIER for fact in others if _identifies(fact)}
+    others = [fact for fact in others if roles[fact.name] != IDENTIFIER]
+    sensitive = _best({fact.name: _sensitive_score(fact, last=fact is others[-1]) for fact in others}, 2)
+    rest = [fact for fact in others if fact.name != sensitive]
+    traits = [fact for fact in rest if _has(fact, TRAITS)] or [fact for fact in rest if fact.kind != TEXT]
+    roles |= {fact.name: QUASI_IDENTIFIER for fact in traits}
+    found = {RESPONDENT: respondent, TIME: time, SENSITIVE: sensitive}
+    return Roles(roles | {name: role for role, name in found.items() if name is not None})
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a column's name, in small letters.
+
+    >>> words_of("PatientID"), words_of("date_of_birth")
+    (['patient', 'id'], ['date', 'of', 'birth'])
+    """
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+", name)]
+
+
+def _has(fact: ColumnFacts, words: Sequence[str]) -> bool:
+    return not set(words_of(fact.name)).isdisjoint(words)
+
+
+def _best(scores: dict[str, int], least: int) -> str | None:
+    """The name with the highest score, the first of equal ones, if it has at least some score."""
+    best = max(scores, key=scores.__getitem__, default=None)
+    return best if best is not None and scores[best] >= least else None
+
+
+def _time_score(fact: ColumnFacts) -> int:
+    if (
+        _has(fact, ("birth", "dob", "born", "geburt", "geburtsdatum"))
+        or fact.kind == UNITS
+        or fact.distinct == fact.records > 1
+    ):
+        return 0
+    is_named = _has(fact, TIMES) and "id" not in words_of(fact.name)
+    return 2 * is_named + 2 * (fact.kind == DATES) + (is_named and fact.whole)
+
+
+def _respondent_score(fact: ColumnFacts, table: pd.DataFrame, time: str | None) -> int:
+    if fact.kind not in (NAMES, CODES, NUMBERS) or (fact.kind == NUMBERS and not fact.whole) or not fact.distinct:
+        return 0
+    name = 3 * _has(fact, PERSONS) + 2 * _has(fact, ("id", "nr", "no", "number", "code")) - 2 * _has(fact, RECORDS)
+    if _has(fact, TRAITS) or _has(fact, VALUES):
+        return 0
+    record = [fact.name] if time is None else [fact.name, time]
+    repeated = float(table.duplicated(record).mean()) if len(table) else 1.0
+    return name + 2 * (name > 0 and repeated < 1 - NEARLY_UNIQUE)
+
+
+def _identifies(fact: ColumnFacts) -> bool:
+    """Return whether a column names respondents, or has another cell for nearly each record."""
+    unique = fact.records >= MIN_RECORDS and fact.share_distinct >= NEARLY_UNIQUE
+    named = _has(fact, NAMED_PERSONS) or (_has(fact, ("id",)) and not _has(fact, TRAITS))
+    return named or (unique and (fact.kind in (NAMES, TEXT) or fact.whole) and not _has(fact, [*TRAITS, *VALUES]))
+
+
+def _sensitive_score(fact: ColumnFacts, last: bool) -> int:
+    if _has(fact, TRAITS) or not 2 <= fact.distinct <= FEW_VALUES or fact.kind in (DATES, TEXT):
+        return 0
+    return 3 * _has(fact, VALUES) + (fact.kind == NAMES) + last
+
+
+GROUP_WORDS, GROUP_ADDITIONS = ("group", "bucket", "cluster"), ("id", "number", "no", "nr", "label", "qi")
+"""Words of the name of a column of the group, of which one is needed, and words beside them."""
+
+MIN_GENERALIZED = 0.5
+"""Share of generalized cells in some column from which a table without a column of the group looks published."""
+
+
+def group_column(facts: Sequence[ColumnFacts]) -> str | None:
+    """The column of the group, by its name and its repeated cells; None without one."""
+    return next((fact.name for fact in facts if _names_a_group(fact.name) and fact.distinct < fact.records), None)
+
+
+def published_shape(table: pd.DataFrame, facts: Sequence[ColumnFacts], group: str | None) -> PublishedShape | None:
+    """The signs of a published table in a table without a respondent; None if there are too few. Cost: O(n)."""
+    columns = [fact.name for fact in facts if fact.name != group and fact.kind != DATES]
+    cells = {name: _generalized_cells(table[name]) for name in columns}
+    generalized = {name: str(found.iloc[0]) for name, found in cells.items() if len(found)}
+    most = max((len(found) for found in cells.values()), default=0)
+    if group is None and most < MIN_GENERALIZED * len(table):
+        return None
+    return PublishedShape(group, generalized)
+
+
+def _names_a_group(name: str) -> bool:
+    words = set(words_of(name))
+    return not words.isdisjoint(GROUP_WORDS) and words <= {*GROUP_WORDS, *GROUP_ADDITIONS}
+
+
+def _generalized_cells(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """The generalized cells of a column; each distinct cell is read once."""
+    found = [cell for cell in column.dropna().unique() if isinstance(cell, str) and is_generalized(cell.strip())]
+    return column[column.isin(found)]
+
+
+CHOSEN_FORMAT = "FORMAT"
+"""Placeholder of the format that the user chooses."""
+
+
+def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRoles) -> DryRun:
+    """Clean a table without options, and then with those that its faults name.
+
+    Where times have two readings, each is tried, and the one with the fewest faults counts.
+    """
+    places = files.places([path], [table])
+    try:
+        _, changes = Cleaning().together([table], roles, places)
+    except InputFaults as error:
+        faults = error
+    else:
+        return DryRun((), (), (), changes, ())
+    numbers = [fault.column for fault in faults.faults if "numbers" in _advised(fault)]
+    known = ColumnRoles(
+        roles.sensitive, roles.quasi_identifiers, roles.respondent, roles.time, roles.categorical, tuple(numbers)
+    )
+    tried: list[DryRun] = []
+    for formats in _readings(faults.faults):
+        rules, options = _settled(faults.faults, formats)
+        try:
+            _, changes = rules.together([table], known, places)
+        except InputFaults as error:
+            tried.append(DryRun(faults.faults, faults.lines, options, (), error.faults))
+        else:
+            tried.append(DryRun(faults.faults, faults.lines, options, changes, ()))
+    return min(tried, key=lambda run: len(run.left))
+
+
+def _advised(fault: Fault) -> dict[str, Any]:
+    """The settings that a fault advises; of several values of one setting, the first."""
+    return {setting.name: setting.value for setting in reversed(settings_in(fault.way_out))}
+
+
+def _two_formats(fault: Fault) -> list[str]:
+    """The two formats of times with two readings; empty for other faults."""
+    single = [one.value for one in settings_in(fault.way_out) if one.name == "time_format"]
+    return [one for one in single if isinstance(one, str)]
+
+
+def _readings(faults: Sequence[Fault]) -> list[list[str] | None]:
+    """The formats of times that faults name, once for each reading; None if they name no format."""
+    for fault in faults:
+        if two := _two_formats(fault):
+            return [[one] for one in two]
+    settling = [one for fault in faults for one in settings_in(fault.way_out) if one.settles]
+    return [next((one.value for one in settling if one.name == "time_format"), None)]
+
+
+def _settled(faults: Sequence[Fault], formats: list[str] | None) -> tuple[Cleaning, tuple[str, ...]]:
+    """Settings of cleaning that settle faults, and the same as options of the command line."""
+    advised = {name: value for fault in faults for name, value in _advised(fault).items()}
+    merge, drop, copies = (name in advised for name in ("equal_values", "missing", "duplicates"))
+    rules = Cleaning(
+        "merge" if merge else "refuse",
+        "drop" if drop else "refuse",
+        "drop" if copies else "refuse",
+        time_format=formats,
+    )
+    chosen = {"--equal-values merge": merge, "--missing drop": drop, "--duplicates drop": copies}
+    written = [CHOSEN_FORMAT] if len(_readings(faults)) > 1 else formats or []
+    times = [f"--time-format {shlex.quote(one)}" for one in written]
+    return rules, (*(option for option, is_chosen in chosen.items() if is_chosen), *times)
+
+
+MOST_RECORDS = 1_000_000
+"""Number of records that are read."""
+
+
+@contextmanager
+def first_records(path: Path, most: int) -> Iterator[Path]:
+    """Context manager that yields a scratch file with the first records of a file, or the file itself if it has no more.
+
+    A CSV in UTF-16 is taken whole, and so is a file that cannot be read, of which its reader tells the fault.
+    """
+    with TemporaryDirectory(prefix="foreknow-") as folder:
+        scratch = Path(folder) / path.name
+        write = _first_rows if path.suffix.lower() == ".parquet" else _first_lines
+        yield scratch if path.is_file() and write(path, scratch, most) else path
+
+
+def _first_rows(path: Path, scratch: Path, most: int) -> bool:
+    """Write the first rows of a Parquet file; False if it has no more, or is none."""
+    try:
+        with pq.ParquetFile(path) as file:
+            if file.metadata.num_rows <= most:
+                return False
+            rows = pa.Table.from_batches(file.iter_batches(most)).slice(0, most)
+    except (pa.ArrowException, OSError):
+        return False
+    pq.write_table(rows, scratch)
+    return True
+
+
+def _first_lines(path: Path, scratch: Path, most: int) -> bool:
+    """Write the first records of a CSV; False if it has no more. A line that ends within quotation marks is followed by another."""
+    with path.open("rb") as file, scratch.open("wb") as copy:
+        begun, records = False, -1  # The first line has the names.
+        for line in file:
+            if records < 0 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                return False
+            if records == most and not begun:
+                return True
+            begun ^= line.count(b'"') % 2 == 1
+            records += not begun
+            copy.write(line)
+    return False
+
+
+def described(path: Path, encoding: str, separator: str | None, missing: tuple[str, ...]) -> Description:
+    """Describe a file, a large one by its `first_records`.
+
+    If it is not UTF-8 and no other encoding is named, the likely one is used.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, or has no record.
+    """
+    with first_records(path, MOST_RECORDS) as read:
+        found = _described(read, encoding, separator, missing)
+        return found._replace(path=path, whole=read == path)
+
+
+def _described(path: Path, encoding: str, separator: str | None, missing: tuple[str, ...]) -> Description:
+    """Describe a file that fits into memory."""
+    encoding = likely_encoding(path) if encoding == "utf-8" and path.is_file() else encoding
+    codec, mark = file_notation(path, encoding, separator)
+    names = columns_of(path, encoding, separator)
+    # Read as they are written: types are those of the cells.
+    table = read_table(path, names, encoding, ("", *missing), mark)
+    table = table.rename(columns={name: str(name).strip() for name in table.columns})
+    if table.empty:
+        raise ValueError(f"{path} has no record.")
+    facts = tuple(column_facts(table[name]) for name in table.columns)
+    roles, published = _roles(table, facts)
+    marks = tuple(dict.fromkeys([*missing, *(text for fact in facts for text in fact.marks if _is_used(fact, roles))]))
+    run = _tried(path, facts, roles, InputFiles(encoding, mark, marks))
+    return Description(path, len(table), codec, mark, facts, roles, run, marks, published, True, separator)
+
+
+def _roles(table: pd.DataFrame, facts: tuple[ColumnFacts, ...]) -> tuple[Roles, PublishedShape | None]:
+    """The proposed roles, and the signs of a published table: of one without a respondent."""
+    group = group_column(facts)
+    roles = proposed_roles(table, [fact for fact in facts if fact.name != group])
+    published = None if roles.one(RESPONDENT) else published_shape(table, facts, group)
+    if published is None:
+        return proposed_roles(table, facts), None
+    named = roles.roles | ({} if group is None else {group: GROUP_ROLE})
+    return Roles({fact.name: named[fact.name] for fact in facts}), published
+
+
+def _is_used(fact: ColumnFacts, roles: Roles) -> bool:
+    return roles.roles[fact.name] in (RESPONDENT, TIME, SENSITIVE, QUASI_IDENTIFIER)
+
+
+def _tried(path: Path, facts: tuple[ColumnFacts, ...], roles: Roles, files: InputFiles) -> DryRun | None:
+    """The dry run of cleaning, if there are columns for it."""
+    sensitive, respondent, time = roles.one(SENSITIVE), roles.one(RESPONDENT), roles.one(TIME)
+    traits = roles.of(QUASI_IDENTIFIER)
+    if sensitive is None or respondent is None or not traits:
+        return None
+    when = time or ONE_RELEASE
+    names = [fact.name for fact in facts if fact.name in traits and fact.kind == NAMES]
+    (table,) = files.read([path], [respondent, when, sensitive], [respondent, sensitive, *traits], when)
+    return dry_run(path, table, files, ColumnRoles(sensitive, tuple(traits), respondent, when, tuple(names)))

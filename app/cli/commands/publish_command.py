@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 import typer
 
-from foreknow.app.cli import entry_points
+from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary
 from foreknow.app.cli.command_shape import Outcome, refuse_unread_options, source_of
 from foreknow.app.cli.commands.next_step import check_lines, next_lines, option_text, unused_path

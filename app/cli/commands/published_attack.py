@@ -27,8 +27,8 @@ from foreknow.app.cli.files.published_beliefs import (
 )
 from foreknow.app.cli.files.published_tables import PublishedFiles, PublishedRelease
 from foreknow.app.cli.files.register import Register
+from foreknow.app.cli.files.release_files import read_statements
 from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
-from foreknow.app.cli.files.statement_files import read_statements
 from foreknow.app.cli.pictures import BELIEFS, check_pictures, draw_beliefs
 from foreknow.app.cli.printing.attack_tables import posterior_table
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions

@@ -30,7 +30,7 @@ from foreknow.app.cli.defense_choices import (
     seeded_generator,
 )
 from foreknow.app.cli.files.atomic_output import atomic_output, check_output
-from foreknow.app.cli.files.release_files import RELEASE, read_releases
+from foreknow.app.cli.files.release_files import RELEASE, read_releases, read_statements
 from foreknow.app.cli.files.run_settings import (
     SETTINGS,
     cleaned_as_published,
@@ -38,7 +38,6 @@ from foreknow.app.cli.files.run_settings import (
     run_settings,
     write_settings,
 )
-from foreknow.app.cli.files.statement_files import read_statements
 from foreknow.app.cli.options import (
     INPUT_PANEL,
     KNOWLEDGE_PANEL,

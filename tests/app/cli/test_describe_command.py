@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from commands import ROLES, TOWNS, records, run, write
 
-from foreknow.app.cli.commands import description
-from foreknow.app.cli.commands.description import first_records
+from foreknow.app.cli.commands import describe_command as description
+from foreknow.app.cli.commands.describe_command import first_records
 
 pytestmark = pytest.mark.usefixtures("wide")
 

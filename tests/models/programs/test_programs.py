@@ -190,6 +190,7 @@ def small():
 
 
 class TestReleaseModel:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["classes", "past"])
     def test_belief_is_that_of_quadrature(self, small, name):
         """The weight of an assignment is a polynomial of the two unknown probabilities."""

@@ -69,7 +69,7 @@ def begin_run(
     if not has_files(folder):
         remove_torn(folder)
         make_private(owner, private)
-        own = {**drawn, **settings}
+        own: Any = {**drawn, **settings}
         about = {"settings": own, "drawn": sorted(drawn.keys() - settings.keys()), "versions": versions()}
         write_json(begun, about)
         return own

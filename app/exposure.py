@@ -101,7 +101,7 @@ def exposed(beliefs: Beliefs, history: History, sure: float = 0.9, *, to: str = 
     --------
     >>> from foreknow.attacks import SequentialAttack
     >>> from foreknow.models import Adversary, History, Numeric, Release, Schema, UniformPrior
-    >>> frame = pd.DataFrame({"respondent": list("abcd"), "age": [3, 4, 7, 8], "result": ["ill", "ill", "well", "ill"]})
+    >>> frame = pd.DataFrame({"id": list("abcd"), "week": 1, "age": [3, 4, 7, 8], "result": ["ill", "ill", "well", "ill"]})
     >>> history = History.read(frame, Schema({"age": Numeric()}, "result", ("ill", "well")))
     >>> found = exposed(SequentialAttack(Adversary(UniformPrior()))([Release(history[0], [0, 0, 1, 1])]), history)
     >>> found.exposed, found.respondents, found.at_risk["respondent"].tolist()

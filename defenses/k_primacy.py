@@ -17,6 +17,7 @@ from foreknow.defenses.algorithms.group_index import (
 from foreknow.defenses.requirements.closeness import BetaLikeness
 from foreknow.defenses.requirements.diversity import KAnonymity
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, all_of
+from foreknow.defenses.requirements.summary import TableCounts
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.tables.distance import Scale, scale, squared_distance
 
@@ -80,12 +81,15 @@ class KPrimacy(ClusteringDefense):
         """Requirement that every group satisfies, apart from being of one cluster."""
         return all_of(KAnonymity(self.k), BetaLikeness(self.beta))
 
-    def _group_cluster(self, requirement: GroupPredicate, cluster: Cluster) -> ClusterGrouping:  # noqa: ARG002
-        """Steps 2 and 3. The largest beta-like shares are ``p (1 + min(beta, -ln p))``, with the tolerance of `BetaLikeness`."""
-        values, table = cluster.records.counts.argmax(axis=1), cluster.records.table.counts
-        share = table / table.sum()
+    def _limits(self, table: TableCounts) -> GroupLimits:
+        """Largest beta-like shares: ``p (1 + min(beta, -ln p))``, with the tolerance of `BetaLikeness`."""
+        share = table.counts / table.counts.sum()
         gain = np.minimum(self.beta, -np.log(np.where(share > 0, share, 1.0)))
-        limits = GroupLimits(int(self.k), share, np.inf, share * (1 + gain + LEVEL_TOLERANCE))
+        return GroupLimits(int(self.k), share, np.inf, share * (1 + gain + LEVEL_TOLERANCE))
+
+    def _group_cluster(self, requirement: GroupPredicate, cluster: Cluster) -> ClusterGrouping:  # noqa: ARG002
+        """Steps 2 and 3."""
+        values, limits = cluster.records.counts.argmax(axis=1), self._limits(cluster.records.table)
         codes, lengths = cluster.people.quasi_identifiers, scale(cluster.people.schema)
         return primacy_groups(codes, lengths, cluster.points, values, cluster.order, limits), []
 

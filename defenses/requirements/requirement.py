@@ -253,7 +253,13 @@ def all_of(*requirements: GroupPredicate) -> GroupPredicate: ...
 @overload
 def all_of(*requirements: Requirement) -> Requirement: ...
 def all_of(*requirements: Requirement) -> Requirement:
-    """Conjunction of one or more requirements; nested conjunctions are flattened. A single one is returned as it is."""
+    """Conjunction of one or more requirements.
+
+    Parameters
+    ----------
+    *requirements : Requirement
+        Nested conjunctions are flattened. A single requirement is returned as it is.
+    """
     return _combined(AllOf, requirements)
 
 
@@ -262,7 +268,13 @@ def any_of(*requirements: GroupPredicate) -> GroupPredicate: ...
 @overload
 def any_of(*requirements: Requirement) -> Requirement: ...
 def any_of(*requirements: Requirement) -> Requirement:
-    """Disjunction of one or more requirements; nested disjunctions are flattened. A single one is returned as it is."""
+    """Disjunction of one or more requirements.
+
+    Parameters
+    ----------
+    *requirements : Requirement
+        Nested disjunctions are flattened. A single requirement is returned as it is.
+    """
     return _combined(AnyOf, requirements)
 
 

@@ -101,7 +101,7 @@ class Summary:
 
     @property
     def _sums(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """What adds when groups merge."""
+        """Quantities that add when groups merge."""
         return self.size, self.counts, self.prior, self.entropy
 
     def __add__(self, other: "Summary") -> "Summary":

@@ -92,13 +92,17 @@ class SampledKnowledge:
 
         Parameters
         ----------
-        releases, classes, gaps, order
+        releases
             As in `LearnedKnowledge.fit`.
         sampler : PathSampler
             Number of chains and of draws, moves, progress, and random generator. Warm-up and annealing are half of ``sweeps`` each
             by default.
+        classes
+            As in `LearnedKnowledge.fit`.
         pseudo_count : float
             Concentration of each probability of a row: the prior of each row is ``Dirichlet(pseudo_count, ..., pseudo_count)``.
+        gaps, order
+            As in `LearnedKnowledge.fit`.
 
         Notes
         -----

@@ -10,7 +10,7 @@ from foreknow.models.beliefs import coordinate
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.knowledge.regression_prior import RegressionDesign
 from foreknow.models.problem import Problem, probability_rows
-from foreknow.models.programs.published_groups import LogPermanent, add_published
+from foreknow.models.programs.published_groups import add_published
 from foreknow.models.settings import check_positive
 from foreknow.models.tables.history import History
 
@@ -325,6 +325,8 @@ def published_groups_model(
     """Return the model of `release_model`, for any table of unknown distributions."""
     import pymc as pm
     import pytensor.tensor
+
+    from foreknow.models.programs.log_permanent import LogPermanent
 
     pt: Any = pytensor.tensor
 

@@ -55,7 +55,6 @@ POINTS = np.array([[0, 1], [1, 0]])
             "start at 1e-300, which divides its domain from .* into over .* intervals; give wider ones",
         ),
         (lambda: Anatomy(0), ValueError, "Anatomy: l is 0; it is a number of records and values, 1 or more"),
-        (lambda: Anatomy(2, bucketized="yes"), TypeError, "Anatomy: bucketized is 'yes'; it is True or False"),
         (lambda: MASK(2, 2, grouped=Mondrian(KAnonymity(2))), TypeError, "grouped is Mondrian.*as Mondrian without arg"),
         (lambda: UHRA(2, 0.5, 0.5, also=3), TypeError, "AllOf: 3 is no requirement; give one, as KAnonymity"),
         (lambda: UHRA(2, 0.5, "x"), ValueError, "UHRA: j is 'x'; it is a number of at least 0, a divergence"),

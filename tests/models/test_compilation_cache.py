@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from foreknow.models import arrays as compilation_cache
+from foreknow.models import compilation_cache
 
-CALLEE = "from foreknow.models.arrays import compiled\n\n@compiled\ndef number():\n    return {}\n"
+CALLEE = "from foreknow.models.compilation_cache import compiled\n\n@compiled\ndef number():\n    return {}\n"
 CALLER = (
-    "from foreknow.models.callee import number\nfrom foreknow.models.arrays import compiled\n\n"
+    "from foreknow.models.callee import number\nfrom foreknow.models.compilation_cache import compiled\n\n"
     "@compiled\ndef twice():\n    return 2 * number()\n"
 )
 
@@ -54,7 +54,9 @@ def test_a_change_of_the_callee_s_file_reaches_the_caller(package):
 
 def test_whether_machine_code_is_on_disk_without_compiling(package):
     """Not before the first call, nor after a change of a source file; a caller compiles what it calls."""
-    names = "from foreknow.models.caller import number, twice\nfrom foreknow.models.arrays import is_on_disk\n"
+    names = (
+        "from foreknow.models.caller import number, twice\nfrom foreknow.models.compilation_cache import is_on_disk\n"
+    )
     asked, call = "print(is_on_disk(number), is_on_disk(twice))\n", "twice()\n"
     assert called(package, names + asked + asked) == ["False"] * 4
     assert called(package, names + call + asked) == ["True"] * 2

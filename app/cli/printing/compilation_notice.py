@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from foreknow.app.cli.printing.terminal import notice
-from foreknow.models.arrays import is_on_disk, keeps_code
+from foreknow.models.compilation_cache import is_on_disk, keeps_code
 from foreknow.models.estimators.assignments import group_beliefs
 from foreknow.models.joint.messages import sweep_over
 

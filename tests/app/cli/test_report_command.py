@@ -8,6 +8,7 @@ import pytest
 from commands import ROLES, records, run, write
 
 from foreknow.app.cli.commands.report_command import recorded_defense
+from foreknow.app.cli.printing.error_messages import error_lines
 from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
 
 pytestmark = pytest.mark.usefixtures("wide")
@@ -116,7 +117,7 @@ class TestRefusals:
             "--stricter",
             0,
         ]
-        assert "replace it with --overwrite" in str(run(*asked, status=1).exception)
+        assert "replace it with --overwrite" in error_lines(run(*asked, status=1).exception)[0]
         assert (tmp_path / "report.html").read_text() == "mine"
         run(*asked, "--overwrite")
         assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -1,7 +1,5 @@
 """Members of each group of a batch against lists of lists, and the summaries that hold them."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -48,16 +46,6 @@ class TestGroupMembers:
         nothing = members_of([[1], [2]]).select(np.zeros(0, dtype=np.int64))
         assert as_lists(nothing.joined(members_of([[3]]))) == []
         assert as_lists(members_of([[3]]).joined(nothing)) == []
-
-    @given(groups=lists, data=st.data())
-    def test_runs_of_groups_become_one(self, groups, data):
-        firsts = [
-            0,
-            *sorted(data.draw(st.sets(st.integers(1, len(groups) - 1)) if len(groups) > 1 else st.just(set()))),
-        ]
-        ends = [*firsts[1:], len(groups)]
-        expected = [list(itertools.chain(*groups[a:b])) for a, b in zip(firsts, ends, strict=True)]
-        assert as_lists(members_of(groups).merged(np.array(firsts))) == expected
 
     @given(groups=lists)
     def test_each_record_s_group(self, groups):

@@ -260,6 +260,7 @@ class TestIndependence:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("foreknow"):
                 assert node.module in (
                     *("foreknow.defenses", "foreknow.models", "foreknow.models.arrays", "foreknow.models.settings"),
+                    "foreknow.defenses.requirements.requirement",
                     *own,
                 )
                 taken += [alias.name for alias in node.names if node.module == "foreknow.defenses"]

@@ -43,8 +43,6 @@ PLOTS = [
     ("foreground_map", (beliefs_with(TOWNS), MINED_HISTORY, {"x"}, "town"), {}, ()),
     ("gain_over_time", (RISK,), {}, ()),
     ("gain_over_time", (RISK,), {"panel": "attack"}, (2,)),
-    ("group_sizes", ({"one": [RELEASE]},), {}, ()),
-    ("group_sizes", ({name: [RELEASE] for name in "abcde"},), {}, ()),
     ("influence_map", (GRAPH,), {}, ()),
     ("influence_over_distance", (GRAPH,), {}, ()),
     ("leak_plot", (LEAK,), {}, (3,)),

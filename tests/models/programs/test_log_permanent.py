@@ -17,7 +17,7 @@ from pytensor.gradient import NullTypeGradError, verify_grad
 from strategies import problems
 
 from foreknow.models import Exact, TooLarge
-from foreknow.models.programs.published_groups import LogPermanent, called_weights_and_beliefs, weights_and_beliefs
+from foreknow.models.programs.log_permanent import LogPermanent, called_weights_and_beliefs, weights_and_beliefs
 
 PYTHON = Mode(linker="py", optimizer=None)
 """No compilation: `perform` computes the numbers."""

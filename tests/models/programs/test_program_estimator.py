@@ -28,7 +28,7 @@ from foreknow.models import (
 from foreknow.models.programs import program_estimator
 from foreknow.models.programs import program_estimator as part_summary
 from foreknow.models.programs.compiled_program import CompiledProgram, ProgramDraws
-from foreknow.models.programs.published_groups import LogPermanent
+from foreknow.models.programs.log_permanent import LogPermanent
 from foreknow.testing import check_estimator, examples
 
 ERRORS = 4.0

@@ -7,7 +7,7 @@ from foreknow.app.cli.printing import compilation_notice
 from foreknow.defenses.algorithms.nearest_point import build_tree
 from foreknow.defenses.injector import bucketize
 from foreknow.defenses.mondrian import cut_parts
-from foreknow.models.arrays import is_on_disk
+from foreknow.models.compilation_cache import is_on_disk
 from foreknow.models.estimators.assignments import group_beliefs
 from foreknow.models.joint.messages import sweep_over
 

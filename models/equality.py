@@ -23,13 +23,15 @@ def equal_by_fields[T](kind: type[T]) -> type[T]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two values are of one type and have equal content.
+    """Return whether two values are of one type, or both text, and have equal content.
 
     Arrays, tables, graphs, random generators and dataclasses are compared by content, containers item by item, and NaN equals
     NaN. Other values are compared by ``==``.
     """
     if one is other:
         return True
+    if isinstance(one, str) and isinstance(other, str):
+        return str(one) == str(other)  # a note with numbers is equal to its text
     if type(one) is not type(other):
         return False
     if isinstance(one, np.ndarray):

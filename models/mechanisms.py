@@ -8,7 +8,8 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.exact import log_evidence
-from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Posterior, Problem, chosen_groups, group_sums
+from foreknow.models.group_rows import group_sums
+from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Posterior, Problem, chosen_groups
 
 MAX_ROUNDS = 200
 """Largest number of rounds of a distribution that is estimated together with the beliefs."""

@@ -69,10 +69,10 @@ def begin_run(
     if not has_files(folder):
         remove_torn(folder)
         make_private(owner, private)
-        own: Any = {**drawn, **settings}
-        about = {"settings": own, "drawn": sorted(drawn.keys() - settings.keys()), "versions": versions()}
+        started = {**drawn, **settings}
+        about = {"settings": started, "drawn": sorted(drawn.keys() - settings.keys()), "versions": versions()}
         write_json(begun, about)
-        return own
+        return started
     kept = read_json(begun) if begun.is_file() else {}
     own = kept.get("settings") if isinstance(kept, dict) else None
     others = differing_settings(own, settings) if isinstance(own, dict) else []

@@ -10,7 +10,8 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.assignments import group_beliefs, weights_and_possible_pairs, write_group_beliefs
 from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS, mean_diagnostics
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
+from foreknow.models.group_rows import group_rows
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 from foreknow.models.settings import as_generator, is_whole
 
 MIN_RELATIVE_PRIOR = 1e-100

@@ -8,7 +8,8 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.problem import Problem, group_rows, probability_rows
+from foreknow.models.group_rows import group_rows
+from foreknow.models.problem import Problem, probability_rows
 from foreknow.models.settings import as_array, as_floats
 
 

@@ -14,7 +14,8 @@ from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS, mean_dia
 from foreknow.models.foreground.evidence import Cells, Evidence
 from foreknow.models.foreground.expectation import expectation, has_closed_form, multiply
 from foreknow.models.foreground.fit import Fit, FitStatus, check_evidence
-from foreknow.models.problem import Estimator, group_rows
+from foreknow.models.group_rows import group_rows
+from foreknow.models.problem import Estimator
 from foreknow.models.settings import MAX_FLOAT, as_generator, check_array_size, is_number, is_whole
 
 CONCENTRATIONS = np.geomspace(1, 10_000, 33)

@@ -13,7 +13,8 @@ from foreknow.models.foreground.attribute_signatures import AttributeSignatures
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import cells_under, has_closed_form, max_operations
 from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
-from foreknow.models.problem import Estimator, Problem, group_rows
+from foreknow.models.group_rows import group_rows
+from foreknow.models.problem import Estimator, Problem
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.sensitive_set import SensitiveSet

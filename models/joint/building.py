@@ -15,13 +15,14 @@ from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.group_rows import group_rows, group_sums
 from foreknow.models.joint.problem import JointPosterior, JointProblem
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of, is_personal
 from foreknow.models.mechanisms import SignatureLaw, emission_matrices, normalized_rows, signature_numbers
 from foreknow.models.memory import Memory
-from foreknow.models.problem import DOUBT, Posterior, group_rows, group_sums
+from foreknow.models.problem import DOUBT, Posterior
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.observation import Observation
 

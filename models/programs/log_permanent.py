@@ -17,7 +17,7 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.compilation_cache import compiled_callback
 from foreknow.models.estimators.assignments import log_weight_and_beliefs, state_count, write_group_beliefs
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.problem import group_rows
+from foreknow.models.group_rows import group_rows
 from foreknow.models.settings import check_state_limit
 
 

@@ -67,10 +67,10 @@ class PathSampler:
     """Markov chains over the joint assignments of all releases, with the joint law as their stationary law.
 
     A state assigns an own value to each record such that every group shows its multiset; in groups with distorted values it assigns
-    own and published values, and the published ones are the multiset. The moves of a sweep are run swaps (`run_swaps`), of runs
-    that add up to the number of records, and path redraws (`path_redraws`), of stretches that add up to ``redraws`` times this
-    number. Where a factor is zero, blocks of paths are drawn as well (`block_redraws`). Own values in groups without multiset or
-    with distorted values are drawn along the path, and published values by pairs (`record_redraws`). Each chain has a random start
+    own and published values, and the published ones are the multiset. The moves of a sweep are run swaps, of runs
+    that add up to the number of records, and path redraws, of stretches that add up to ``redraws`` times this
+    number. Where a factor is zero, blocks of paths are drawn as well. Own values in groups without multiset or
+    with distorted values are drawn along the path, and published values by pairs. Each chain has a random start
     and is annealed: every factor is mixed with the uniform distribution, of a weight that falls geometrically to 0.
 
     Parameters
@@ -88,7 +88,7 @@ class PathSampler:
     start : {"random", "paths"}
         Start of each chain. ``"random"``: an independent uniform random assignment of each group. ``"paths"``: each group
         given the releases before it and the messages of `MaxEntropy` from those after it, with a weaker annealing; for large groups
-        and chains of order 1 with zeros (`path_starts`).
+        and chains of order 1 with zeros.
     threads : int, optional
         Number of chains that run at the same time; one for each processor by default. Results do not depend on it.
     progress : callable

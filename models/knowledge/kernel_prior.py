@@ -86,7 +86,7 @@ class KernelPrior:
     Exact, up to rounding. Cost of a call: O(N_q N_c (d + m)) for N_q distinct queries and N_c = c distinct vectors of
     quasi-identifiers, in chunks of `WEIGHTS_PER_CHUNK` weights. Since the kernel is a product, it can also be applied to one
     attribute at a time, over the grid of all combinations of the v_a codes of each: O(m product_a v_a sum_a v_a). The
-    cheaper of the two is used, the grid only where it fits into memory (`kernel_grid`); they agree up to rounding. With
+    cheaper of the two is used, the grid only where it fits into memory; they agree up to rounding. With
     ``leave_one_out``, each respondent with records in the corpus is a query of its own, and the grid is not used for them.
 
     References

@@ -16,6 +16,7 @@ from strategies import view_of
 
 import foreknow.evaluation as evaluation
 from foreknow.attacks import SnapshotAttack
+from foreknow.evaluation.plots.risk_utility import group_sizes
 from foreknow.evaluation.plots.style import given_panels
 from foreknow.models import Adversary, History, Release, SwapChain, UniformPrior
 
@@ -43,6 +44,8 @@ PLOTS = [
     ("foreground_map", (beliefs_with(TOWNS), MINED_HISTORY, {"x"}, "town"), {}, ()),
     ("gain_over_time", (RISK,), {}, ()),
     ("gain_over_time", (RISK,), {"panel": "attack"}, (2,)),
+    ("group_sizes", ({"one": [RELEASE]},), {}, ()),
+    ("group_sizes", ({name: [RELEASE] for name in "abcde"},), {}, ()),
     ("influence_map", (GRAPH,), {}, ()),
     ("influence_over_distance", (GRAPH,), {}, ()),
     ("leak_plot", (LEAK,), {}, (3,)),
@@ -50,7 +53,12 @@ PLOTS = [
     ("risk_utility_map", (RISK,), {}, ()),
     ("risk_utility_map", (RISK,), {"panel": "attack"}, (2,)),
 ]
-"""Name of each public plot, arguments, and shape of the axes: () for one Axes that is no array."""
+"""Name of each public plot and of the one that only commands draw, arguments, and shape of the axes: () for a single Axes."""
+
+
+def plot_named(name):
+    return group_sizes if name == "group_sizes" else getattr(evaluation, name)
+
 
 EACH = pytest.mark.parametrize(
     ("name", "arguments", "options", "shape"), PLOTS, ids=[f"{name}{shape or ''}" for name, _, _, shape in PLOTS]
@@ -71,7 +79,9 @@ def state_of_panel(axes):
 
 
 def test_all_public_plots_are_in_the_table():
-    plots = {name for name in evaluation.__all__ if ".plots." in getattr(getattr(evaluation, name), "__module__", "")}
+    plots = {"group_sizes"} | {
+        name for name in evaluation.__all__ if ".plots." in getattr(getattr(evaluation, name), "__module__", "")
+    }
     assert {name for name, *_ in PLOTS} == plots
 
 
@@ -82,7 +92,7 @@ def test_given_axes(name, arguments, options, shape):
     *given, other = figure.subplots(1, math.prod(shape) + 1)
     places = [axes.get_position() for axes in given]
     before, empty, settings = state_of_figure(figure), state_of_panel(other), dict(mpl.rcParams)
-    drawn = getattr(evaluation, name)(*arguments, **options, ax=np.reshape(given, shape) if shape else given[0])
+    drawn = plot_named(name)(*arguments, **options, ax=np.reshape(given, shape) if shape else given[0])
     assert (drawn.shape == shape and list(drawn.flat) == given) if shape else drawn is given[0]
     assert all(axes.has_data() for axes in given)
     assert state_of_panel(other) == empty
@@ -98,7 +108,7 @@ def test_given_axes(name, arguments, options, shape):
 
 @EACH
 def test_a_new_figure(name, arguments, options, shape):
-    drawn = getattr(evaluation, name)(*arguments, **options)
+    drawn = plot_named(name)(*arguments, **options)
     assert isinstance(drawn, np.ndarray if shape else Axes)
     assert np.shape(drawn) == shape
     assert {axes.figure for axes in np.ravel(drawn)} == {plt.figure(number) for number in plt.get_fignums()}
@@ -112,7 +122,7 @@ POLAR = Figure().add_subplot(projection="polar")
 @EACH
 def test_wrong_axes(name, arguments, options, shape):
     """One clear error, before anything is drawn."""
-    plot, number = getattr(evaluation, name), math.prod(shape)
+    plot, number = plot_named(name), math.prod(shape)
     for wrong in (3, AXES[0].figure, POLAR, *([] if shape else [AXES[:1]]), [*AXES[:number][:-1], "x"]):
         with pytest.raises(TypeError, match=rf"^{name}: ax is .*; it is .* matplotlib Axes.*\.$"):
             plot(*arguments, **options, ax=wrong)

@@ -62,6 +62,7 @@ def is_exposing(belief: Any, prior: Any, sure: float) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> is_exposing(np.array([0.95, 0.95, 0.5]), np.array([0.2, 0.92, 0.2]), 0.9)
     array([ True, False, False])
     >>> from duckdb import ColumnExpression

@@ -183,8 +183,8 @@ MESSAGES = [
     (
         lambda: Adversary(UniformPrior(), estimator=print),
         TypeError,
-        "Adversary: estimator is a plain function; an estimator is an object. Write estimator=PerGroup(function), where "
-        "function(prior, counts) maps the prior (k, m) and the counts (m,) of one group to beliefs (k, m).",
+        "Adversary: estimator is <built-in function print>; it is an estimator object, as Exact() or Auto(). Make one of a function "
+        "of the prior (k, m) and the counts (m,) of one group by PerGroup(function).",
     ),
     (
         lambda: Adversary(UniformPrior(), compromised=FRAME),

@@ -32,7 +32,7 @@ from foreknow.models.foreground.global_distribution import (
 from foreknow.models.problem import check_is_estimator
 from foreknow.models.progress import Progress, stepping
 from foreknow.models.settings import MAX_FLOAT, check_choice, check_not_class, check_whole, is_number
-from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
+from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values
 
 
 @equal_by_fields

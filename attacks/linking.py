@@ -16,7 +16,7 @@ from foreknow.models.quasi_sensitive.external_knowledge import NONE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
 from foreknow.models.quasi_sensitive.links import READINGS, Reading, links
 from foreknow.models.settings import as_floats, check_kind, check_range
-from foreknow.models.tables.columns.times import check_order, check_time
+from foreknow.models.tables.columns import check_order, check_time
 
 
 @equal_by_fields

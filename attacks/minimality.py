@@ -15,7 +15,7 @@ from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
 from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, check_state_limit, check_whole
-from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
+from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values
 
 type Rule = Literal["cuts", "classes"]
 

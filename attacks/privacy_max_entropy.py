@@ -14,8 +14,7 @@ from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
 from foreknow.models.settings import check_kind, check_range, is_number, shown
-from foreknow.models.tables.columns.lookalikes import lookalike
-from foreknow.models.tables.columns.plain_columns import is_hashable
+from foreknow.models.tables.columns import is_hashable, lookalike
 
 MET = 1e-5  # largest distance of a probability from that of its statement at which the statement is met
 

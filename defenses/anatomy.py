@@ -14,7 +14,7 @@ from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_generator, check_choice, check_whole, stored_generator
-from foreknow.models.tables.sensitive_set import as_sensitive_values, sensitive_codes
+from foreknow.models.tables.schema import as_sensitive_values, sensitive_codes
 
 
 @equal_by_fields

@@ -25,7 +25,7 @@ from foreknow.models.foreground.attribute_signatures import (
 from foreknow.models.foreground.fit import ExpectationMaximization, Fitting
 from foreknow.models.foreground.global_distribution import mine_global_distributions
 from foreknow.models.settings import as_generator, check_not_class, check_whole, stored_generator
-from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
+from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values
 
 
 @equal_by_fields

@@ -17,7 +17,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.notes import Note
 from foreknow.models.settings import as_generator, check_whole, stored_generator
-from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
+from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values
 
 CHANGED = (
     "{changed:,} {changed:record|records} of {groups:,} {groups:group|groups} "

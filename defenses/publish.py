@@ -14,7 +14,7 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.estimators.exact import log_evidence
 from foreknow.models.progress import Progress
 from foreknow.models.settings import as_generator, check_choice, check_kind
-from foreknow.models.tables.columns.times import check_order
+from foreknow.models.tables.columns import check_order
 
 
 class Defense(Protocol):

@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.models import Categorical, Numeric, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.tables.generalization import Hulls, common_level, hulls
+from foreknow.models.tables.release import Hulls, common_level, hulls
 
 type Domains = tuple[FloatArray, ...]
 """Codes that each quasi-identifier may take, rising."""

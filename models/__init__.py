@@ -89,17 +89,17 @@ if TYPE_CHECKING:
     from foreknow.models.quasi_sensitive.links import Linking as Linking
     from foreknow.models.quasi_sensitive.links import links as links
     from foreknow.models.simulation import Simulation as Simulation
-    from foreknow.models.tables.attributes import (
+    from foreknow.models.tables.schema import (
         Categorical as Categorical,
         Numeric as Numeric,
     )
-    from foreknow.models.tables.cleaning.cleaning import Cleaning as Cleaning
-    from foreknow.models.tables.cleaning.column_roles import ColumnRoles as ColumnRoles
-    from foreknow.models.tables.cleaning.faults import InputFaults as InputFaults
-    from foreknow.models.tables.grouping import Grouping as Grouping
+    from foreknow.models.tables.cleaning import Cleaning as Cleaning
+    from foreknow.models.tables.cleaning import ColumnRoles as ColumnRoles
+    from foreknow.models.tables.faults import InputFaults as InputFaults
+    from foreknow.models.tables.release import Grouping as Grouping
     from foreknow.models.tables.hierarchy import Hierarchy as Hierarchy
     from foreknow.models.tables.history import History as History
-    from foreknow.models.tables.observation import Observation as Observation
+    from foreknow.models.tables.people import Observation as Observation
     from foreknow.models.tables.people import People as People
     from foreknow.models.tables.published_table import PublishedTable as PublishedTable
     from foreknow.models.tables.release import Release as Release
@@ -114,11 +114,11 @@ PLACES = {
     "Averaged": "foreknow.models.averaged",
     "BeliefPropagation": "foreknow.models.estimators",
     "Beliefs": "foreknow.models.beliefs",
-    "Categorical": "foreknow.models.tables.attributes",
+    "Categorical": "foreknow.models.tables.schema",
     "ChainByRelease": "foreknow.models.knowledge.chain_by_release",
     "ClassFrequencies": "foreknow.models.knowledge.class_frequencies",
-    "Cleaning": "foreknow.models.tables.cleaning.cleaning",
-    "ColumnRoles": "foreknow.models.tables.cleaning.column_roles",
+    "Cleaning": "foreknow.models.tables.cleaning",
+    "ColumnRoles": "foreknow.models.tables.cleaning",
     "CompromisedRecords": "foreknow.models.knowledge.compromised_records",
     "ConfidenceSum": "foreknow.models.estimators",
     "DirichletChain": "foreknow.models.knowledge.dirichlet",
@@ -134,10 +134,10 @@ PLACES = {
     "GibbsSampling": "foreknow.models.foreground.gibbs_sampling",
     "GivenPrior": "foreknow.models.knowledge.priors",
     "GroupMessages": "foreknow.models.joint",
-    "Grouping": "foreknow.models.tables.grouping",
+    "Grouping": "foreknow.models.tables.release",
     "Hierarchy": "foreknow.models.tables.hierarchy",
     "History": "foreknow.models.tables.history",
-    "InputFaults": "foreknow.models.tables.cleaning.faults",
+    "InputFaults": "foreknow.models.tables.faults",
     "ItemRelease": "foreknow.models.quasi_sensitive.item_release",
     "Items": "foreknow.models.quasi_sensitive.items",
     "JointAuto": "foreknow.models.joint",
@@ -149,8 +149,8 @@ PLACES = {
     "MaxEntropy": "foreknow.models.joint",
     "Memory": "foreknow.models.memory",
     "Mixed": "foreknow.models.estimators",
-    "Numeric": "foreknow.models.tables.attributes",
-    "Observation": "foreknow.models.tables.observation",
+    "Numeric": "foreknow.models.tables.schema",
+    "Observation": "foreknow.models.tables.people",
     "Omega": "foreknow.models.estimators",
     "PathSampler": "foreknow.models.joint",
     "People": "foreknow.models.tables.people",

@@ -21,8 +21,7 @@ from foreknow.models.mechanisms import Channel, counterfeit_posterior, distortio
 from foreknow.models.memory import Memory, Revision, joint_size, predict_by_class, remember, with_classes
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, check_is_estimator, probability_rows
 from foreknow.models.settings import as_floats, check_choice, check_kind, check_not_class, shown
-from foreknow.models.tables.observation import Observation
-from foreknow.models.tables.people import People
+from foreknow.models.tables.people import Observation, People
 
 MIN_CHANGE_OF_BELIEF = 1e-9
 """Smallest difference between two probabilities that counts as a change; less is rounding error."""

@@ -18,16 +18,12 @@ from foreknow.models.html_tables import html_table
 from foreknow.models.problem import Posterior, Status
 from foreknow.models.settings import check_choice, check_kind, is_whole, shown
 from foreknow.models.tables.arguments import as_list
-from foreknow.models.tables.attributes import Categorical, Numeric
-from foreknow.models.tables.columns.lookalikes import lookalike
-from foreknow.models.tables.columns.times import check_order, check_time
-from foreknow.models.tables.files.atomic_file import atomic_file
-from foreknow.models.tables.files.notation import Notation
-from foreknow.models.tables.files.text_encodings import existing_file
+from foreknow.models.tables.columns import check_order, check_time, lookalike
 from foreknow.models.tables.hierarchy import Hierarchy
-from foreknow.models.tables.observation import Observation
-from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.people import Observation, People
+from foreknow.models.tables.schema import Categorical, Numeric, Schema
+from foreknow.models.tables.table_files import existing_file
+from foreknow.models.tables.view_files import Notation, atomic_file
 
 if TYPE_CHECKING:
     import xarray

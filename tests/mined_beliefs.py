@@ -9,7 +9,7 @@ from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.foreground.attribute_signatures import attribute_signatures
 from foreknow.models.foreground.fit import Fit, FitStatus
 from foreknow.models.foreground.global_distribution import GlobalDistribution
-from foreknow.models.tables.sensitive_set import SensitiveSet
+from foreknow.models.tables.schema import SensitiveSet
 
 FRAME = pd.DataFrame(
     {

@@ -26,11 +26,8 @@ READS_TEXT = {
     "foreknow.app.cli.files.atomic_output": "names of files",
     "foreknow.app.cli.printing.terminal": "line breaks of a command",
     "foreknow.app.cli.files.register": "labels of published cells",
-    "foreknow.models.tables.cleaning.date_notations": "cells",
-    "foreknow.models.tables.cleaning.number_cells": "cells",
-    "foreknow.models.tables.cleaning.times_of_cells": "cells",
-    "foreknow.models.tables.files.table_files": "errors of pandas",
-    "foreknow.models.tables.files.text_encodings": "bytes of a file",
+    "foreknow.models.tables.cell_types": "cells",
+    "foreknow.models.tables.table_files": "errors of pandas, bytes of a file",
 }
 """Modules that may use regular expressions or parse Python, and what they read: nothing that this package wrote as a sentence."""
 
@@ -48,10 +45,6 @@ ALONE = {
     "foreknow.defenses.negative_rules": "an algorithm of its own: mining of rules",
     "foreknow.defenses.suppression.item_search": "an algorithm of its own",
     "foreknow.evaluation.plots.end_labels": "an algorithm of its own: placement of labels",
-    "foreknow.models.tables.cleaning.clean_tables": "to be merged",
-    "foreknow.models.tables.cleaning.numbers_of_cells": "to be merged",
-    "foreknow.models.tables.files.parquet_files": "to be merged",
-    "foreknow.models.tables.hierarchy_rows": "to be merged",
 }
 """Modules with one importer, in their own folder, and the reason why they are not a part of it."""
 

@@ -39,7 +39,7 @@ from foreknow.models import (
     Schema,
     UniformPrior,
 )
-from foreknow.models.tables.files.table_files import read_table
+from foreknow.models.tables.table_files import read_table
 
 pytestmark = pytest.mark.slow
 

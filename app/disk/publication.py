@@ -47,7 +47,7 @@ from foreknow.evaluation.file_lock import locked
 from foreknow.models import Adversary, Schema
 from foreknow.models.notes import Note, notes_of_blocks
 from foreknow.models.settings import check_kind, check_whole, is_whole, shown
-from foreknow.models.tables.files.view_files import NOTATION
+from foreknow.models.tables.view_files import NOTATION
 
 CURVE_DEFENSES = (JSReduce, Mondrian, BKAA)
 """Defenses whose groups are of near records: blocks are ranges along a Hilbert curve."""

@@ -35,7 +35,7 @@ from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import check_flag, check_kind, counted
 from foreknow.models.tables.arguments import as_list
-from foreknow.models.tables.files.text_encodings import existing_file
+from foreknow.models.tables.table_files import existing_file
 
 FORMAT = 1
 """Version of the format of a certificate."""

@@ -7,10 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.hierarchy import Hierarchy
 from foreknow.models.tables.history import History
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.schema import Categorical, Schema
 from foreknow.models.tables.view import View
 
 COLUMNS = (

@@ -12,10 +12,9 @@ from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.settings import MAX_FLOAT, as_generator, check_array_size, is_number, is_whole
 from foreknow.models.simulation import Simulation
-from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.schema import Numeric, Schema
 from foreknow.models.tables.view import View
 
 TRAITS = {"age": (45, 74), "gender": (1, 2), "weight": (60, 89)}

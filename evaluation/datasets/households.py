@@ -3,9 +3,8 @@
 import pandas as pd
 
 from foreknow.models.settings import installing
-from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.history import History
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.schema import Numeric, Schema
 
 TRAITS = {"age": (19, 65), "income": (0, 250), "members": (1, 5), "children": (0, 3)}
 

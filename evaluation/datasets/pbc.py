@@ -3,9 +3,8 @@
 import pandas as pd
 
 from foreknow.models.settings import installing
-from foreknow.models.tables.attributes import Categorical, Numeric
 from foreknow.models.tables.history import History
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.schema import Categorical, Numeric, Schema
 
 DAYS_PER_YEAR = 365.25
 STAGES = ("stage 1", "stage 2", "stage 3", "stage 4")

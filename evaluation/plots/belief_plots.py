@@ -29,7 +29,7 @@ from foreknow.evaluation.risk.respondent_risk import interval_of
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_kind, is_number, shown
-from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.columns import lookalike
 
 MIN_WRITTEN_PROBABILITY = 0.005
 """Probability below which a cell of the heat map has no number."""

@@ -23,8 +23,8 @@ from foreknow.evaluation.risk.global_errors import (
 from foreknow.models import History, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.foreground.global_distribution import GlobalDistribution
-from foreknow.models.tables.columns.times import check_time
-from foreknow.models.tables.sensitive_set import as_sensitive_values
+from foreknow.models.tables.columns import check_time
+from foreknow.models.tables.schema import as_sensitive_values
 
 MAX_MARKER_DIAMETER = 18.0
 """Diameter of the largest marker, in points; the areas of the others are in proportion to their support."""

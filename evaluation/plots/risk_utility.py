@@ -24,7 +24,7 @@ from foreknow.evaluation.plots.style import (
 from foreknow.models import Release
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.columns import check_columns
 
 AXIS_LABELS = {
     "gain": "gain of the adversary",

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from foreknow.models import Beliefs
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_kind, shown
-from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.columns import check_columns
 
 COLORS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7A3E9D", "#8C6D1F", "#8A8A8A",

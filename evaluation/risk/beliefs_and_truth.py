@@ -10,7 +10,7 @@ import pandas as pd
 from foreknow.evaluation.arguments import check_beliefs, check_history
 from foreknow.models import Beliefs, CompromisedRecords, History, Observation, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
+from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values
 
 type LeftOut = CompromisedRecords | Collection[Hashable] | None
 """Compromised records, whose respondents are left out of the releases they are about; or respondents left out of all."""

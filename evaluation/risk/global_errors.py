@@ -13,7 +13,7 @@ from foreknow.models import History, Observation, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.foreground.global_distribution import INTERVAL, GlobalDistribution
 from foreknow.models.settings import check_flag, check_kind
-from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values, sensitive_codes
+from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values, sensitive_codes
 
 COLUMNS = ("time", "attributes", "signature", "support", "probability", "frequency")
 ERRORS = ("relative_error", "absolute_error", "signatures", "zeros")

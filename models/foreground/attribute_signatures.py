@@ -14,8 +14,8 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import is_number
-from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.people import People
+from foreknow.models.tables.schema import Categorical
 
 type AttributeSets = "Literal['all'] | Sequence[str | Sequence[str]]"
 """Every set of quasi-identifiers, or a list of sets; an attribute name alone is a set of one."""

@@ -16,8 +16,8 @@ from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
 from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Estimator, Problem
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.observation import Observation
-from foreknow.models.tables.sensitive_set import SensitiveSet
+from foreknow.models.tables.people import Observation
+from foreknow.models.tables.schema import SensitiveSet
 
 type Unmatched = Literal["table", "uniform"]
 """Distribution of records whose signature has too little support: the whole table's, or that of equally likely values."""

@@ -24,7 +24,7 @@ from foreknow.models.mechanisms import SignatureLaw, emission_matrices, normaliz
 from foreknow.models.memory import Memory
 from foreknow.models.problem import DOUBT, Posterior
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.observation import Observation
+from foreknow.models.tables.people import Observation
 
 
 class Records(NamedTuple):

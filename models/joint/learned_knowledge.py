@@ -32,7 +32,7 @@ from foreknow.models.knowledge.sequences import GapRule, check_chain_order, chec
 from foreknow.models.problem import DOUBT
 from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import check_choice, check_range, check_whole, shown
-from foreknow.models.tables.observation import Observation
+from foreknow.models.tables.people import Observation
 from foreknow.models.tables.release import Release
 
 FEW_STEPS = 1.0

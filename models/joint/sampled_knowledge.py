@@ -34,7 +34,7 @@ from foreknow.models.knowledge.sequences import GapRule, check_chain_order, chec
 from foreknow.models.problem import DOUBT, UNCONVERGED
 from foreknow.models.progress import stepping
 from foreknow.models.settings import as_generator, check_array_size
-from foreknow.models.tables.observation import Observation
+from foreknow.models.tables.people import Observation
 from foreknow.models.tables.release import Release
 
 if TYPE_CHECKING:

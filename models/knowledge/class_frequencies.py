@@ -13,10 +13,9 @@ from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variab
 from foreknow.models.knowledge.priors import check_people
 from foreknow.models.problem import probability_rows
 from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, is_number, is_whole, shown
-from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.schema import Categorical, Schema
 
 MAX_CLASS_PROBABILITIES = 2**27
 """Largest number of probabilities in a table of class frequencies (1 GiB)."""

@@ -12,13 +12,17 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import posterior_variable
 from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.settings import as_generator, check_choice, check_kind, check_range, is_number
-from foreknow.models.tables.attributes import Numeric
-from foreknow.models.tables.columns.lookalikes import lookalike
-from foreknow.models.tables.columns.plain_columns import describe_missing, plain_columns, plain_value
-from foreknow.models.tables.columns.required_columns import check_columns
-from foreknow.models.tables.columns.times import check_time
+from foreknow.models.tables.columns import (
+    check_columns,
+    check_time,
+    describe_missing,
+    lookalike,
+    plain_columns,
+    plain_value,
+)
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
+from foreknow.models.tables.schema import Numeric
 
 COLUMNS = ("respondent", "value", "time", "confidence")
 

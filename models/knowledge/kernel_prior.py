@@ -12,11 +12,9 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
 from foreknow.models.problem import probability_rows
 from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, shown
-from foreknow.models.tables.attributes import Categorical, Numeric
-from foreknow.models.tables.distance import distances
 from foreknow.models.tables.history import History
-from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.people import People, distances
+from foreknow.models.tables.schema import Categorical, Numeric, Schema
 
 WEIGHTS_PER_CHUNK = 2**18
 """Number of kernel weights held at once, in a few arrays of this size (2 MiB each), which fit into a cache."""

@@ -11,7 +11,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
 from foreknow.models.settings import check_kind, check_whole, shown
 from foreknow.models.tables.arguments import as_list
-from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.columns import lookalike
 
 if TYPE_CHECKING:
     import xarray

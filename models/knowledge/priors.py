@@ -17,7 +17,7 @@ from foreknow.models.knowledge.posterior_variable import (
 )
 from foreknow.models.problem import are_probabilities, probability_rows
 from foreknow.models.settings import check_kind, shown
-from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.columns import lookalike
 from foreknow.models.tables.people import People
 
 if TYPE_CHECKING:

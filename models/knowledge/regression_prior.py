@@ -10,11 +10,10 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, equidistant_draws, posterior_dataset, posterior_variable
 from foreknow.models.settings import as_floats, check_kind, check_whole, shown
-from foreknow.models.tables.attributes import Categorical
-from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.columns import lookalike
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.schema import Categorical, Schema
 
 PROBABILITIES_PER_CHUNK = 2**22
 """Number of probabilities, over draws, respondents and values, that one step of a call holds (32 MiB)."""

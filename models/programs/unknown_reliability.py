@@ -9,7 +9,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import Beliefs, coordinate
 from foreknow.models.knowledge.compromised_records import CompromisedRecords, claim_label
 from foreknow.models.settings import MAX_FLOAT, is_number
-from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.columns import check_columns
 
 if TYPE_CHECKING:
     import pymc as pm

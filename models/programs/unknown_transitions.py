@@ -14,10 +14,9 @@ from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts,
 from foreknow.models.knowledge.dirichlet import positive_concentrations
 from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_chain_size, check_longest, end_to_end
 from foreknow.models.settings import check_positive, check_whole, shown
-from foreknow.models.tables.attributes import Categorical
-from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.columns import lookalike
 from foreknow.models.tables.history import History
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.schema import Categorical, Schema
 from foreknow.models.tables.view import View
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.items import check_separator, is_missing, item_set
 from foreknow.models.settings import MAX_FLOAT, check_kind, is_number, shown
 from foreknow.models.tables.arguments import as_list
-from foreknow.models.tables.columns.plain_columns import is_hashable, plain_value
-from foreknow.models.tables.columns.required_columns import check_columns
-from foreknow.models.tables.files.table_files import read_table
+from foreknow.models.tables.columns import check_columns, is_hashable, plain_value
+from foreknow.models.tables.table_files import read_table
 
 NONE = "none"
 """Name of the outcome that a record links to no label."""

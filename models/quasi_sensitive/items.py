@@ -11,7 +11,7 @@ import pandas as pd
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_array, check_kind
-from foreknow.models.tables.columns.plain_columns import is_hashable, plain_values
+from foreknow.models.tables.columns import is_hashable, plain_values
 
 WAY_OUT = "Items.from_cells(cells) makes them from a column"
 """Advice in messages about wrong arrays."""

@@ -12,7 +12,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
 from foreknow.models.quasi_sensitive.items import Items, check_separator
 from foreknow.models.settings import as_array, check_choice, check_kind, is_whole
-from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.columns import check_columns
 from foreknow.models.tables.view import View
 
 type Reading = Literal["counted", "fractional", "uniform"]

@@ -15,10 +15,9 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_list
-from foreknow.models.tables.attributes import Numeric
-from foreknow.models.tables.cleaning.times_of_cells import NO_ORDER, ordered_times
-from foreknow.models.tables.columns.required_columns import check_columns
-from foreknow.models.tables.columns.times import (
+from foreknow.models.tables.cell_types import NO_ORDER, ordered_times
+from foreknow.models.tables.columns import (
+    check_columns,
     check_not_continuous,
     check_order,
     check_time,
@@ -26,10 +25,10 @@ from foreknow.models.tables.columns.times import (
     rows_by_time,
     times_of_records,
 )
-from foreknow.models.tables.files.table_files import read_table
-from foreknow.models.tables.files.view_files import read_views, write_views
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.schema import Numeric, Schema
+from foreknow.models.tables.table_files import read_table
 from foreknow.models.tables.view import View
+from foreknow.models.tables.view_files import read_views, write_views
 
 
 @equal_by_fields

@@ -1,20 +1,19 @@
-"""Respondents and their quasi-identifiers."""
+"""Respondents, what an adversary observes of a release, and distances between respondents."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, compiled
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import check_kind
-from foreknow.models.tables.arguments import as_floats
-from foreknow.models.tables.attributes import Categorical, Numeric
-from foreknow.models.tables.columns.plain_columns import is_hashable, is_missing
-from foreknow.models.tables.columns.times import check_time
-from foreknow.models.tables.schema import Schema
+from foreknow.models.problem import Problem
+from foreknow.models.settings import check_kind, is_whole
+from foreknow.models.tables.arguments import as_floats, as_integers
+from foreknow.models.tables.columns import check_time, is_hashable, is_missing
+from foreknow.models.tables.schema import Categorical, Numeric, Schema
 
 
 @equal_by_fields
@@ -127,3 +126,222 @@ def _cells(kind: Numeric | Categorical, codes: FloatArray) -> "np.ndarray[tuple[
         values[:] = kind.values
         return values[codes.astype(np.int64)]
     return codes
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """A release as the worst-case adversary sees it: the members and the values of each group, without the link.
+
+    Parameters
+    ----------
+    people : People
+        The respondents of the view, suppressed ones included. Their ``time`` becomes that of the release.
+    group : int array, shape (n,)
+        The group of each respondent, 0 to g - 1; -1 if the record is suppressed.
+    counts : int array, shape (g, m)
+        The number of records of each sensitive value in each group. Values beyond the number of members are those of
+        counterfeits.
+    time : optional
+        The time of the release.
+    distorted : int
+        Number of records published with another value than the true one.
+    vanished : int
+        Number of distorted records whose true value their group does not show.
+
+    Raises
+    ------
+    TypeError
+        If the respondents are not `People`, an array does not hold integers, or the time cannot be ordered.
+    ValueError
+        If the shapes do not fit, a group does not exist, a group shows fewer values than it has members, or ``distorted`` or
+        ``vanished`` is not an integer of at least 0.
+
+    Notes
+    -----
+    ``distorted`` and ``vanished`` count over the whole release. They distinguish no respondent and no group.
+    """
+
+    people: People
+    group: IntArray
+    counts: IntArray
+    time: Any = 0
+    distorted: int = 0
+    vanished: int = 0
+
+    def __post_init__(self) -> None:
+        check_kind("Observation", "people", self.people, People, "is a People, as view.people")
+        n, m = len(self.people), len(self.people.schema.values)
+        group = as_integers(
+            "the group of an observation", self.group, (n,), f"one group for each of the {n} respondents"
+        )
+        takes = f"one row per group, with the number of records of each of the {m} sensitive values"
+        counts = as_integers("the counts of an observation", self.counts, (None, m), takes)
+        _check_groups(group, counts)
+        for name in ("distorted", "vanished"):
+            if not is_whole(getattr(self, name), 0):
+                raise ValueError(
+                    f"Observation: {name} is {getattr(self, name)!r}; it is a number of records, 0 or more."
+                )
+        object.__setattr__(self, "group", group)
+        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "time", check_time("Observation", self.time))
+        if self.people.time != self.time:
+            object.__setattr__(self, "people", replace(self.people, time=self.time))
+
+    def problem(self, prior: FloatArray) -> Problem:
+        """Return the estimation problem under a prior, as if no value were distorted.
+
+        Counterfeits become respondents after the n respondents, with uniform rows. `Adversary.posterior` treats counterfeits
+        and distorted values differently.
+
+        Parameters
+        ----------
+        prior : float array, shape (n, m)
+            Rows are probabilities.
+        """
+        groups, m = self.counts.shape
+        prior = as_floats("Observation.problem", "prior", prior)
+        if prior.shape != (len(self.people), m):
+            raise ValueError(
+                f"the prior has shape {prior.shape}; give one row for each of the {len(self.people)} respondents, with one "
+                f"column for each of the {m} sensitive values."
+            )
+        number = self.counts.sum(axis=1) - np.bincount(self.group[self.group >= 0], minlength=groups)
+        if not number.any():
+            return Problem(prior, self.group, self.counts)
+        counterfeit_group = np.repeat(np.arange(groups), number)
+        rows = np.full((len(counterfeit_group), m), 1.0 / m)
+        return Problem(np.vstack([prior, rows]), np.concatenate([self.group, counterfeit_group]), self.counts)
+
+
+def _check_groups(group: IntArray, counts: IntArray) -> None:
+    """Raise ValueError unless every group exists and shows at least one value per member."""
+    if group.size and not (group.min() >= -1 and group.max() < len(counts)):
+        wrong = group.min() if group.min() < -1 else group.max()
+        raise ValueError(
+            f"the group of an observation holds {wrong}, and there are {len(counts)} groups; it must lie in -1..{len(counts) - 1}."
+        )
+    sizes = np.bincount(group[group >= 0], minlength=len(counts))
+    wrong_groups = (counts < 0).any(axis=1) | (counts.sum(axis=1) < sizes)
+    if wrong_groups.any():
+        worst = int(wrong_groups.argmax())
+        raise ValueError(
+            f"group {worst} of an observation has {sizes[worst]} respondents and the counts {counts[worst].tolist()}; counts are "
+            "not negative, and a group shows at least one value per respondent."
+        )
+
+
+class Scale(NamedTuple):
+    """The distances of all quasi-identifiers, in the form that compiled kernels read.
+
+    Attributes
+    ----------
+    width : float array, shape (d,)
+        The width of a numeric domain.
+    values : int array, shape (d,)
+        The number of values of a categorical attribute; 0 for a numeric one.
+    starts : int array, shape (d,)
+        The position in ``table`` at which an attribute's distances start.
+    table : float array
+        The distances between all pairs of values of each categorical attribute, one flattened square matrix after another.
+    """
+
+    width: FloatArray
+    values: IntArray
+    starts: IntArray
+    table: FloatArray
+
+
+def scale(schema: Schema) -> Scale:
+    """Return the distances of a schema whose numeric domains have both bounds.
+
+    Cost: O(sum over categorical attributes of the squared number of values).
+    """
+    kinds = schema.quasi_identifiers.values()
+    squares = [tree_distances(kind).ravel() if isinstance(kind, Categorical) else np.zeros(0) for kind in kinds]
+    values = [len(kind.values) if isinstance(kind, Categorical) else 0 for kind in kinds]
+    starts = np.cumsum([0, *(len(square) for square in squares)])[:-1]
+    bounds = schema.bounds
+    return Scale(bounds[:, 1] - bounds[:, 0], np.array(values), starts.astype(np.int64), np.concatenate(squares))
+
+
+@compiled
+def attribute_distance(scale: Scale, a: int, x: float, y: float) -> float:
+    """Return the distance of two codes of attribute a, from 0 to 1.
+
+    Codes of a categorical attribute are in the order of its tree's traversal. The distance therefore never decreases as y
+    moves away from x: a code between x and y is at most as far from either as they are from each other.
+    """
+    if scale.values[a] > 0:
+        return float(scale.table[scale.starts[a] + int(x) * scale.values[a] + int(y)])
+    return abs(x - y) / scale.width[a] if scale.width[a] > 0.0 else 0.0
+
+
+@compiled
+def squared_distance(scale: Scale, x: FloatArray, y: FloatArray) -> float:
+    """Return the sum of the squared attribute distances of two vectors of codes, shape ``(d,)``."""
+    total = 0.0
+    for a in range(len(x)):
+        total += attribute_distance(scale, a, x[a], y[a]) ** 2
+    return total
+
+
+def distances(kind: Numeric | Categorical, some: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the distances of b codes of an attribute from c codes: float array, shape ``(b, c)``."""
+    if isinstance(kind, Categorical):
+        return np.asarray(tree_distances(kind)[np.ix_(some.astype(np.int64), others.astype(np.int64))])
+    low, high = kind.bounds
+    if low == high:
+        return np.zeros((len(some), len(others)))
+    return np.asarray(np.abs(np.subtract.outer(some, others)) / (high - low))
+
+
+def tree_distances(kind: Categorical) -> FloatArray:
+    """Return the distances between all values of an attribute: float array, shape ``(v, v)``.
+
+    The height of the lowest common ancestor of two values, over the height of the tree.
+    """
+    levels = kind.tree.levels()
+    return np.asarray((levels[:, :, None] != levels[:, None, :]).sum(axis=0) / (len(levels) - 1))
+
+
+def points(people: People) -> FloatArray:
+    """Return a Euclidean embedding of respondents that preserves their distances: float array, shape ``(n, D)``.
+
+    A numeric attribute is one axis. A categorical attribute with a tree of height H has one axis per node below the root. A
+    value has the coordinate ``sqrt((2 h + 1) / 2) / H`` on the axis of its own ancestor at each height h, and 0 on the other
+    axes. Two values with a lowest common ancestor at height h then have the Euclidean distance
+    ``sqrt(sum_{i<h} (2 i + 1)) / H = h / H``, which is their distance: an ultrametric always embeds in Euclidean space. Means
+    of points are centroids over all attributes.
+
+    Cost: O(n D), with D the number of numeric attributes and nodes.
+    """
+    columns: list[FloatArray] = []
+    for a, kind in enumerate(people.schema.quasi_identifiers.values()):
+        codes = people.quasi_identifiers[:, a]
+        if isinstance(kind, Categorical):
+            for nodes, number, coordinate in node_axes(kind, codes):
+                columns.append(np.eye(number)[nodes] * coordinate)
+        else:
+            low, high = kind.bounds
+            columns.append((codes[:, None] - low) / (high - low) if high > low else np.zeros((len(codes), 1)))
+    return np.hstack(columns)
+
+
+def node_axes(kind: Categorical, codes: FloatArray) -> Iterator[tuple[IntArray, int, float]]:
+    """Yield the axes of `points` for a categorical attribute, one generalization level at a time.
+
+    Yields
+    ------
+    nodes : int array, shape (n,)
+        The node of each code: the axis of this level on which its coordinate is not 0.
+    number : int
+        The number of nodes, which is the number of axes.
+    coordinate : float
+        The coordinate of each code on that axis.
+    """
+    levels = kind.tree.levels()
+    height = len(levels) - 1
+    for h, labels in enumerate(levels[:-1]):
+        yield labels[codes.astype(np.int64)], int(labels.max()) + 1, float(np.sqrt((2 * h + 1) / 2) / height)

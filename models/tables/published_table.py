@@ -11,14 +11,17 @@ from foreknow.models.arrays import IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_flag
 from foreknow.models.tables.arguments import as_list
-from foreknow.models.tables.attributes import Categorical, Numeric
-from foreknow.models.tables.columns.domains import checked_domain
-from foreknow.models.tables.columns.plain_columns import describe_missing, plain_column, plain_columns
-from foreknow.models.tables.columns.required_columns import check_columns, is_column_name
-from foreknow.models.tables.columns.times import check_time
-from foreknow.models.tables.observation import Observation
-from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.columns import (
+    check_columns,
+    check_time,
+    checked_domain,
+    describe_missing,
+    is_column_name,
+    plain_column,
+    plain_columns,
+)
+from foreknow.models.tables.people import Observation, People
+from foreknow.models.tables.schema import Categorical, Numeric, Schema
 
 MAX_RESPONDENTS = 2**31
 """Largest number of respondents of a table: each has a row of an array."""

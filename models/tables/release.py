@@ -1,6 +1,7 @@
-"""Releases: views as they are published."""
+"""Groupings, generalized labels, and releases."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +9,111 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from foreknow.models.arrays import IntArray
+from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
-from foreknow.models.settings import check_kind
-from foreknow.models.tables.files.view_files import as_saved, read_views, write_views
-from foreknow.models.tables.generalization import exact_cells, published_labels
-from foreknow.models.tables.grouping import Grouping
-from foreknow.models.tables.observation import Observation
-from foreknow.models.tables.schema import Schema
+from foreknow.models.settings import as_generator, check_flag, check_kind
+from foreknow.models.tables.arguments import as_integers, as_list
+from foreknow.models.tables.people import Observation, People
+from foreknow.models.tables.schema import Categorical, Schema
 from foreknow.models.tables.view import View
+from foreknow.models.tables.view_files import as_saved, read_views, write_views
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Partition of a view's records into groups, with the changes made to them.
+
+    Parameters
+    ----------
+    labels : int array, shape (n,)
+        The group of each record, any non-negative number; -1 if the record is suppressed.
+    values : int array, shape (n,), optional
+        The published sensitive codes, if the defense distorts values; the true codes otherwise.
+    counterfeits : int array, shape (c, 2), optional
+        Invented records: the label of a group and a sensitive code each.
+    notes : tuple of str
+        Notes on relaxed requirements, suppressed records and other limits that were met.
+    bucketized : bool
+        True if quasi-identifiers are published unchanged and only the link within each group is broken (Anatomy); otherwise
+        they are generalized.
+
+    Raises
+    ------
+    TypeError
+        If an array does not hold numbers, the notes are not texts, or ``bucketized`` is not True or False.
+    ValueError
+        If a label is not an integer of at least -1, an array has the wrong shape, or a counterfeit is in no group.
+
+    Notes
+    -----
+    Sensitive codes are compared with the domain by `Release`.
+
+    Examples
+    --------
+    >>> grouping = Grouping([7, 7, -1, 3], notes=["1 record suppressed"])
+    >>> grouping.labels, grouping.notes
+    (array([ 7,  7, -1,  3]), ('1 record suppressed',))
+    """
+
+    labels: IntArray
+    values: IntArray | None = None
+    counterfeits: IntArray | None = None
+    notes: tuple[str, ...] = ()
+    bucketized: bool = False
+
+    def __post_init__(self) -> None:
+        labels = as_integers(
+            "the labels of a grouping", self.labels, (None,), "one label per record, from -1 (suppressed) on"
+        )
+        if (labels < -1).any():
+            raise ValueError(
+                f"the labels of a grouping are integers from -1 (suppressed) on, one per record; the smallest is {labels.min()}."
+            )
+        object.__setattr__(self, "labels", labels)
+        if self.values is not None:
+            takes = f"one sensitive code for each of the {len(labels)} records"
+            values = as_integers("the published values of a grouping", self.values, (len(labels),), takes)
+            object.__setattr__(self, "values", values)
+        if self.counterfeits is not None:
+            object.__setattr__(self, "counterfeits", _counterfeits(self.counterfeits, labels))
+        object.__setattr__(self, "notes", _notes(self.notes))
+        check_flag("Grouping", "bucketized", self.bucketized)
+
+    def in_rows(self, rows: IntArray) -> "Grouping":
+        """Return the grouping of the records in another order: record i of the result is record ``rows[i]`` of this one.
+
+        Parameters
+        ----------
+        rows : int array
+            Row numbers, 0 to n - 1.
+        """
+        rows = as_integers("the rows of Grouping.in_rows", rows, (None,), "row numbers")
+        if rows.size and not (rows.min() >= 0 and rows.max() < len(self.labels)):
+            wrong = rows.min() if rows.min() < 0 else rows.max()
+            raise ValueError(
+                f"Grouping.in_rows: row {wrong} is not one of the {len(self.labels)} records; rows are numbers from 0 to n - 1."
+            )
+        return replace(self, labels=self.labels[rows], values=None if self.values is None else self.values[rows])
+
+    def renumbered(self, rng: "np.random.Generator | int") -> "Grouping":
+        """Return the same groups, numbered 0 to g - 1 in a random order; suppressed records stay at -1.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator or int
+            A random generator, or a seed.
+        """
+        rng = as_generator("Grouping.renumbered", rng)
+        old = np.unique(self.labels[self.labels >= 0])
+        new = np.append(rng.permutation(len(old)), -1)
+        labels = new[np.where(self.labels >= 0, np.searchsorted(old, self.labels), -1)]
+        if self.counterfeits is None:
+            return replace(self, labels=labels)
+        groups = new[np.searchsorted(old, self.counterfeits[:, 0])]
+        counterfeits = np.column_stack([groups, self.counterfeits[:, 1]])
+        return replace(self, labels=labels, counterfeits=counterfeits[np.lexsort(counterfeits.T[::-1])])
 
 
 @equal_by_fields
@@ -242,3 +338,112 @@ def _counts(view: View, grouping: Grouping, group: IntArray, names: IntArray) ->
         wrong = codes.min() if codes.min() < 0 else codes.max()
         raise ValueError(f"a published value has code {wrong}; the domain has codes 0 to {m - 1}.")
     return np.bincount(rows * m + codes, minlength=len(names) * m).reshape(len(names), m).astype(np.int64)
+
+
+def _counterfeits(counterfeits: IntArray, labels: IntArray) -> IntArray:
+    """The counterfeits as an array of shape ``(c, 2)``, each in a group that has a record."""
+    listed = counterfeits.tolist() if isinstance(counterfeits, np.ndarray) else counterfeits
+    if isinstance(listed, list) and not listed:
+        return np.zeros((0, 2), dtype=np.int64)
+    takes = "one row per invented record, of the label of its group and its sensitive code"
+    pairs = as_integers("the counterfeits of a grouping", counterfeits, (None, 2), takes)
+    empty = np.setdiff1d(pairs[:, 0], labels[labels >= 0])
+    if len(empty):
+        raise ValueError(f"a counterfeit is in group {empty[0]}, which has no record; use the label of a group.")
+    return pairs
+
+
+def _notes(notes: Iterable[str]) -> tuple[str, ...]:
+    """The notes as a tuple; raises TypeError unless they are texts."""
+    takes = "is a list of texts, as ['3 records suppressed']"
+    listed = as_list("Grouping", "notes", notes, takes)
+    for note in listed:
+        check_kind("Grouping", "one of the notes", note, str, "is a text, as '3 records suppressed'")
+    return tuple(listed)
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class Hulls:
+    """The smallest and the largest code of each group in each quasi-identifier.
+
+    Attributes
+    ----------
+    low, high : float array, shape (g, d)
+    """
+
+    low: FloatArray
+    high: FloatArray
+
+
+def hulls(people: People, group: IntArray, groups: int) -> Hulls:
+    """Return the interval hull of each group; groups are 0 to ``groups - 1`` and each has a member. Cost: O(n d)."""
+    members, starts = _by_group(group, groups)
+    codes = people.quasi_identifiers[members]
+    return Hulls(np.minimum.reduceat(codes, starts, axis=0), np.maximum.reduceat(codes, starts, axis=0))
+
+
+def published_labels(people: People, group: IntArray, groups: int) -> dict[str, ObjectArray]:
+    """Return the published label of each group in each quasi-identifier, by attribute: object arrays, shape ``(g,)``.
+
+    A number is published as the tight interval ``[low,high]``, or as the number itself if all members agree. A categorical
+    value is published as the label of the lowest common ancestor in its hierarchy, which is ``*`` without a hierarchy.
+    """
+    hull = hulls(people, group, groups)
+    published: dict[str, ObjectArray] = {}
+    for a, (name, kind) in enumerate(people.schema.quasi_identifiers.items()):
+        if isinstance(kind, Categorical):
+            texts = _common_ancestors(kind, people.quasi_identifiers[:, a], group, groups)
+        else:
+            texts = [_interval(low, high) for low, high in zip(hull.low[:, a], hull.high[:, a], strict=True)]
+        column = np.empty(groups, dtype=object)
+        column[:] = texts
+        published[name] = column
+    return published
+
+
+def exact_cells(people: People, rows: IntArray) -> dict[str, "list[Any] | IntArray | FloatArray"]:
+    """Return the quasi-identifiers of some records as cells, by attribute; numbers are integers if all of them are whole."""
+    cells: dict[str, list[Any] | IntArray | FloatArray] = {}
+    for (name, kind), column in zip(people.schema.quasi_identifiers.items(), people.quasi_identifiers.T, strict=True):
+        codes = column[rows]
+        if isinstance(kind, Categorical):
+            cells[name] = [kind.values[code] for code in codes.astype(np.int64).tolist()]
+        else:
+            cells[name] = codes.astype(np.int64) if (codes == np.floor(codes)).all() else codes
+    return cells
+
+
+def common_level(kind: Categorical, codes: FloatArray, group: IntArray, groups: int) -> IntArray:
+    """Return the lowest generalization level at which each group's members have one label: int array, shape ``(g,)``."""
+    members, starts = _by_group(group, groups)
+    labels = kind.tree.levels()[:, codes[members].astype(np.int64)]
+    is_shared = np.minimum.reduceat(labels, starts, axis=1) == np.maximum.reduceat(labels, starts, axis=1)
+    return np.asarray(is_shared.argmax(axis=0), dtype=np.int64)
+
+
+def _by_group(group: IntArray, groups: int) -> tuple[IntArray, IntArray]:
+    """The rows of group members, sorted by group, and the position at which each group starts."""
+    kept = np.flatnonzero(group >= 0)
+    members = kept[np.argsort(group[kept], kind="stable")]
+    return members, np.searchsorted(group[members], np.arange(groups))
+
+
+def _common_ancestors(kind: Categorical, codes: FloatArray, group: IntArray, groups: int) -> list[object]:
+    """The label of the lowest common ancestor of each group's members."""
+    tree = kind.tree
+    level = common_level(kind, codes, group, groups)
+    member = np.zeros(groups, dtype=np.int64)
+    kept = group >= 0
+    # Any member serves: at the common level all members of a group have one label.
+    member[group[kept]] = codes[kept].astype(np.int64)
+    return [kind.values[leaf] if step == 0 else tree.rows[leaf][step] for leaf, step in zip(member, level, strict=True)]
+
+
+def _interval(low: float, high: float) -> str:
+    return number_text(low) if low == high else f"[{number_text(low)},{number_text(high)}]"
+
+
+def number_text(number: float) -> str:
+    """Return the shortest text that reads back as the same number."""
+    return str(int(number)) if float(number).is_integer() and abs(number) < 1e16 else repr(float(number))

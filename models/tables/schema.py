@@ -1,17 +1,190 @@
-"""Roles of a table's columns: quasi-identifiers, the sensitive attribute, the respondent."""
+"""Attributes, the schema of a table, and sets of sensitive values."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
+from foreknow.models.settings import check_kind, is_number
 from foreknow.models.tables.arguments import as_floats, as_list
-from foreknow.models.tables.attributes import Categorical, Numeric, positions_in
-from foreknow.models.tables.columns.domains import checked_domain, inferred_domain, is_numeric_column
-from foreknow.models.tables.columns.required_columns import check_columns, is_column_name
+from foreknow.models.tables.columns import (
+    MAX_EXACT_INTEGER,
+    check_columns,
+    checked_domain,
+    inferred_domain,
+    is_column_name,
+    is_numeric_column,
+    lookalike,
+    plain_value,
+)
+from foreknow.models.tables.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A numeric quasi-identifier, stored as float64.
+
+    Parameters
+    ----------
+    low, high : float, optional
+        The bounds of its domain, inclusive. An omitted bound is the smallest or largest value of the table; in a history, of
+        all its views together.
+
+    Raises
+    ------
+    ValueError
+        If a bound is not a finite number, its absolute value exceeds ``MAX_EXACT_INTEGER`` (2**53, the end of the range in
+        which float64 represents every integer), or ``low`` is above ``high``.
+
+    Examples
+    --------
+    >>> Numeric(0, 120).domain
+    'a number from 0 to 120'
+    """
+
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, bound in (("low", self.low), ("high", self.high)):
+            if bound is None:
+                continue
+            if not is_number(bound, -MAX_EXACT_INTEGER, MAX_EXACT_INTEGER):
+                raise ValueError(
+                    f"Numeric: {name} is {bound!r}; a bound of the domain is a number from -2**53 to 2**53, or left out."
+                )
+            object.__setattr__(self, name, plain_value(bound))
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"Numeric: low is {self.low} and high {self.high}; low must not be above high.")
+
+    def codes(self, column: "pd.Series[Any]") -> FloatArray:
+        """Return the numbers of a column: float array, shape ``(n,)``.
+
+        A cell that is not a finite number, as a date, is NaN. A number beyond ``MAX_EXACT_INTEGER``, which float64 may not
+        represent exactly, is infinite.
+        """
+        check_kind("Numeric.codes", "column", column, pd.Series, "is a column, as frame['age']")
+        if column.dtype == object:
+            return np.array([_number(cell) for cell in column.tolist()], dtype=np.float64)
+        if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_string_dtype(column)):
+            return np.full(len(column), np.nan)
+        if column.dtype.kind not in "iufb":
+            return self.codes(column.astype(object))
+        codes = column.to_numpy().astype(np.float64)
+        large = np.flatnonzero(np.abs(codes) >= MAX_EXACT_INTEGER)
+        codes[large] = [_number(cell) for cell in column.iloc[large].tolist()]
+        return codes
+
+    def contains(self, codes: FloatArray) -> BoolArray:
+        """Return whether each code is in the domain: bool array of the shape of ``codes``."""
+        low = -np.inf if self.low is None else self.low
+        high = np.inf if self.high is None else self.high
+        codes = as_floats("Numeric.contains", "codes", codes)
+        return np.asarray(np.isfinite(codes) & (codes >= low) & (codes <= high))
+
+    def with_bounds_from(self, codes: FloatArray) -> "Numeric":
+        """Return this attribute with its omitted bounds taken from codes, of which there is at least one."""
+        codes = as_floats("Numeric.with_bounds_from", "codes", codes)
+        if not codes.size:
+            raise ValueError("Numeric.with_bounds_from: there is no code; give at least one.")
+        low = float(codes.min()) if self.low is None else self.low
+        high = float(codes.max()) if self.high is None else self.high
+        return Numeric(low, high)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The two bounds; both must be known, as in the schema of a view."""
+        if self.low is None or self.high is None:
+            raise ValueError("this Numeric has no low or no high; the schema of a view or a history has both.")
+        return self.low, self.high
+
+    @property
+    def domain(self) -> str:
+        """The domain in words, for messages."""
+        low = "-2**53" if self.low is None else self.low
+        return f"a number from {low} to {'2**53' if self.high is None else self.high}"
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """A categorical quasi-identifier with a listed domain and an optional generalization hierarchy.
+
+    The code of a value, in arrays, is its position in ``values``.
+
+    Parameters
+    ----------
+    values : sequence
+        The domain. With a hierarchy, values are sorted in the order of the tree's traversal, so that neighbouring codes have
+        close generalizations.
+    hierarchy : Hierarchy, optional
+        The generalization tree over the values. Without it, different values generalize to ``*``.
+
+    Raises
+    ------
+    TypeError
+        If the values are not a sequence, or the hierarchy is not a `Hierarchy`.
+    ValueError
+        If there is no value, a value is missing or not hashable, two values are equal or have the same text, or the hierarchy
+        lacks a value.
+
+    Examples
+    --------
+    >>> Categorical(("f", "m")).domain
+    'one of f, m'
+    """
+
+    values: tuple[Hashable, ...]
+    hierarchy: Hierarchy | None = None
+
+    def __post_init__(self) -> None:
+        values = checked_domain(self.values, "a Categorical quasi-identifier")
+        if self.hierarchy is not None:
+            takes = "is a Hierarchy, as Hierarchy(rows) or Hierarchy.read(path), or left out"
+            check_kind("Categorical", "hierarchy", self.hierarchy, Hierarchy, takes)
+            position = {leaf: place for place, leaf in enumerate(self.hierarchy.leaves)}
+            missing = [value for value in values if str(value) not in position]
+            if missing:
+                raise ValueError(
+                    f"the hierarchy has no row for {missing[0]!r}; it must name every value of the attribute. Add the "
+                    "row, or take the value out of the domain."
+                )
+            values = tuple(sorted(values, key=lambda value: position[str(value)]))
+        object.__setattr__(self, "values", values)
+
+    def codes(self, column: "pd.Series[Any]") -> FloatArray:
+        """Return the positions of a column's cells in ``values``: float array, shape ``(n,)``; NaN for another cell."""
+        return positions_in(self.values, column)
+
+    def contains(self, codes: FloatArray) -> BoolArray:
+        """Return whether each code is in the domain: bool array of the shape of ``codes``."""
+        return np.asarray(np.isfinite(as_floats("Categorical.contains", "codes", codes)))
+
+    def with_bounds_from(self, codes: FloatArray) -> "Categorical":  # noqa: ARG002 - the same call as for a Numeric
+        """Return this attribute itself: its domain is listed."""
+        return self
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest code."""
+        return 0.0, float(len(self.values) - 1)
+
+    @property
+    def domain(self) -> str:
+        """The domain in words, for messages."""
+        return f"one of {', '.join(map(str, self.values[:8]))}{', ...' if len(self.values) > 8 else ''}"
+
+    @property
+    def tree(self) -> Hierarchy:
+        """The hierarchy over exactly these values; the flat one if none was given."""
+        if self.hierarchy is None:
+            return Hierarchy.flat(self.values)
+        wanted = {str(value) for value in self.values}
+        return Hierarchy([row for row in self.hierarchy.rows if row[0] in wanted])
 
 
 @dataclass(frozen=True)
@@ -142,3 +315,185 @@ def _check_roles(quasi_identifiers: Mapping[str, Numeric | Categorical], sensiti
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ValueError(f"the column {twice[0]!r} has two roles in the schema; give each role a column of its own.")
+
+
+def positions_in(values: tuple[Hashable, ...], column: "pd.Series[Any]") -> FloatArray:
+    """Return the positions of a column's cells in a domain: float array, shape ``(n,)``; NaN for another cell."""
+    check_kind("codes", "column", column, pd.Series, "is a column, as frame['age']")
+    index: IntArray = pd.Index(values, dtype=object, tupleize_cols=False).get_indexer(
+        pd.Index(column, dtype=object, tupleize_cols=False)
+    )
+    return np.where(index < 0, np.nan, index.astype(np.float64))
+
+
+def _number(cell: Any) -> float:
+    """The number in a cell: NaN if there is none or it is not finite, infinite if it is beyond ``MAX_EXACT_INTEGER``."""
+    if isinstance(cell, str) and "_" in cell:
+        return np.nan
+    try:
+        number = float(cell)
+    except OverflowError:
+        return np.inf
+    except (TypeError, ValueError):
+        return np.nan
+    if abs(number) < MAX_EXACT_INTEGER:
+        return number
+    if not np.isfinite(number):
+        return np.nan
+    exact = Decimal(cell) if isinstance(cell, str) else cell
+    return number if abs(number) == MAX_EXACT_INTEGER and exact == number else np.inf
+
+
+VALUES_SHOWN = 12
+"""Largest number of values of a domain in an error message."""
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class SensitiveSet:
+    """A sensitive set within a domain, as a partition of the domain into classes of values.
+
+    `SensitiveSet.within` makes one. A proper subset makes two classes, the set and its complement; without a set, each value is a
+    class of its own.
+
+    Attributes
+    ----------
+    domain : tuple, length m
+    codes : int array
+        Codes of the values of the set, ascending.
+    classes : int array, shape (m,)
+        Class of each value: 0 in the set and 1 outside it, or the value's own code without a set.
+    class_labels : tuple, length c
+        ``(True, False)``, or the domain without a set.
+    """
+
+    domain: tuple[Hashable, ...]
+    codes: IntArray
+    classes: IntArray
+    class_labels: tuple[Hashable, ...]
+
+    @classmethod
+    def within(
+        cls, domain: tuple[Hashable, ...], sensitive_set: "Collection[Hashable] | None", owner: str
+    ) -> "SensitiveSet":
+        """Make the set within a domain; None makes each value a class.
+
+        Parameters
+        ----------
+        domain : tuple
+            The m sensitive values.
+        sensitive_set : collection of values, optional
+        owner : str
+            The class or function that takes the set, for error messages.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `as_sensitive_values`; if a value is not in the domain, or the set is the whole domain.
+        """
+        if sensitive_set is None:
+            every = np.arange(len(domain))
+            return cls(domain, every, every, domain)
+        codes = sensitive_codes(owner, domain, sensitive_set)
+        if len(codes) == len(domain):
+            raise ValueError(
+                f"{owner}: the sensitive set holds all {len(domain)} values of the domain, so that every record has one; leave out "
+                "those that may be disclosed, or give no set to protect each value on its own."
+            )
+        classes = np.ones(len(domain), dtype=np.int64)
+        classes[codes] = 0
+        return cls(domain, codes, classes, (True, False))
+
+    @property
+    def is_proper_subset(self) -> bool:
+        """True for two classes, a set and its complement; False where each value is a class."""
+        return len(self.codes) < len(self.domain)
+
+    def class_counts(self, counts: IntArray) -> IntArray:
+        """Multisets by class: shape ``(g, m)`` to ``(g, c)``."""
+        summed = np.zeros((len(counts), len(self.class_labels)), dtype=np.int64)
+        for value, number in enumerate(self.classes):
+            summed[:, number] += counts[:, value]
+        return summed
+
+    def value_probabilities(self, rows: FloatArray, counts: IntArray) -> FloatArray:
+        """Probabilities of values from probabilities of classes: shape ``(n, c)`` to ``(n, m)``.
+
+        Within a class, values have probabilities in proportion to their shares in ``counts``, shape ``(n, m)`` or ``(m,)``: the
+        published multiset of each row's group. Values of a class with counts of 0 have equal probabilities.
+        """
+        if not self.is_proper_subset:
+            return rows
+        whole = self.class_counts(np.atleast_2d(counts))[:, self.classes]
+        equal = 1 / np.bincount(self.classes)[self.classes]
+        within = np.where(whole > 0, np.atleast_2d(counts) / np.maximum(whole, 1), equal)
+        return np.asarray(rows[:, self.classes] * within)
+
+
+def sensitive_codes(owner: str, domain: tuple[Hashable, ...], sensitive_set: Collection[Hashable]) -> IntArray:
+    """Codes of the values of a sensitive set in a domain, ascending.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `as_sensitive_values`; if a value is not in the domain.
+    """
+    code = {value: number for number, value in enumerate(domain)}
+    values = as_sensitive_values(owner, sensitive_set)
+    unknown = [value for value in values if value not in code]
+    if unknown:
+        listed = ", ".join(map(repr, domain[:VALUES_SHOWN])) + (", ..." if len(domain) > VALUES_SHOWN else "")
+        raise ValueError(
+            f"{owner}: the sensitive set holds {unknown[0]!r}, which is not in the domain: {listed}."
+            f"{lookalike(unknown[0], domain)}"
+        )
+    return np.sort([code[value] for value in values])
+
+
+def as_sensitive_values(owner: str, sensitive_set: object) -> tuple[Hashable, ...]:
+    """The values of a sensitive set as a tuple: in the given order, or sorted where a ``set`` is given.
+
+    Parameters
+    ----------
+    owner : str
+        The class or function that takes the set, for error messages.
+    sensitive_set : collection of values
+        A list, tuple, set, array or Series; text is no collection.
+
+    Raises
+    ------
+    TypeError
+        If it is no collection, or holds a value that is not hashable.
+    ValueError
+        If it is empty, or names a value twice.
+    """
+    # An array of one number, without an axis, is a Collection and cannot be iterated.
+    is_collection = isinstance(sensitive_set, Collection) and np.iterable(sensitive_set)
+    if isinstance(sensitive_set, str | bytes) or not isinstance(sensitive_set, Collection) or not is_collection:
+        shown = repr(sensitive_set)
+        example = shown if isinstance(sensitive_set, str | bytes | int | float) else "'flu', 'cold'"
+        raise TypeError(
+            f"{owner}: sensitive_set is {shown[:60]}; it is a set of values, as {{{example}}}. Put a single value into a set."
+        )
+    values = tuple(sensitive_set)
+    for value in values:
+        if not _is_hashable(value):
+            raise TypeError(
+                f"{owner}: sensitive_set holds the {type(value).__name__} {value!r:.60}; it is one set of hashable values of the "
+                "domain. Give one flat list of values."
+            )
+    if not values:
+        raise ValueError(f"{owner}: the sensitive set is empty; name at least one value.")
+    distinct = dict.fromkeys(values)
+    if len(distinct) < len(values):
+        twice = next(value for number, value in enumerate(values) if value in values[:number])
+        raise ValueError(f"{owner}: the sensitive set names {twice!r} twice; name each value once.")
+    return tuple(sorted(values, key=str)) if isinstance(sensitive_set, set | frozenset) else values
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

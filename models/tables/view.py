@@ -10,13 +10,16 @@ from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_integers
-from foreknow.models.tables.attributes import Numeric
-from foreknow.models.tables.columns.lookalikes import lookalike
-from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER, describe_missing, plain_columns
-from foreknow.models.tables.columns.required_columns import check_columns
-from foreknow.models.tables.columns.times import check_time
+from foreknow.models.tables.columns import (
+    MAX_EXACT_INTEGER,
+    check_columns,
+    check_time,
+    describe_missing,
+    lookalike,
+    plain_columns,
+)
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.schema import Numeric, Schema
 
 
 @equal_by_fields

@@ -27,15 +27,9 @@ from foreknow.app.cli.printing.terminal import continued, error_console, paragra
 from foreknow.evaluation.checks.manifest import MANIFEST, read_json
 from foreknow.models import Cleaning, ColumnRoles, Hierarchy, InputFaults
 from foreknow.models.advice import settings_in
-from foreknow.models.tables.cleaning.date_notations import NAME, NUMBER, notation_of
-from foreknow.models.tables.cleaning.distinct_cells import DistinctCells, distinct_cells
-from foreknow.models.tables.cleaning.faults import Change, Fault
-from foreknow.models.tables.cleaning.missing_cells import blank_as_missing
-from foreknow.models.tables.cleaning.number_cells import number_cell
-from foreknow.models.tables.cleaning.spellings import folded
-from foreknow.models.tables.files.separators import SEPARATORS
-from foreknow.models.tables.files.table_files import columns_of, file_notation, read_table
-from foreknow.models.tables.files.text_encodings import likely_encoding
+from foreknow.models.tables.cell_types import NAME, NUMBER, notation_of, number_cell
+from foreknow.models.tables.faults import Change, DistinctCells, Fault, blank_as_missing, distinct_cells, folded
+from foreknow.models.tables.table_files import SEPARATORS, columns_of, file_notation, likely_encoding, read_table
 
 MAX_EXAMPLE = 20
 """Characters of the example of a column."""

@@ -11,14 +11,10 @@ import pandas as pd
 from foreknow.app.cli.files.atomic_output import unquoted_formulas
 from foreknow.app.cli.printing.terminal import error_console, notice
 from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numeric, Schema
-from foreknow.models.tables.cleaning.faults import Places
-from foreknow.models.tables.cleaning.spellings import common_spelling, folded, stripped
-from foreknow.models.tables.cleaning.times_of_cells import ordered_times
-from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER, is_hashable
-from foreknow.models.tables.columns.required_columns import check_columns
-from foreknow.models.tables.files.line_numbers import SourceFile, places_in
-from foreknow.models.tables.files.separators import SEPARATORS
-from foreknow.models.tables.files.table_files import columns_of, file_notation, read_table
+from foreknow.models.tables.cell_types import ordered_times
+from foreknow.models.tables.columns import MAX_EXACT_INTEGER, check_columns, is_hashable
+from foreknow.models.tables.faults import Places, common_spelling, folded, stripped
+from foreknow.models.tables.table_files import SEPARATORS, SourceFile, columns_of, file_notation, places_in, read_table
 
 RESERVED_COLUMNS = ("group", "published")
 """Columns that `foreknow publish` writes and `foreknow attack` reads."""

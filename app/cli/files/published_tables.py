@@ -18,8 +18,8 @@ from foreknow.app.cli.printing.error_messages import quoted
 from foreknow.app.cli.printing.terminal import notice
 from foreknow.models import Cleaning, ColumnRoles
 from foreknow.models.arrays import IntArray
-from foreknow.models.tables.cleaning.spellings import stripped
-from foreknow.models.tables.files.table_files import columns_of
+from foreknow.models.tables.faults import stripped
+from foreknow.models.tables.table_files import columns_of
 
 GROUP = "group"
 """The column of the group if none is named."""

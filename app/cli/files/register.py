@@ -15,7 +15,7 @@ from foreknow.app.cli.files.columns import Columns, InputFiles
 from foreknow.app.cli.files.published_tables import Cells, PublishedRelease
 from foreknow.models import Categorical, History, Numeric, Observation, People, Schema
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.tables.cleaning.spellings import folded
+from foreknow.models.tables.faults import folded
 
 UNKNOWN = "unknown"
 """Sensitive value of the persons of a register while it is read; a true value in the file is not."""

@@ -17,9 +17,9 @@ from foreknow.evaluation.program_version import program_version
 from foreknow.models import Categorical, Grouping, History, Release, Schema, View
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import is_number
-from foreknow.models.tables.columns.required_columns import check_columns
-from foreknow.models.tables.files.table_files import read_table
-from foreknow.models.tables.generalization import number_text
+from foreknow.models.tables.columns import check_columns
+from foreknow.models.tables.release import number_text
+from foreknow.models.tables.table_files import read_table
 
 
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from foreknow.app.cli.printing import terminal
 from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
 from foreknow.models import Categorical, History, Numeric, Omega
 from foreknow.models.advice import Advice, Named, Setting, Wording
-from foreknow.models.tables.cleaning.times_of_cells import ordered_times
+from foreknow.models.tables.cell_types import ordered_times
 
 pytestmark = pytest.mark.slow
 

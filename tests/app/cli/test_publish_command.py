@@ -14,7 +14,7 @@ from foreknow.app.cli.files.columns import Columns
 from foreknow.app.cli.files.release_files import read_releases
 from foreknow.defenses import DEFENSES, ForegroundSafe
 from foreknow.models import Categorical, Numeric, Schema
-from foreknow.models.tables.files.table_files import read_table
+from foreknow.models.tables.table_files import read_table
 
 COLUMNS = Columns("id", "week", "result", ("age", "town"))
 SCHEMA = Schema({"age": Numeric(), "town": Categorical(tuple(TOWNS))}, "result", tuple("abc"))

@@ -17,7 +17,7 @@ from foreknow.evaluation.risk.global_errors import global_errors
 from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, GibbsSampling, Release, SampleSize
 from foreknow.models.foreground.fit import Fit, FitStatus
 from foreknow.models.foreground.global_distribution import GlobalDistribution
-from foreknow.models.tables.sensitive_set import SensitiveSet
+from foreknow.models.tables.schema import SensitiveSet
 
 pytestmark = pytest.mark.slow
 

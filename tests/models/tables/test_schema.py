@@ -8,7 +8,7 @@ import pytest
 from foreknow.defenses import TCloseness
 from foreknow.evaluation import verify
 from foreknow.models import Categorical, Numeric, Release, Schema, View
-from foreknow.models.tables.columns.plain_columns import plain_column
+from foreknow.models.tables.columns import plain_column
 
 
 def test_infer_takes_the_domains_from_a_table():

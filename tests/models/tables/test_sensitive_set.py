@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values, sensitive_codes
+from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values, sensitive_codes
 
 
 class TestSensitiveSet:

@@ -26,7 +26,7 @@ from foreknow.models import (
     Schema,
     View,
 )
-from foreknow.models.tables.files.table_files import read_table
+from foreknow.models.tables.table_files import read_table
 
 pytestmark = pytest.mark.slow
 

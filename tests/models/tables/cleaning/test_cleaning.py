@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreknow.models import Cleaning, ColumnRoles, InputFaults
-from foreknow.models.tables.cleaning.cleaning import CleanedTable
+from foreknow.models.tables.cleaning import CleanedTable
 
 ROLES = ColumnRoles("disease", ("age", "town"))
 MERGE = Cleaning(equal_values="merge", missing="drop", duplicates="drop")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreknow.models import Cleaning, ColumnRoles, History, Schema
-from foreknow.models.tables.cleaning.times_of_cells import ordered_times
+from foreknow.models.tables.cell_types import ordered_times
 
 FORMATS = [
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%Y-%m", "%Y/%m", "%m/%Y", "%m-%Y",

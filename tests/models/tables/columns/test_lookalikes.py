@@ -6,8 +6,8 @@ import pytest
 from strategies import frame_of, view_of
 
 from foreknow.models import CompromisedRecords, GivenPrior, Schema, View
-from foreknow.models.tables.columns.lookalikes import lookalike
-from foreknow.models.tables.sensitive_set import SensitiveSet
+from foreknow.models.tables.columns import lookalike
+from foreknow.models.tables.schema import SensitiveSet
 
 
 @pytest.mark.parametrize(

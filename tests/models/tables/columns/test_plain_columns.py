@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from foreknow.models.tables.columns.plain_columns import describe_missing, plain_column, plain_value, plain_values
+from foreknow.models.tables.columns import describe_missing, plain_column, plain_value, plain_values
 
 LARGE = 2**53 + 1
 """An integer that float64 does not represent."""

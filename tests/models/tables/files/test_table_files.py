@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from foreknow.models.tables.files.csv_files import MAX_COLUMNS
-from foreknow.models.tables.files.table_files import read_table
+from foreknow.models.tables.table_files import MAX_COLUMNS, read_table
 
 BIG = 2**53 + 1
 TEXT = "id,town\n1,Zürich\n2,Roma\n"

@@ -1,32 +1,27 @@
-"""Times of records as numbers or ISO text, whose order is that of time; other notations are refused."""
+"""Cells as times and as numbers: notations, conversion, and what is no time or number."""
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from foreknow.models.advice import Advice, Setting, Wording
 from foreknow.models.settings import counted
-from foreknow.models.tables.cleaning.date_notations import (
-    DATE_NOTATIONS,
-    DAY,
-    MONTH,
-    MONTH_NAME,
-    NAME,
-    NUMBER,
-    iso_of_timestamps,
-    iso_texts,
-    notation_of,
-    timestamps_of,
-    written_by,
+from foreknow.models.tables.faults import (
+    Change,
+    DistinctCells,
+    Fault,
+    distinct_cells,
+    first_rows,
+    folded,
+    shown,
+    stripped,
 )
-from foreknow.models.tables.cleaning.distinct_cells import DistinctCells, distinct_cells
-from foreknow.models.tables.cleaning.faults import Change, Fault, shown
-from foreknow.models.tables.cleaning.spellings import stripped
 
 type CleanedColumn = tuple["pd.Series[Any]", list[Fault], list[Change]]
 
@@ -288,3 +283,296 @@ def _with_numbers(text: str) -> list[object]:
     """Sort key that compares numbers within a text as numbers, of any length."""
     parts = re.split(r"([0-9]+)", text)
     return [(len(part.lstrip("0")), part.lstrip("0")) if place % 2 else part for place, part in enumerate(parts)]
+
+
+NUMBER = "a number"
+"""Notation of whole and fractional numbers."""
+
+NAME = "a name"
+"""Notation of every other text."""
+
+
+class DateNotation(NamedTuple):
+    """A notation of dates.
+
+    Attributes
+    ----------
+    pattern : str
+        Regular expression of the whole cell.
+    formats : tuple of str
+        Formats of `strptime`, of which one reads the cells; two where day and month may be exchanged.
+    written : str
+        The format of the ISO text that is written.
+    """
+
+    pattern: str
+    formats: tuple[str, ...]
+    written: str
+
+
+DAY, MONTH, QUARTER = "%Y-%m-%d", "%Y-%m", "%Y-Q%q"
+
+CLOCK = r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?"
+"""Pattern of a time of day."""
+
+MONTH_NAME = r"(?i:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\.?"
+"""Pattern of the name of a month in English, in full or abbreviated."""
+
+DATE_NOTATIONS: dict[str, DateNotation] = {
+    "2024-01": DateNotation(r"\d{4}-\d{1,2}", ("%Y-%m",), MONTH),
+    "2024/01": DateNotation(r"\d{4}/\d{1,2}", ("%Y/%m",), MONTH),
+    "01/2024": DateNotation(r"\d{1,2}/\d{4}", ("%m/%Y",), MONTH),
+    "01-2024": DateNotation(r"\d{1,2}-\d{4}", ("%m-%Y",), MONTH),
+    "01.2024": DateNotation(r"(0[1-9]|1[0-2])\.\d{4}", ("%m.%Y",), MONTH),
+    "2024.01": DateNotation(r"\d{4}\.(0[1-9]|1[0-2])", ("%Y.%m",), MONTH),
+    "2024-01-15": DateNotation(r"\d{4}-\d{1,2}-\d{1,2}", ("%Y-%m-%d",), DAY),
+    "2024/01/15": DateNotation(r"\d{4}/\d{1,2}/\d{1,2}", ("%Y/%m/%d",), DAY),
+    "2024.01.15": DateNotation(r"\d{4}\.\d{1,2}\.\d{1,2}", ("%Y.%m.%d",), DAY),
+    "15.01.2024": DateNotation(r"\d{1,2}\.\d{1,2}\.\d{4}", ("%d.%m.%Y",), DAY),
+    "15/01/2024": DateNotation(r"\d{1,2}/\d{1,2}/\d{4}", ("%d/%m/%Y", "%m/%d/%Y"), DAY),
+    "15-01-2024": DateNotation(r"\d{1,2}-\d{1,2}-\d{4}", ("%d-%m-%Y", "%m-%d-%Y"), DAY),
+    "Jan 2024": DateNotation(rf"{MONTH_NAME} \d{{4}}", ("%b %Y",), MONTH),
+    "15 Jan 2024": DateNotation(rf"\d{{1,2}} {MONTH_NAME} \d{{4}}", ("%d %b %Y",), DAY),
+    "15-Jan-2024": DateNotation(rf"\d{{1,2}}-{MONTH_NAME}-\d{{4}}", ("%d-%b-%Y",), DAY),
+    "2024-Q1": DateNotation(r"\d{4}[- ]?[Qq][1-4]", (r"(?P<year>\d{4})[- ]?[Qq](?P<quarter>\d)",), QUARTER),
+    "Q1 2024": DateNotation(r"[Qq][1-4][-/ ]?\d{4}", (r"[Qq](?P<quarter>\d)[-/ ]?(?P<year>\d{4})",), QUARTER),
+    "2024-01-15 10:30": DateNotation(rf"\d{{4}}-\d{{2}}-\d{{2}}{CLOCK}", ("ISO8601",), ""),
+}
+"""Notations that are recognized, by an example of each."""
+
+
+def notation_of(text: str) -> str:
+    """The key of the notation of a text in `DATE_NOTATIONS`, or `NUMBER` or `NAME`.
+
+    >>> notation_of("1/2024"), notation_of("2024-01-15T10:00Z"), notation_of("7"), notation_of("wave 7")
+    ('01/2024', '2024-01-15 10:30', 'a number', 'a name')
+    """
+    if re.fullmatch(r"[+-]?\d{1,4000}(\.\d+)?([eE][+-]?\d{1,3})?", text):
+        return NUMBER
+    return next((name for name, one in DATE_NOTATIONS.items() if re.fullmatch(one.pattern, text)), NAME)
+
+
+def iso_texts(texts: list[str], read: str, written: str) -> list[str | None]:
+    """Dates as ISO text; None where there is no such date.
+
+    Parameters
+    ----------
+    texts : list of str
+    read : str
+        Format of `strptime`, ``ISO8601``, or a regular expression with the groups ``year`` and ``quarter``.
+    written : str
+        Format of the result; empty for the day, or for date and time of day if one is not midnight.
+    """
+    if written == QUARTER:
+        return [f"{part['year']}-Q{part['quarter']}" if (part := re.fullmatch(read, text)) else None for text in texts]
+    return iso_of_timestamps(timestamps_of(texts, read), written)
+
+
+def timestamps_of(texts: list[str], read: str) -> "pd.Series[pd.Timestamp]":
+    """Dates of a format of `strptime`, or ``ISO8601``; in UTC if they have a zone, and missing where there is no such date."""
+    if "%b" in read and "%B" not in read:
+        texts = [re.sub(MONTH_NAME, lambda name: name[1].capitalize(), text) for text in texts]
+    with_zone = read == "ISO8601" or "%z" in read
+    return _in_utc(pd.to_datetime(pd.Series(texts, dtype=object), format=read, errors="coerce", utc=with_zone))
+
+
+def _in_utc(times: "pd.Series[pd.Timestamp]") -> "pd.Series[pd.Timestamp]":
+    """Timestamps without a zone, in UTC if they have one."""
+    return times if getattr(times.dtype, "tz", None) is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
+
+
+def iso_of_timestamps(times: "pd.Series[pd.Timestamp]", written: str = "") -> list[str | None]:
+    """Timestamps as ISO text, in UTC if they have a time zone; None where one is missing."""
+    times = _in_utc(times)
+    if not written:
+        known = times.dropna()
+        written = DAY if bool((known == known.dt.normalize()).all()) else "isoformat"
+    if written == "isoformat":
+        whole = bool((times.dropna().dt.microsecond == 0).all())
+        form = "%Y-%m-%dT%H:%M:%S" if whole else "%Y-%m-%dT%H:%M:%S.%f"
+        return [None if pd.isna(time) else time.strftime(form) for time in times]
+    return [None if pd.isna(time) else time.strftime(written) for time in times]
+
+
+def written_by(read: str) -> str:
+    """The format of the ISO text for a given format of `strptime`: as fine as what it reads."""
+    if re.search(r"%[HIMSfpcXsT]", read):
+        return ""
+    if re.search(r"%[djDxuwaA]", read):
+        return DAY
+    return MONTH if re.search(r"%[mbB]", read) else "%Y"
+
+
+def plain_numbers(column: "pd.Series[Any]", asked: bool, decimal: str | None) -> CleanedColumn:
+    """A column of numbers as numbers, and the faults or changes; a column of names is returned unchanged.
+
+    Parameters
+    ----------
+    column : Series
+        A quasi-identifier that is not declared categorical.
+    asked : bool
+        The column was declared to hold numbers: units are removed.
+    decimal : {".", ","} or None
+        The decimal sign. None: a point, and a comma where it cannot separate thousands.
+
+    Notes
+    -----
+    A text column holds numbers if more than half of its cells begin with one. Cost: O(n).
+    """
+    if pd.api.types.is_numeric_dtype(column):
+        return column, _infinite(column), []
+    found = distinct_cells(column)
+    if not any(isinstance(cell, str) for cell in found.cells):
+        return column, [], []
+    parsed = {code: number_cell(stripped(str(cell))) for code, cell in enumerate(found.cells)}
+    numbers = {code: cell for code, cell in parsed.items() if cell is not None}
+    if not asked and not _holds_numbers(found, numbers):
+        return column, [], []
+    faults = [
+        *_words(found, [code for code in parsed if code not in numbers]),
+        *_units(found, numbers, asked),
+        *_commas(found, numbers, decimal),
+    ]
+    if faults:
+        return column, faults, []
+    new = found.replaced(column, [cell.value for cell in numbers.values()])
+    return pd.to_numeric(new), [], _changes(found, numbers)
+
+
+def _infinite(column: "pd.Series[Any]") -> list[Fault]:
+    """The fault of infinite numbers."""
+    infinite = np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if not infinite.any():
+        return []
+    number = int(infinite.sum())
+    problem = f"has {counted(number, 'infinite number')}, and a quasi-identifier is a finite number"
+    return [Fault(str(column.name), problem, first_rows(infinite), number, "correct them, or leave them empty")]
+
+
+class NumberCell(NamedTuple):
+    """A number as it is written, and its unit; an empty unit if there is none."""
+
+    number: str
+    unit: str
+
+    @property
+    def value(self) -> int | float:
+        """The number, with a comma as the decimal sign."""
+        text = self.number.replace(",", ".")
+        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+
+    @property
+    def may_be_thousands(self) -> bool:
+        """True if the comma may separate thousands."""
+        return THOUSANDS.fullmatch(self.number) is not None
+
+
+def _holds_numbers(found: DistinctCells, numbers: dict[int, NumberCell]) -> bool:
+    """Return whether most cells begin with a number, and not all are plain numbers, kept as text on purpose."""
+    most = 2 * found.records([*numbers]) > found.records([*range(len(found.cells))])
+    plain = all(cell.unit == "" and "," not in cell.number for cell in numbers.values())
+    return most and not (plain and len(numbers) == len(found.cells))
+
+
+def _words(found: DistinctCells, words: list[int]) -> list[Fault]:
+    if not words:
+        return []
+    cells = found.records([*range(len(found.cells))])
+    problem = f"holds numbers, and other text in {found.records(words):,} of {cells:,} cells"
+    missing, codes = Setting("missing_texts", ["NA"]), Setting("categorical", [found.name])
+    mean = "correct them, name those that mean a missing value, as "
+    way_out = Advice(mean, missing, ", or set ", codes, " if its numbers are codes")
+    return [found.fault(problem, words, way_out)]
+
+
+def _units(found: DistinctCells, numbers: dict[int, NumberCell], asked: bool) -> list[Fault]:
+    """The fault of numbers in several units, or in one unit that was not declared."""
+    names = Setting("categorical", [found.name])
+    units = dict.fromkeys(cell.unit for cell in numbers.values() if cell.unit)
+    by_unit = {unit: [code for code, cell in numbers.items() if cell.unit == unit] for unit in units}
+    if len(units) > 1:
+        way_out = Advice("write all numbers in one unit, or set ", names, " if they are names")
+        problem, listed = f"has numbers in {len(units)} units", found.first_of_each(by_unit.values())
+        return [Fault(found.name, problem, listed, found.records(*by_unit.values()), way_out, True)]
+    if not units or asked:
+        return []
+    ((unit, codes),) = by_unit.items()
+    numeric = Setting("numbers", [found.name], settles=True)
+    way_out = Advice("set ", numeric, " to read the numbers without the unit, or ", names, " if they are names")
+    return [
+        found.fault(
+            f"has numbers with the unit {shown(unit)} in {counted(found.records(codes), 'cell')}", codes, way_out
+        )
+    ]
+
+
+def _commas(found: DistinctCells, numbers: dict[int, NumberCell], decimal: str | None) -> list[Fault]:
+    """The fault of commas that may separate thousands, or stand beside decimal points."""
+    commas = [code for code, cell in numbers.items() if "," in cell.number]
+    if not commas or decimal == ",":
+        return []
+    if decimal is None and not all(numbers[code].may_be_thousands for code in commas):
+        points = [code for code, cell in numbers.items() if "." in cell.number]
+        if not points:
+            return []
+        both, records = found.first_of_each([commas, points]), found.records(commas, points)
+        return [
+            Fault(
+                found.name,
+                "has decimal commas and decimal points",
+                both,
+                records,
+                "write all numbers with points",
+                True,
+            )
+        ]
+    comma = Setting("decimal", ",")
+    way_out = Advice("write the numbers without commas, or set ", comma, " if the comma is the decimal sign")
+    return [found.fault("has numbers with commas, which may separate thousands", commas, way_out)]
+
+
+def _changes(found: DistinctCells, numbers: dict[int, NumberCell]) -> list[Change]:
+    """The changes of units that were removed and of commas that were read as decimal signs."""
+    units = [code for code, cell in numbers.items() if cell.unit]
+    commas = [code for code, cell in numbers.items() if "," in cell.number]
+    changes = []
+    if units:
+        cells, without = found.records(units), found.records([*numbers]) - found.records(units)
+        beside = f"; {counted(without, 'cell')} without a unit read as the same" if without else ""
+        removed = (
+            f"{found.name!r}: the unit {shown(numbers[units[0]].unit)} removed from {counted(cells, 'cell')}{beside}."
+        )
+        changes.append(Change(found.name, cells, removed))
+    if commas:
+        cells = found.records(commas)
+        read = f"{found.name!r}: the comma of {counted(cells, 'cell')} read as the decimal sign."
+        changes.append(Change(found.name, cells, read))
+    return changes
+
+
+CELL = re.compile(
+    r"(?P<number>[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,3})?)\s*(?P<unit>[^\W\d_][^\d,;]*|[%°$€£][^\d]*)?"
+)
+"""A number, with a unit or without."""
+
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+"""A number whose comma may separate thousands."""
+
+YEARS = ("y", "yr", "yrs", "year", "years", "yo", "y/o", "y.o.", "years old", "j", "jahre", "ans", "anni", "años")
+"""Units that mean years."""
+
+MAX_NUMBER_LENGTH = 100
+"""Characters of the longest cell that is read as a number."""
+
+
+def number_cell(text: str) -> NumberCell | None:
+    """Split a cell into number and unit; None for another text.
+
+    >>> number_cell("43 Y"), number_cell("1,5"), number_cell("40-49"), number_cell("forty")
+    (NumberCell(number='43', unit='years'), NumberCell(number='1,5', unit=''), None, None)
+    """
+    match = CELL.fullmatch(text) if len(text) <= MAX_NUMBER_LENGTH else None
+    if match is None or not math.isfinite(float(match["number"].replace(",", "."))):
+        return None
+    unit = folded(match["unit"] or "")
+    return NumberCell(match["number"], "years" if unit.rstrip(".") in YEARS else unit)

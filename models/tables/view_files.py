@@ -1,8 +1,15 @@
-"""Views in a Parquet file: a table of all records that any program reads, and what is needed to restore them exactly."""
+"""Views and releases in files: notation of labels, writing and reading back."""
 
+import dataclasses
+import datetime
 import importlib.metadata
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,15 +19,81 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.equality import same
-from foreknow.models.settings import check_kind
-from foreknow.models.tables.attributes import Categorical, Numeric
-from foreknow.models.tables.files.atomic_file import atomic_file
-from foreknow.models.tables.files.notation import Notation
-from foreknow.models.tables.files.text_encodings import existing_file
+from foreknow.models.notes import Note
+from foreknow.models.settings import check_flag, check_kind
 from foreknow.models.tables.hierarchy import Hierarchy
-from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.schema import Categorical, Numeric, Schema
+from foreknow.models.tables.table_files import existing_file
 from foreknow.models.tables.view import View
+
+type Store = Callable[["np.ndarray[Any, Any]"], Any]
+"""Function that keeps an array and returns its reference, of which JSON can be made."""
+type Load = Callable[[Any], "np.ndarray[Any, Any]"]
+"""Function that returns the array of a reference."""
+
+
+@dataclass(frozen=True)
+class Notation:
+    """JSON notation of values, containers, and the records of some classes.
+
+    A record is written as the name of its class and the fields that its constructor takes, and read by its constructor.
+
+    Attributes
+    ----------
+    records : mapping of str to class
+        Dataclasses by their names. No other class is read, so that a file cannot run code.
+    """
+
+    records: Mapping[str, type]
+
+    def text(self, value: Any, store: Store | None = None) -> str:
+        """JSON text of a value; raises ValueError for a value of a type without notation."""
+        return json.dumps(self._plain(value, store))
+
+    def value(self, text: str, load: Load | None = None) -> Any:
+        """Value of a JSON text that `text` made."""
+        return self._made(json.loads(text), load)
+
+    def _plain(self, value: Any, store: Store | None) -> Any:
+        kind = type(value)
+        if value is None or kind in (bool, str, int) or (kind is float and np.isfinite(value)):
+            return value
+        if kind is Note:
+            return str(value)
+        name = kind.__name__
+        if kind is np.ndarray and store is not None:
+            return {"array": store(value)}
+        if name in CONTAINERS and kind is CONTAINERS[name]:
+            items = [self._plain(item, store) for item in value]
+            return {name: sorted(items, key=json.dumps) if name in ("set", "frozenset") else items}
+        if kind is dict:
+            return {"dict": [[self._plain(key, store), self._plain(item, store)] for key, item in value.items()]}
+        if name in TEXTS:
+            return {name: TEXTS[name][0](value)}
+        if self.records.get(name) is kind:
+            fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
+            return {"record": name, "fields": {key: self._plain(item, store) for key, item in fields.items()}}
+        raise ValueError(f"{value!r} is a {name}, which cannot be saved; write it as a number, a date or a text.")
+
+    def _made(self, plain: Any, load: Load | None) -> Any:
+        if not isinstance(plain, dict):
+            return plain
+        if "record" in plain:
+            return self.records[plain["record"]](
+                **{name: self._made(item, load) for name, item in plain["fields"].items()}
+            )
+        ((name, kept),) = plain.items()
+        if name == "array":
+            assert load is not None
+            return load(kept)
+        if name == "dict":
+            return {self._made(key, load): self._made(item, load) for key, item in kept}
+        if name in CONTAINERS:
+            return CONTAINERS[name](self._made(item, load) for item in kept)
+        return TEXTS[name][1](kept)
+
 
 NOTATION = Notation({each.__name__: each for each in (Schema, Numeric, Categorical, Hierarchy)})
 KEY = b"foreknow"
@@ -189,3 +262,86 @@ def _series(cells: list[Any], dtype: Any) -> "pd.Series[Any]":
         return pd.Series(objects, dtype=object)
     column: pd.Series[Any] = pd.Series(cells, dtype=dtype)
     return column
+
+
+CONTAINERS: dict[str, Callable[[Any], Any]] = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}
+TEXTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "date": (datetime.date.isoformat, datetime.date.fromisoformat),
+    "datetime": (datetime.datetime.isoformat, datetime.datetime.fromisoformat),
+    "time": (datetime.time.isoformat, datetime.time.fromisoformat),
+    "Decimal": (str, Decimal),
+    "bytes": (bytes.hex, bytes.fromhex),
+    "float": (repr, float),
+    "complex": (repr, complex),
+    "NAType": (str, lambda _: pd.NA),
+    "NaTType": (str, lambda _: pd.NaT),
+    "Timestamp": (
+        lambda time: [time.isoformat(), None if time.tz is None else str(time.tz), time.unit],
+        lambda kept: _timestamp(*kept),
+    ),
+    "Timedelta": (lambda span: [span.value, span.unit], lambda kept: pd.Timedelta(kept[0], "ns").as_unit(kept[1])),
+    "Period": (lambda period: [str(period), period.freqstr], lambda kept: pd.Period(kept[0], kept[1])),
+}
+"""Types of single values that JSON lacks: each as text, and back."""
+
+
+def _timestamp(text: str, zone: str | None, unit: Any) -> pd.Timestamp:
+    time = pd.Timestamp(text)
+    return (time if zone is None else time.tz_convert(zone)).as_unit(unit)
+
+
+@contextmanager
+def atomic_file(owner: str, path: "str | Path", suffix: str, overwrite: bool) -> Iterator[Path]:
+    """Context manager that yields a path to write to, and moves that file to ``path`` if the block ends without an error.
+
+    The file is in the folder of ``path`` until it is complete. It can be read by its owner alone.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the caller in messages.
+    path : path
+        Its folder must exist.
+    suffix : str
+        The ending that the name must have, as ".parquet".
+    overwrite : bool
+        True to replace an earlier file.
+
+    Raises
+    ------
+    TypeError
+        If the path is neither a text nor a path.
+    ValueError
+        If the name has another ending, the folder does not exist or cannot be written to, or, without ``overwrite``, the file
+        exists.
+    """
+    check_kind(owner, "path", path, (str, PathLike), f"is the path of a {suffix} file")
+    check_flag(owner, "overwrite", overwrite)
+    target = Path(path)
+    if target.suffix.lower() != suffix:
+        raise ValueError(f"{owner}: path is {str(target)[:200]!r}; name a file that ends in {suffix}.")
+    if not target.parent.is_dir():
+        raise ValueError(f"{owner}: there is no folder {str(target.parent)[:200]!r}; make it first.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise ValueError(
+            f"{owner}: the folder {str(target.parent)[:200]!r} cannot be written to by this user; name a file in another folder, "
+            "or change the permissions of this one."
+        )
+    _check_free(owner, target, overwrite)
+    number, name = tempfile.mkstemp(prefix=f".{target.stem[:100]}-", suffix=suffix, dir=target.parent)
+    os.close(number)
+    try:
+        yield Path(name)
+        _check_free(owner, target, overwrite)
+        os.replace(name, target)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _check_free(owner: str, target: Path, overwrite: bool) -> None:
+    if target.is_dir():
+        raise ValueError(f"{owner}: {target} is a folder; name a file.")
+    if os.path.lexists(target) and not overwrite:
+        replaced = Setting("overwrite", True)
+        there = f"{owner}: {target} is already there; name another file, or replace it with "
+        raise ValueError(Advice(there, replaced, "."))

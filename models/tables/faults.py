@@ -1,0 +1,419 @@
+"""Faults of a table that cleaning finds, by distinct cell: spellings and missing cells."""
+
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from foreknow.models.advice import Advice, Setting
+from foreknow.models.arrays import BoolArray, IntArray
+from foreknow.models.settings import check_kind, counted
+from foreknow.models.tables.arguments import as_list
+
+MAX_EXAMPLES = 3
+"""Number of examples of a fault that are named."""
+
+MAX_SHOWN = 40
+"""Number of characters of a cell that an example shows."""
+
+type Places = Callable[[Sequence[int]], Sequence[str]]
+"""A function from positions of rows to their places in words, as "line 7"."""
+
+
+class Example(NamedTuple):
+    """One row of a fault, and what it holds; the text is empty if the place alone is named."""
+
+    row: int
+    text: str = ""
+
+
+class Fault(NamedTuple):
+    """A fault of a table.
+
+    Attributes
+    ----------
+    column : str
+        The column; empty if records as a whole are at fault.
+    problem : str
+        The rule that is broken and the number of cells, as a clause.
+    examples : tuple of Example
+        At most a few.
+    records : int
+        Number of records at fault.
+    way_out : str
+        What to write or to set, in Python: ``missing='drop'``. `Advice` where it names a setting.
+    every_kind : bool
+        True if the examples are the first of each kind, so that there are no others.
+    """
+
+    column: str
+    problem: str
+    examples: tuple[Example, ...]
+    records: int
+    way_out: str
+    every_kind: bool = False
+
+
+class Change(NamedTuple):
+    """A change of a table: the column, or empty for whole records; the number of cells or records; and a sentence."""
+
+    column: str
+    cells: int
+    sentence: str
+
+
+class InputFaults(ValueError):  # noqa: N818 - it holds several
+    """A table with faults, all of them in one error.
+
+    Parameters
+    ----------
+    faults : sequence of Fault
+    lines : sequence of str
+        One sentence per fault.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+    lines : tuple of str
+
+    Raises
+    ------
+    TypeError
+        If an argument is something else.
+    ValueError
+        If there is not one sentence for each fault.
+    """
+
+    def __init__(self, faults: Sequence[Fault], lines: Sequence[str]) -> None:
+        self.faults = tuple(as_list("InputFaults", "faults", faults, "is a list of faults"))
+        self.lines = tuple(as_list("InputFaults", "lines", lines, "is a list of sentences"))
+        for fault in self.faults:
+            check_kind("InputFaults", "one of faults", fault, Fault, "is a Fault")
+        for line in self.lines:
+            check_kind("InputFaults", "one of lines", line, str, "is a sentence")
+        if len(self.faults) != len(self.lines):
+            raise ValueError(f"InputFaults: {len(self.lines)} lines for {len(self.faults)} faults; give one for each.")
+        super().__init__(self.faults, self.lines)
+
+    def __str__(self) -> str:
+        return "\n".join([*([f"{len(self.lines)} faults:"] if len(self.lines) > 1 else []), *self.lines])
+
+
+def faults_in(faults: Sequence[Fault], places: Places) -> InputFaults:
+    """The error of some faults, with the places of their rows in words."""
+    rows = [example.row for fault in faults for example in fault.examples]
+    named = dict(zip(rows, places(rows), strict=True))
+    return InputFaults(faults, [_sentence(fault, named) for fault in faults])
+
+
+def rows_in_words(rows: Sequence[int]) -> list[str]:
+    """The places of rows of a table that was not read from a file: positions from 0."""
+    return [f"row {row}" for row in rows]
+
+
+def shown(cell: Any) -> str:
+    """A cell in quotes, shortened to `MAX_SHOWN` characters."""
+    text = str(cell)
+    return repr(text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}...")
+
+
+def first_rows(chosen: "pd.Series[bool] | BoolArray", texts: "pd.Series[Any] | None" = None) -> tuple[Example, ...]:
+    """The first rows of a mask as examples, with their cells if a column is given."""
+    rows = np.flatnonzero(np.asarray(chosen))[:MAX_EXAMPLES].tolist()
+    return tuple(Example(row, "" if texts is None else shown(texts.iloc[row])) for row in rows)
+
+
+def _sentence(fault: Fault, places: dict[int, str]) -> str:
+    where = [
+        f"{example.text} ({places[example.row]})" if example.text else places[example.row] for example in fault.examples
+    ]
+    more = ", ..." if fault.records > len(fault.examples) and not fault.every_kind else ""
+    listed = f": {', '.join(where)}{more}" if where else ""
+    owner = f"{fault.column!r} " if fault.column else ""
+    return Advice(f"{owner}{fault.problem}{listed}; ", fault.way_out, ".")
+
+
+class DistinctCells(NamedTuple):
+    """The distinct cells of a column.
+
+    Attributes
+    ----------
+    name : str
+    cells : list
+        m distinct cells, in order of first appearance.
+    codes : int array, shape (n,)
+        The distinct cell of each row; -1 for a missing one.
+    number : int array, shape (m,)
+        Number of rows of each.
+    first : int array, shape (m,)
+        First row of each.
+    """
+
+    name: str
+    cells: list[Any]
+    codes: IntArray
+    number: IntArray
+    first: IntArray
+
+    def example(self, code: int, records: int | None = None) -> Example:
+        """A cell as an example, with a number of records if one is given."""
+        text = shown(self.cells[code])
+        return Example(int(self.first[code]), text if records is None else f"{text} in {counted(records, 'record')}")
+
+    def fault(self, problem: str, among: list[int], way_out: str) -> Fault:
+        """A fault of some of the cells."""
+        examples = tuple(self.example(code) for code in sorted(among, key=lambda code: self.first[code])[:MAX_EXAMPLES])
+        return Fault(self.name, problem, examples, self.records(among), way_out)
+
+    def records(self, *among: list[int]) -> int:
+        """Number of rows of some of the cells."""
+        return sum(int(self.number[codes].sum()) for codes in among if codes)
+
+    def first_of_each(self, kinds: Iterable[list[int]]) -> tuple[Example, ...]:
+        """The first cell of each of some kinds, with the number of records of the kind."""
+        return tuple(
+            self.example(min(codes, key=lambda code: self.first[code]), self.records(codes)) for codes in kinds
+        )[: MAX_EXAMPLES + 1]
+
+    def replaced(self, column: "pd.Series[Any]", new: list[Any]) -> "pd.Series[Any]":
+        """The column with a new value for each distinct cell; a missing cell stays missing."""
+        values = np.empty(len(new) + 1, dtype=object)
+        values[:-1], values[-1] = new, None
+        return pd.Series(values[self.codes], index=column.index, name=column.name, dtype=object)
+
+
+def distinct_cells(column: "pd.Series[Any]") -> DistinctCells:
+    """The distinct cells of a column. Cost: O(n)."""
+    codes, distinct = pd.factorize(column)
+    known = np.flatnonzero(codes >= 0)
+    number = np.bincount(codes[known], minlength=len(distinct))
+    _, first = np.unique(codes[known], return_index=True)
+    return DistinctCells(str(column.name), pd.Index(distinct).tolist(), codes, number, known[first])
+
+
+type EqualValues = Literal["refuse", "merge", "keep"]
+
+EQUAL_VALUES = ("refuse", "merge", "keep")
+
+INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060"
+"""Characters without width: marks of byte order, and joiners."""
+
+
+MAX_PAIRS = 4
+"""Number of merged spellings that a change names."""
+
+
+class Spelling(NamedTuple):
+    """One spelling of a value, the number of its cells and the first of them."""
+
+    text: str
+    cells: int
+    row: int
+
+
+def stripped(text: str) -> str:
+    r"""A text without spaces and invisible characters at its ends.
+
+    >>> stripped(" flu\u200b ")
+    'flu'
+    """
+    before = None
+    while before != text:
+        before, text = text, text.strip().strip(INVISIBLE)
+    return text
+
+
+def folded(text: str) -> str:
+    """A text without letter case, surplus spaces and invisible characters; equal for spellings of one value.
+
+    >>> folded("  Heart  Failure ") == folded("heart failure")
+    True
+    """
+    plain = text.translate(dict.fromkeys(map(ord, INVISIBLE)))
+    composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", plain).casefold())
+    return " ".join(composed.split())
+
+
+def spellings(column: "pd.Series[Any]") -> list[list[Spelling]]:
+    """The spellings of each value that has several, the most frequent one first.
+
+    A tie is decided by the first row. Cells that are no text are not read. Cost: O(n).
+    """
+    by_value: dict[str, list[Spelling]] = {}
+    for spelling in _distinct(column):
+        by_value.setdefault(folded(spelling.text), []).append(spelling)
+    several = [sorted(group, key=lambda one: (-one.cells, one.row)) for group in by_value.values() if len(group) > 1]
+    return sorted(several, key=lambda group: group[0].row)
+
+
+def respelled(column: "pd.Series[Any]", winners: Mapping[str, str]) -> "pd.Series[Any]":
+    """A column whose texts are stripped and, where their folded text is a key, replaced by its value. Cost: O(n)."""
+    found = distinct_cells(column)
+    new = [winners.get(folded(cell), stripped(cell)) if isinstance(cell, str) else cell for cell in found.cells]
+    cells = found.replaced(column, new)
+    return cells.astype(column.dtype) if isinstance(column.dtype, pd.StringDtype) else cells
+
+
+def one_spelling(column: "pd.Series[Any]", rule: EqualValues) -> tuple["pd.Series[Any]", list[Fault], list[Change]]:
+    """A column with one spelling per value, and the faults or changes.
+
+    Parameters
+    ----------
+    column : Series
+    rule : {"refuse", "merge", "keep"}
+        Values equal but for spaces and letter case are a fault, are written in their most frequent spelling, or stay different
+        values. Spaces at the ends of other values are removed, except by ``keep``.
+    """
+    several, name = spellings(column), str(column.name)
+    if several and rule == "refuse":
+        return column, [_fault(name, several)], []
+    if rule == "keep":
+        return column, [], [_kept(name, several)] if several else []
+    # A winner is stripped: the most frequent spelling may have spaces at its ends.
+    winners = {folded(group[0].text): stripped(group[0].text) for group in several}
+    new = respelled(column, winners)
+    return new, [], _changes(name, column, new, several)
+
+
+def common_spelling(cells: "pd.Series[Any]", reference: Iterable[Any]) -> "pd.Series[Any]":
+    """A column respelled like the cells of another one: the key of a release like the cleaned records."""
+    return respelled(cells, {folded(cell): cell for cell in set(reference) if isinstance(cell, str)})
+
+
+def _distinct(column: "pd.Series[Any]") -> list[Spelling]:
+    """The distinct texts of a column, with the number of cells and the first row of each."""
+    found = distinct_cells(column)
+    return [
+        Spelling(text, int(number), int(first))
+        for text, number, first in zip(found.cells, found.number, found.first, strict=True)
+        if isinstance(text, str)
+    ]
+
+
+def _listed(groups: list[list[Spelling]]) -> tuple[Example, ...]:
+    """The two most frequent spellings of the first two values."""
+    return tuple(
+        Example(spelling.row, f"{shown(spelling.text)} in {counted(spelling.cells, 'record')}")
+        for group in groups[:2]
+        for spelling in group[:2]
+    )
+
+
+def _fault(name: str, several: list[list[Spelling]]) -> Fault:
+    more = [spelling for group in several for spelling in group[1:]]
+    records = sum(spelling.cells for spelling in more)
+    rarer = "spelling is" if len(more) == 1 else f"{len(more):,} spellings are"
+    problem = (
+        f"writes {counted(len(several), 'value')} in several spellings, which differ in spaces or letter case only; the rarer "
+        f"{rarer} in {counted(records, 'record')}"
+    )
+    merge, keep = Setting("equal_values", "merge", settles=True), Setting("equal_values", "keep")
+    way_out = Advice("set ", merge, " to write the most frequent one, or ", keep, " if they mean different things")
+    return Fault(name, problem, _listed(several), records, way_out, every_kind=len(several) <= 2)
+
+
+def _kept(name: str, several: list[list[Spelling]]) -> Change:
+    one, other = several[0][:2]
+    return Change(
+        name,
+        0,
+        f"{name!r}: {counted(len(several), 'value')} in several spellings are kept apart, as {shown(one.text)} and "
+        f"{shown(other.text)}.",
+    )
+
+
+def _changes(name: str, old: "pd.Series[Any]", new: "pd.Series[Any]", several: list[list[Spelling]]) -> list[Change]:
+    """The merged spellings, and the other cells from which spaces were removed."""
+    changed = int((old.notna() & (old != new)).sum())
+    merged = {spelling.text for group in several for spelling in group}
+    respelled_cells = int((old.isin(merged) & (old != new)).sum())
+    changes = []
+    if several:
+        pairs = [
+            f"{shown(stripped(group[0].text))} for {shown(spelling.text)} ({spelling.cells:,})"
+            for group in several
+            for spelling in group
+            if spelling.text != stripped(group[0].text)
+        ]
+        more = f" and {len(pairs) - MAX_PAIRS} more spellings" if len(pairs) > MAX_PAIRS else ""
+        sentence = (
+            f"{name!r}: {counted(len(several), 'value')} in several spellings merged, {counted(respelled_cells, 'cell')} "
+            f"changed: {', '.join(pairs[:MAX_PAIRS])}{more}."
+        )
+        changes.append(Change(name, respelled_cells, sentence))
+    if changed > respelled_cells:
+        spaces = changed - respelled_cells
+        changes.append(Change(name, spaces, f"{name!r}: spaces around {counted(spaces, 'cell')} removed."))
+    return changes
+
+
+type Missing = Literal["refuse", "drop", "category"]
+
+MISSING = ("refuse", "drop", "category")
+
+DROP = Setting("missing", "drop", settles=True)
+
+CATEGORY = "missing"
+"""The category of missing cells."""
+
+
+def blank_as_missing(column: "pd.Series[Any]", texts: Collection[str]) -> "pd.Series[Any]":
+    """A column in which cells of spaces alone, and cells with one of some texts, are missing. Cost: O(n)."""
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
+        return column
+    found = distinct_cells(column)
+    absent = [isinstance(cell, str) and (not stripped(cell) or stripped(cell) in texts) for cell in found.cells]
+    return column.mask(np.array([*absent, False], dtype=np.bool_)[found.codes]) if any(absent) else column
+
+
+def missing_faults(columns: Sequence["pd.Series[Any]"], rule: Missing, may_be_category: Collection[str]) -> list[Fault]:
+    """The faults of missing cells under the rule ``refuse``, and of those that cannot be a category under ``category``."""
+    faults = []
+    for column in columns:
+        name, missing = str(column.name), column.isna().to_numpy()
+        number = int(missing.sum())
+        if not number or rule == "drop" or (rule == "category" and name in may_be_category):
+            continue
+        problem = f"has {counted(number, 'missing cell')} in {len(column):,} records"
+        faults.append(Fault(name, problem, first_rows(missing), number, _way_out(name, rule, may_be_category)))
+    return faults
+
+
+def _way_out(name: str, rule: Missing, may_be_category: Collection[str]) -> Advice:
+    if rule == "category":
+        reason = "it cannot be a category, being the respondent, the time or a number; fill the cells in, or set "
+        return Advice(reason, DROP, " to leave out the records")
+    category = Advice(", or ", Setting("missing", "category"), " for a category of their own")
+    return Advice(
+        "fill them in, or set ", DROP, " to leave out the records", category if name in may_be_category else ""
+    )
+
+
+def complete_rows(columns: Sequence["pd.Series[Any]"]) -> tuple[BoolArray, list[Change]]:
+    """The rows without a missing cell, and the change of dropping the others."""
+    missing = {str(column.name): column.isna().to_numpy() for column in columns}
+    keep = ~np.any(list(missing.values()), axis=0)
+    if keep.all():
+        return keep, []
+    dropped = int((~keep).sum())
+    counts = ", ".join(f"{name!r} in {int(cells.sum()):,}" for name, cells in missing.items() if cells.any())
+    sentence = f"{counted(dropped, 'record')} of {len(keep):,} dropped for missing cells: {counts}."
+    return keep, [Change("", dropped, sentence)]
+
+
+def as_category(column: "pd.Series[Any]") -> tuple["pd.Series[Any]", list[Change]]:
+    """A column whose missing cells are the category ``missing``, or a cell that differs from it in spaces and case only."""
+    missing = column.isna()
+    if not missing.any():
+        return column, []
+    known = column[~missing]
+    name = next(
+        (cell for cell in known.unique().tolist() if isinstance(cell, str) and folded(cell) == CATEGORY), CATEGORY
+    )
+    text = known.map(str) if not isinstance(column.dtype, pd.StringDtype) else known
+    filled = text.astype(object).reindex(column.index, fill_value=name)
+    number = int(missing.sum())
+    sentence = f"{str(column.name)!r}: {counted(number, 'missing cell')} made the category {name!r}."
+    return filled, [Change(str(column.name), number, sentence)]

@@ -1,1 +1,0 @@
-"""Table files: CSV and Parquet, without rounding and without guesses at missing cells."""

@@ -1,0 +1,525 @@
+"""Tables in CSV and Parquet files: encodings, separators, and the lines of records."""
+
+import codecs
+import csv
+import io
+import itertools
+import json
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from foreknow.models.advice import Advice, Setting, Wording, message_of
+from foreknow.models.settings import check_kind
+from foreknow.models.tables.arguments import as_list
+from foreknow.models.tables.columns import MAX_EXACT_INTEGER
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+"""Suffixes of files whose cells are text."""
+
+
+def read_table(
+    path: "str | Path",
+    text: Iterable[str] = (),
+    encoding: str = "utf-8",
+    missing: Iterable[str] = ("",),
+    separator: str | None = None,
+) -> pd.DataFrame:
+    """Read a CSV or Parquet file, chosen by its suffix: .csv, .tsv or .txt, or .parquet.
+
+    Parameters
+    ----------
+    path : path
+        The file. The first line of a CSV names the columns.
+    text : iterable of str
+        Columns of a CSV whose cells are text even if they have the form of numbers: ``007`` is not 7 there.
+    encoding : str
+        The encoding of a CSV. A byte order mark of UTF-8 is skipped.
+    missing : iterable of str
+        The texts that mark a missing cell. By default only the empty cell of a CSV: ``NA``, ``None`` and ``null`` are text.
+    separator : str, optional
+        The character between the cells of a CSV. By default the one of ``, ; |`` and the tab that gives its records the same
+        number of cells; see `separator_of`.
+
+    Returns
+    -------
+    DataFrame
+        Integers are exact: where a cell is missing or a number needs more than 64 bits, as Python or pandas integers. Of a
+        Parquet file, dictionary-encoded columns are decoded and a named index is a column; other pandas metadata of the file
+        (``attrs``, extension types) is not read.
+
+    Raises
+    ------
+    TypeError
+        If the path is neither a text nor a path, or ``text`` or ``missing`` is no list of texts.
+    ValueError
+        If the suffix is another, Python has no such encoding, the file is not in its format or encoding, lines of a CSV
+        differ in their number of cells, or there are more than `MAX_COLUMNS` columns.
+    FileNotFoundError
+        If there is no such file.
+    """
+    check_kind("read_table", "path", path, (str, PathLike), "is the path of a .csv or .parquet file")
+    columns, absent = _texts("text", text), _texts("missing", missing)
+    path, suffix = _checked_path(Path(path))
+    if suffix not in TEXT_SUFFIXES:
+        with _in_place(path, encoding):
+            return read_parquet(path, absent)
+    check_encoding(encoding)
+    check_separator(separator)
+    with _in_place(path, encoding, separator):
+        return read_csv(path, columns, encoding, absent, separator or separator_of(path, text_codec(encoding)))
+
+
+def file_notation(path: Path, encoding: str, separator: str | None) -> tuple[str, str] | tuple[None, None]:
+    """The encoding and the separator with which `read_table` reads a file; None and None for Parquet."""
+    path, suffix = _checked_path(path)
+    if suffix not in TEXT_SUFFIXES:
+        return None, None
+    check_encoding(encoding)
+    check_separator(separator)
+    with _in_place(path, encoding):
+        return encoding, separator or separator_of(path, text_codec(encoding))
+
+
+def columns_of(path: Path, encoding: str = "utf-8", separator: str | None = None) -> list[str]:
+    """The names of the columns of a file, without reading its records.
+
+    Raises
+    ------
+    ValueError, FileNotFoundError
+        As `read_table`.
+    """
+    codec, mark = file_notation(path, encoding, separator)
+    with _in_place(path, encoding):
+        if codec is None or mark is None:
+            return [str(name) for name in pq.read_schema(path).names]
+        return column_names(path, codec, mark)
+
+
+def _checked_path(path: Path) -> tuple[Path, str]:
+    """A path and its suffix, if tables are read from such files and there is one."""
+    suffix = path.suffix.lower()
+    if suffix not in (*TEXT_SUFFIXES, ".parquet"):
+        raise ValueError(f"{path} ends in {path.suffix!r}; a table is read from .csv, .tsv, .txt or .parquet.")
+    _check_exists(path)
+    return path, suffix
+
+
+@contextmanager
+def _in_place(path: Path, encoding: str, separator: str | None = None) -> Iterator[None]:
+    """Errors of reading a file, with its name and in plain words."""
+    kind = "parquet" if path.suffix.lower() == ".parquet" else "csv"
+    try:
+        yield
+    except UnicodeError:
+        raise ValueError(Advice(f"{path} cannot be read as csv: ", undecodable(path, encoding))) from None
+    except (ValueError, OSError, pa.ArrowException, csv.Error) as error:
+        ragged = "Expected" in str(error) and kind == "csv"
+        words = uneven_lines(path, encoding, separator) if ragged else ""
+        raise ValueError(Advice(f"{path} cannot be read as {kind}: ", words or _in_words(message_of(error)))) from None
+
+
+def _texts(name: str, texts: Iterable[str]) -> list[str]:
+    """A list of texts; raises TypeError if it is one text or holds other values."""
+    listed = as_list("read_table", name, texts, "is a list of texts, as ['id']")
+    for one in listed:
+        check_kind("read_table", f"one of {name}", one, str, "is a text")
+    return listed
+
+
+def _check_exists(path: Path) -> None:
+    try:
+        exists = path.exists()
+    except OSError:  # A name that is too long.
+        exists = False
+    if not exists:
+        raise FileNotFoundError(f"there is no file {str(path)[:200]}.")
+
+
+def _in_words(error: str) -> str:
+    """An error of pandas' parser in plain words; another error unchanged."""
+    if cells := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", error):
+        columns, line, number = cells.groups()
+        return f"line {line} has {number} cells, and the table {columns} columns; put cells that hold commas in quotes."
+    if quote := re.search(r"EOF inside string starting at row (\d+)", error):
+        return f"a quote is opened in line {int(quote[1]) + 1} and never closed; close it."
+    return error if isinstance(error, Advice) else error.strip()
+
+
+MAX_COLUMNS = 16_384
+"""Largest number of columns of a table, as in spreadsheets: pandas takes minutes to read a line of a million commas."""
+
+INTEGER_PATTERN = r"\s*[+-]?[0-9]+\s*"
+"""Text of an integer. PyArrow, which pandas asks, takes no repetition over 1,000: the length is checked apart."""
+
+MAX_INTEGER_TEXT = 4000
+"""Largest number of characters of an integer; Python reads 4,300 digits."""
+
+
+def read_csv(path: Path, text: Iterable[str], encoding: str, missing: list[str], separator: str) -> pd.DataFrame:
+    """Read a CSV file; arguments and errors as of `read_table`."""
+    encoding = text_codec(encoding)
+    _check_first_lines(path, encoding, separator)
+    names = set(text)
+    frame = _cells(path, encoding, missing, separator, dict.fromkeys(names, "str"))
+    large = [name for name in frame.columns if name not in names and _may_be_inexact(frame[name])]
+    if large:
+        cells = _cells(path, encoding, missing, separator, dict.fromkeys(frame.columns, "str"))
+        frame = frame.assign(**{name: _integers(cells[name], frame[name]) for name in large})
+    return frame
+
+
+def _cells(
+    path: Path, encoding: str, missing: list[str], separator: str, types: Mapping[Hashable, str]
+) -> pd.DataFrame:
+    return pd.read_csv(
+        path,
+        sep=separator,
+        encoding=encoding,
+        dtype=types,
+        keep_default_na=False,
+        na_values=missing,
+        index_col=False,
+        low_memory=False,
+    )
+
+
+def column_names(path: Path, encoding: str, separator: str) -> list[str]:
+    """The cells of the first line of a CSV file that is not empty."""
+    with path.open(encoding=text_codec(encoding), newline="") as file:
+        return next((cells for cells in csv.reader(file, delimiter=separator) if cells), [])
+
+
+def _check_first_lines(path: Path, encoding: str, separator: str) -> None:
+    """Raise ValueError unless the first line names columns and the second has at most as many cells."""
+    with path.open(encoding=encoding, newline="") as file:
+        lines = (cells for cells in csv.reader(file, delimiter=separator) if cells)
+        try:
+            names, first = next(lines, []), next(lines, None)
+        except csv.Error:
+            raise ValueError(
+                f"one of its first cells has over {csv.field_size_limit():,} characters; close the quote that opens it."
+            ) from None
+    _check_names(names, encoding)
+    if first is not None and len(first) > len(names):
+        raise ValueError(
+            f"its first line names {len(names)} columns, and the next has {len(first)} cells; give every cell a column."
+        )
+
+
+def _check_names(names: list[str], encoding: str) -> None:
+    """Raise ValueError unless a first line names columns, each once."""
+    if not names:
+        raise ValueError("it is empty; its first line must name the columns.")
+    if any("\0" in name for name in names):
+        raise ValueError(Advice(f"it holds NUL characters, as UTF-16 does when read as {encoding}; ", NAME_ENCODING))
+    if len(names) > MAX_COLUMNS:
+        raise ValueError(f"it has {len(names):,} columns, and at most {MAX_COLUMNS:,} are read; leave some out.")
+    if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
+        raise ValueError(
+            Advice(
+                f"its only column is {names[0][:80]!r}; name the character between its cells, as ",
+                Setting("separator", ";"),
+                ", or leave it out.",
+            )
+        )
+    if len(set(names)) < len(names):
+        twice = Counter(names).most_common(1)[0][0]
+        raise ValueError(f"the column {twice!r} appears twice in its first line; rename or drop one.")
+
+
+def _may_be_inexact(column: "pd.Series[Any]") -> bool:
+    """Return whether a column may hold integers that pandas rounded to floats or left as text."""
+    known = column[column.notna()]
+    if isinstance(column.dtype, pd.StringDtype):
+        return bool(len(known)) and _are_integers(known.iloc[:1])
+    if column.dtype != np.float64 or not len(known):
+        return False
+    return bool((np.abs(known) >= MAX_EXACT_INTEGER).any() and np.isfinite(known).all() and (known % 1 == 0).all())
+
+
+def _are_integers(texts: "pd.Series[Any]") -> bool:
+    """Return whether every text is that of an integer."""
+    return bool((texts.str.fullmatch(INTEGER_PATTERN) & (texts.str.len() <= MAX_INTEGER_TEXT)).all())
+
+
+def _integers(cells: "pd.Series[Any]", otherwise: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Text as Python integers if every cell is the text of one; ``otherwise`` if not."""
+    known = cells.notna()
+    if not _are_integers(cells[known]):
+        return otherwise
+    numbers = [int(cell) if there else None for cell, there in zip(cells, known, strict=True)]
+    return pd.Series(numbers, index=cells.index, dtype=object)
+
+
+NULLABLE_DTYPES = {
+    pa.int8(): pd.Int8Dtype(),
+    pa.int16(): pd.Int16Dtype(),
+    pa.int32(): pd.Int32Dtype(),
+    pa.int64(): pd.Int64Dtype(),
+    pa.uint8(): pd.UInt8Dtype(),
+    pa.uint16(): pd.UInt16Dtype(),
+    pa.uint32(): pd.UInt32Dtype(),
+    pa.uint64(): pd.UInt64Dtype(),
+}
+"""The pandas dtype of a column of integers with missing cells."""
+
+
+def read_parquet(path: Path, missing: list[str]) -> pd.DataFrame:
+    """Read a Parquet file; arguments and errors as of `read_table`."""
+    with pq.ParquetFile(path) as file:
+        if len(file.schema_arrow) > MAX_COLUMNS:
+            raise ValueError(f"it has {len(file.schema_arrow):,} columns, and at most {MAX_COLUMNS:,} are read.")
+        table = file.read()
+    arrays = [_decoded(column) for column in table.columns]
+    frame = (
+        pd.concat([_column(array) for array in arrays], axis=1) if arrays else pd.DataFrame(index=range(table.num_rows))
+    )
+    frame.columns = pd.Index(table.column_names, dtype=object)
+    frame = _with_range_index(frame, _index_levels(table.schema.metadata or {}))
+    marks = [text for text in missing if text]
+    for name in frame.columns[[isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes]] if marks else []:
+        frame[name] = frame[name].mask(frame[name].isin(marks))
+    return frame
+
+
+def _column(array: "pa.ChunkedArray") -> "pd.Series[Any]":
+    dtype = NULLABLE_DTYPES.get(array.type) if array.null_count else None
+    column: pd.Series[Any] = array.to_pandas(types_mapper=lambda _: dtype)
+    return column
+
+
+def _decoded(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """A column without a dictionary; decimals of at most 15 digits as floats, which represent them closely enough."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_decimal(column.type) and column.type.precision <= 15:
+        column = column.cast(pa.float64())
+    return column
+
+
+def _index_levels(metadata: dict[bytes, bytes]) -> list[dict[str, Any]]:
+    """The index levels that pandas stored as ranges in the metadata of a file."""
+    stored = json.loads(metadata.get(b"pandas", b"{}"))
+    levels = stored.get("index_columns", []) if isinstance(stored, dict) else []
+    return [level for level in levels if isinstance(level, dict) and {"name", "start", "stop", "step"} <= level.keys()]
+
+
+def _with_range_index(frame: pd.DataFrame, levels: list[dict[str, Any]]) -> pd.DataFrame:
+    """The table with each named range index as a column: the file has no column for it."""
+    for level in levels:
+        if level["name"] and level["name"] not in frame.columns:
+            frame.insert(0, level["name"], np.arange(level["start"], level["stop"], level["step"]))
+    return frame
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of records, and the notation that it was read with.
+
+    Attributes
+    ----------
+    path : Path
+    records : int
+        The number of its records.
+    encoding, separator : str or None
+        None for a Parquet file.
+    """
+
+    path: Path
+    records: int
+    encoding: str | None = None
+    separator: str | None = None
+
+
+def places_in(files: Sequence[SourceFile], rows: Sequence[int]) -> list[str]:
+    """The places of rows, numbered through some files: "line 7", or "line 7 of corpus.csv" after the first file.
+
+    A line is that on which the record begins; the first line of a file is 1. The records of a Parquet file are numbered from 1.
+    Cost: a second reading of each file.
+    """
+    ends = list(itertools.accumulate(file.records for file in files))
+    wanted = {row: next(place for place, end in enumerate(ends) if row < end) for row in rows}
+    lines = {place: _lines(files[place]) for place in set(wanted.values())}
+    named = []
+    for row in rows:
+        place = wanted[row]
+        within = row - (ends[place] - files[place].records)
+        listed = lines[place]
+        text = f"record {within + 1}" if listed is None else f"line {listed[within]}"
+        named.append(f"{text} of {files[place].path.name}" if place else text)
+    return named
+
+
+def _lines(file: SourceFile) -> list[int] | None:
+    """The first line of each record; None if the file has no lines, or another number of records than was read."""
+    if file.encoding is None:
+        return None
+    lines, end = [], 0
+    with file.path.open(encoding=text_codec(file.encoding), newline="") as text:
+        reader = csv.reader(text, delimiter=file.separator or ",")
+        for cells in reader:
+            start, end = end + 1, reader.line_num
+            if len(cells) > 1 or (cells and cells[0].strip()):
+                lines.append(start)
+    return lines[1:] if len(lines) == file.records + 1 else None
+
+
+def uneven_lines(path: Path, encoding: str, separator: str | None) -> str:
+    """A clause that lists the lines with more cells than the first line has; empty if there is none."""
+    mark = separator or separator_of(path, text_codec(encoding))
+    found, end, columns = [], 0, 0
+    with path.open(encoding=text_codec(encoding), newline="") as text:
+        reader = csv.reader(text, delimiter=mark)
+        for cells in reader:
+            start, end = end + 1, reader.line_num
+            columns = columns or len(cells)
+            if len(cells) > columns:
+                found.append((start, len(cells)))
+    if not found:
+        return ""
+    line, number = found[0]
+    listed = ", ".join(str(one) for one, _ in found[:5])
+    others = f" ({len(found):,} such lines: {listed}{', ...' if len(found) > 5 else ''})" if len(found) > 1 else ""
+    return (
+        f"line {line} has {number} cells, and the table {columns} columns{others}; put cells that hold "
+        f"{SEPARATORS.get(mark, repr(mark))} in quotes."
+    )
+
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""Separators that are recognized, and their names in the plural."""
+
+SAMPLE_CHARACTERS, SAMPLE_RECORDS = 65_536, 50
+"""Size of the part of a file from which its separator is found."""
+
+
+def check_separator(separator: str | None) -> None:
+    """Raise ValueError unless a separator is one character that can separate cells, or None."""
+    if separator is not None and not (
+        isinstance(separator, str) and len(separator) == 1 and separator not in '"\r\n\0'
+    ):
+        name = Wording("separator", "--separator")
+        raise ValueError(Advice(name, f" is {separator!r}; it is one character, as ';' or '\\t'."))
+
+
+def separator_of(path: Path, encoding: str) -> str:
+    """The separator of a CSV file: the one that gives its first record the most cells, and the others as many.
+
+    A comma if none does. Cost: O(1) in the size of the file.
+    """
+    with path.open(encoding=encoding, newline="") as file:
+        sample = file.read(SAMPLE_CHARACTERS)
+    if len(sample) == SAMPLE_CHARACTERS and (end := sample.rfind("\n")) > 0:
+        sample = sample[:end]
+    return max(SEPARATORS, key=lambda separator: _fit(sample, separator))
+
+
+def _fit(sample: str, separator: str) -> tuple[bool, int]:
+    """Return whether all records have as many cells as the first, if it has several; and the number of these."""
+    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=separator)
+    try:
+        cells = [len(row) for row, _ in zip((row for row in rows if row), range(SAMPLE_RECORDS), strict=False)]
+    except csv.Error:
+        return False, 0
+    first = cells[0] if cells else 0
+    return first > 1 and all(number == first for number in cells), first
+
+
+LATIN, UTF16, WINDOWS = (Setting("encoding", name) for name in ("latin-1", "utf-16", "cp1252"))
+
+NAME_ENCODING = Advice("name its encoding, as ", LATIN, " or ", UTF16, ", or save the file as UTF-8.")
+"""The way out of a wrong encoding, for messages."""
+
+
+def existing_file(path: "str | PathLike[str]", way_out: str) -> Path:
+    """Return the path of a file that exists; raise FileNotFoundError otherwise.
+
+    Parameters
+    ----------
+    path : str or path
+    way_out : str
+        The end of the message: "name a hierarchy file".
+    """
+    try:
+        path = Path(path)
+        exists = path.is_file()
+    except OSError:  # A name that is too long.
+        exists = False
+    if not exists:
+        raise FileNotFoundError(f"there is no file {str(path)[:200]}; {way_out}.")
+    return Path(path)
+
+
+def text_codec(encoding: str) -> str:
+    """The codec of an encoding that skips a byte order mark of UTF-8."""
+    return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+
+
+def check_encoding(encoding: str) -> None:
+    """Raise ValueError unless Python has a text encoding of this name."""
+    try:
+        "".encode(encoding)
+    except (LookupError, TypeError, ValueError):
+        raise ValueError(
+            Advice(
+                Wording("encoding", "--encoding"),
+                f" is {encoding!r}, and Python has no encoding of text by this name; name another, as ",
+                LATIN,
+                ".",
+            )
+        ) from None
+
+
+def undecodable(path: Path, encoding: str) -> str:
+    """Return a clause that names the first byte of a file that is not in an encoding."""
+    data = path.read_bytes()
+    try:
+        data.decode(encoding)
+        position = 0
+    except UnicodeError as error:
+        position = getattr(error, "start", 0)
+    line = data.count(b"\n", 0, position) + 1
+    byte = f"0x{data[position]:02x}, " if position < len(data) else ""
+    where = f"byte {position} ({byte}in line {line}) is not {encoding}; "
+    return Advice(where, _likely(data, position) or NAME_ENCODING)
+
+
+def likely_encoding(path: Path) -> str:
+    """The likely encoding of a file: UTF-8 if it can be read so, UTF-16 by its first bytes, else that of Windows."""
+    data = path.read_bytes()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252" if path.suffix.lower() != ".parquet" else "utf-8"
+    return "utf-8"
+
+
+def _likely(data: bytes, position: int) -> str:
+    """The word around a byte as the likely encoding reads it: UTF-16 by its mark, else that of Windows."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return Advice("its first bytes are those of UTF-16; name ", UTF16, ", or save the file as UTF-8.")
+    if b"\0" in data[:100]:
+        return ""
+    try:
+        before = data[max(0, position - 20) : position].decode("cp1252")
+        after = data[position : position + 20].decode("cp1252")
+    except UnicodeError:
+        return ""
+    word = re.split(r"\W", before)[-1] + re.split(r"\W", after)[0]
+    if not word.isalpha():
+        return ""
+    likely = f", that of Excel on Windows, it reads {word!r}. Name it if that is right, or another as "
+    return Advice("with ", WINDOWS, likely, LATIN, ", or save the file as UTF-8.")

@@ -19,7 +19,7 @@ from foreknow.defenses.requirements.diversity import KAnonymity
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, all_of
 from foreknow.defenses.requirements.summary import TableCounts
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.tables.people import Scale, scale, squared_distance
+from foreknow.models.tables.distance import Scale, scale, squared_distance
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ class UHRA(ClusteringDefense):
 
 def utility_groups(
     records: Summary,  # each record of a cluster as a group of its own
-    points: FloatArray,  # (n, D): coordinates of the records, by `foreknow.models.tables.people.points`
+    points: FloatArray,  # (n, D): coordinates of the records, by `foreknow.models.tables.distance.points`
     order: IntArray,  # (n,): the records, first to last
     requirement: GroupPredicate,  # requirement that every group satisfies
     rule: GroupRule,  # the same requirement, as `refine` reads it
@@ -204,7 +204,7 @@ class _Clock(NamedTuple):
 
 def refine(
     records: Summary,  # each record as a group of its own
-    points: FloatArray,  # (n, D): coordinates of the records, by `foreknow.models.tables.people.points`
+    points: FloatArray,  # (n, D): coordinates of the records, by `foreknow.models.tables.distance.points`
     labels: IntArray,  # (n,): group of each record, 0 to g - 1; records with label -1 stay in none
     rule: GroupRule,  # conditions on both groups after a move
     sweeps: int,  # largest number of sweeps

@@ -27,7 +27,7 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.divergence import jensen_shannon
 from foreknow.models.notes import Note
 from foreknow.models.settings import check_choice, check_range, is_number
-from foreknow.models.tables.people import points
+from foreknow.models.tables.distance import points
 
 # Largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB
 MAX_ROWS = 30_000
@@ -207,7 +207,7 @@ class Cluster:
 
     records: Summary  # each record as a group of its own; its `table` is the view
     people: People  # the respondents
-    points: FloatArray  # (n, D): coordinates of the records, by `foreknow.models.tables.people.points`
+    points: FloatArray  # (n, D): coordinates of the records, by `foreknow.models.tables.distance.points`
     order: IntArray  # (n,): the records in `nearest_point_order`
 
 

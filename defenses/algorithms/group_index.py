@@ -19,7 +19,7 @@ class GroupLimits(NamedTuple):
 
 
 class GroupIndex(NamedTuple):
-    """Groups that records leave and join, with centroids in the space of `foreknow.models.tables.people.points`.
+    """Groups that records leave and join, with centroids in the space of `foreknow.models.tables.distance.points`.
 
     Groups are sorted into cells of neighbouring groups. Each cell has a box that contains its groups' centroids. A search skips
     a cell whose box is farther away than the best group so far. When a group changes, the box of its cell grows to contain it.

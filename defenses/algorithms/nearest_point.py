@@ -6,13 +6,13 @@ import numpy as np
 
 from foreknow.models import People
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.tables.people import Scale, attribute_distance, points, scale, squared_distance
+from foreknow.models.tables.distance import Scale, attribute_distance, points, scale, squared_distance
 
 
 def nearest_point_order(people: People) -> IntArray:
     """Order of respondents that starts farthest from the centroid and continues with the nearest remaining respondent.
 
-    Centroids and distances are those of `foreknow.models.tables.people`, which include hierarchies.
+    Centroids and distances are those of `foreknow.models.tables.distance`, which include hierarchies.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.global_distribution import posterior_beliefs
 from foreknow.models.problem import check_is_estimator
 from foreknow.models.settings import check_choice, check_positive, check_range
-from foreknow.models.tables.people import tree_distances
+from foreknow.models.tables.distance import tree_distances
 from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values
 
 

@@ -13,7 +13,7 @@ from foreknow.evaluation.boxes import published_hulls
 from foreknow.models import Categorical, People, Release
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import check_choice
-from foreknow.models.tables.people import node_axes
+from foreknow.models.tables.distance import node_axes
 
 type Representative = Literal["centroid", "midpoint"]
 """Point that represents a group."""

@@ -12,8 +12,9 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
 from foreknow.models.problem import probability_rows
 from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, shown
+from foreknow.models.tables.distance import distances
 from foreknow.models.tables.history import History
-from foreknow.models.tables.people import People, distances
+from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Categorical, Numeric, Schema
 
 WEIGHTS_PER_CHUNK = 2**18

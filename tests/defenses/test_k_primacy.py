@@ -17,7 +17,7 @@ from foreknow.defenses.k_primacy import ADD, SKIP, KPrimacy, best_changes
 from foreknow.defenses.requirements.closeness import BetaLikeness
 from foreknow.defenses.requirements.summary import Summary, TableCounts
 from foreknow.models import Numeric, Schema, View
-from foreknow.models.tables.people import points
+from foreknow.models.tables.distance import points
 
 settings_of = st.builds(
     dict, k=st.integers(1, 4), beta=st.sampled_from([0.2, 0.5, 1.0, 3.0]), j=st.sampled_from([0.0, 0.3, 1.0])

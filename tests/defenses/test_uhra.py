@@ -17,7 +17,7 @@ from foreknow.defenses.requirements.summary import Summary, TableCounts
 from foreknow.defenses.uhra import UHRA
 from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Categorical, Numeric, Release, Schema, View
-from foreknow.models.tables.people import points
+from foreknow.models.tables.distance import points
 
 settings_of = st.builds(
     dict, k=st.integers(1, 3), t=st.sampled_from([0.15, 0.3, 0.5, 1.0]), j=st.sampled_from([0.0, 0.3, 0.6, 1.0])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.models import Categorical, Hierarchy, Numeric, People, Schema
-from foreknow.models.tables.people import distances
+from foreknow.models.tables.distance import distances
 
 PLACES = Hierarchy(
     [

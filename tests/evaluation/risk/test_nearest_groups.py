@@ -15,7 +15,8 @@ from foreknow.evaluation import gcp, record_linkage
 from foreknow.evaluation.boxes import published_hulls
 from foreknow.evaluation.risk.record_linkage import linkage_probability
 from foreknow.models import Categorical, Hierarchy, Numeric, Release, Schema, View
-from foreknow.models.tables.people import People, points
+from foreknow.models.tables.distance import points
+from foreknow.models.tables.people import People
 
 TOWNS = Hierarchy(
     [(town, land, part, "*") for town, land, part in [

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreknow.models import Categorical, Hierarchy, Numeric, People, Schema
-from foreknow.models.tables.people import (
+from foreknow.models.tables.distance import (
     attribute_distance,
     distances,
     points,

@@ -10,8 +10,7 @@ from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import posterior_draws
-from foreknow.models.settings import as_floats, check_choice, check_flag, check_kind, check_range
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_floats, as_list, check_choice, check_flag, check_kind, check_range
 from foreknow.models.tables.people import People
 
 if TYPE_CHECKING:

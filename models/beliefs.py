@@ -16,8 +16,7 @@ from foreknow.models.arrays import FloatArray, ObjectArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.problem import Posterior, Status
-from foreknow.models.settings import check_choice, check_kind, is_whole, shown
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_choice, check_kind, is_whole, shown
 from foreknow.models.tables.columns import check_order, check_time, lookalike
 from foreknow.models.tables.hierarchy import Hierarchy
 from foreknow.models.tables.people import Observation, People

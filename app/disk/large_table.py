@@ -14,8 +14,7 @@ import pyarrow as pa
 
 from foreknow.app.disk.engine import LEAST_MEMORY, Engine, exact_pattern, quoted
 from foreknow.models import Categorical, Numeric, Schema
-from foreknow.models.settings import check_kind, counted
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_kind, counted
 from foreknow.models.tables.view import added_column
 
 MOST_VALUES = 2**16

@@ -33,8 +33,7 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import check_flag, check_kind, counted
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_flag, check_kind, counted
 from foreknow.models.tables.table_files import existing_file
 
 FORMAT = 1

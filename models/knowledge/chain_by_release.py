@@ -17,8 +17,7 @@ from foreknow.models.knowledge.markov_chain import (
 )
 from foreknow.models.knowledge.posterior_variable import TABLE, posterior_dataset, posterior_variable
 from foreknow.models.knowledge.sequences import GapRule, Sequences, sequences_for_order
-from foreknow.models.settings import MAX_FLOAT, check_flag, check_kind, is_number, is_whole, shown
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import MAX_FLOAT, as_list, check_flag, check_kind, is_number, is_whole, shown
 from foreknow.models.tables.history import History
 
 

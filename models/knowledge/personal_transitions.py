@@ -27,8 +27,7 @@ from foreknow.models.knowledge.markov_chain import (
 from foreknow.models.knowledge.posterior_variable import TABLE, VALUE, posterior_variable
 from foreknow.models.knowledge.priors import check_people
 from foreknow.models.knowledge.sequences import GapRule, Sequences, record_order, sequences_for_order
-from foreknow.models.settings import MAX_FLOAT, check_kind, check_not_class, is_number, shown
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import MAX_FLOAT, as_list, check_kind, check_not_class, is_number, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
-from foreknow.models.settings import check_kind, check_whole, shown
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_kind, check_whole, shown
 from foreknow.models.tables.columns import lookalike
 
 if TYPE_CHECKING:

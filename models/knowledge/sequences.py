@@ -10,8 +10,7 @@ import pandas as pd
 
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import check_whole, is_whole, shown
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_whole, is_whole, shown
 from foreknow.models.tables.history import History
 
 type GapRule = Literal["ignore", "power"]

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.items import check_separator, is_missing, item_set
-from foreknow.models.settings import MAX_FLOAT, check_kind, is_number, shown
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import MAX_FLOAT, as_list, check_kind, is_number, shown
 from foreknow.models.tables.columns import check_columns, is_hashable, plain_value
 from foreknow.models.tables.table_files import read_table
 

@@ -9,8 +9,7 @@ import pandas as pd
 
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, IntArray
-from foreknow.models.settings import check_choice, check_kind, counted, shown
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_choice, check_kind, counted, shown
 from foreknow.models.tables.cell_types import ordered_times, plain_numbers, written_by
 from foreknow.models.tables.columns import MAX_EXACT_INTEGER, check_columns, is_column_name
 from foreknow.models.tables.faults import (

@@ -9,8 +9,7 @@ import pandas as pd
 
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, IntArray
-from foreknow.models.settings import check_kind, counted
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_kind, counted
 
 MAX_EXAMPLES = 3
 """Number of examples of a fault that are named."""

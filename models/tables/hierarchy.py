@@ -13,8 +13,7 @@ import numpy as np
 
 from foreknow.models.advice import Advice, message_of
 from foreknow.models.arrays import IntArray
-from foreknow.models.settings import check_kind
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_kind
 from foreknow.models.tables.table_files import check_encoding, existing_file, undecodable
 
 if TYPE_CHECKING:

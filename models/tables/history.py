@@ -13,8 +13,7 @@ import pandas as pd
 from foreknow.models.advice import Advice
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
-from foreknow.models.settings import check_kind
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_kind
 from foreknow.models.tables.cell_types import NO_ORDER, ordered_times
 from foreknow.models.tables.columns import (
     check_columns,

@@ -10,9 +10,8 @@ import pandas as pd
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import Problem
-from foreknow.models.settings import check_kind, is_whole
-from foreknow.models.tables.arguments import as_floats, as_integers
-from foreknow.models.tables.columns import check_time, is_hashable, is_missing
+from foreknow.models.settings import as_integers
+from foreknow.models.tables.columns import check_time
 from foreknow.models.tables.schema import Categorical, Numeric, Schema
 
 
@@ -24,7 +23,7 @@ class People:
     Parameters
     ----------
     respondents : object array, shape (n,)
-        Their identifiers. That they are distinct is not checked.
+        Their identifiers, which are distinct.
     quasi_identifiers : float array, shape (n, d)
         Codes: the number of a numeric attribute, or the position of a categorical value in the schema's ``values``.
     schema : Schema
@@ -32,16 +31,9 @@ class People:
     time : optional
         The time of their records, for a `Prior` that depends on it.
 
-    Raises
-    ------
-    TypeError
-        If the respondents are not an array, the codes are not numbers, or the schema is not a `Schema`.
-    ValueError
-        If the shapes do not fit, or a code is not finite or not the position of a categorical value.
-
     Notes
     -----
-    Codes of numeric attributes are not compared with the bounds of their domains. Cost of the checks: O(n d).
+    Respondents and codes are those of a `View` or of another table that was checked; they are not checked again.
 
     Examples
     --------
@@ -56,20 +48,7 @@ class People:
     time: Any = None
 
     def __post_init__(self) -> None:
-        check_kind("People", "schema", self.schema, Schema, "is a Schema, as view.schema")
-        takes = "is an array of identifiers, as np.array(['Ann', 'Bob'], dtype=object)"
-        check_kind("People", "respondents", self.respondents, np.ndarray, takes)
-        object.__setattr__(self, "quasi_identifiers", as_floats("People", "quasi_identifiers", self.quasi_identifiers))
-        d = len(self.schema.quasi_identifiers)
-        if self.respondents.ndim != 1 or self.quasi_identifiers.shape != (len(self.respondents), d):
-            raise ValueError(
-                f"People: respondents have shape {self.respondents.shape} and quasi_identifiers {self.quasi_identifiers.shape}; "
-                f"give n identifiers and codes of shape (n, {d}), one column per quasi-identifier of the schema."
-            )
-        for a, (name, kind) in enumerate(self.schema.quasi_identifiers.items()):
-            _check_codes(name, kind, self.quasi_identifiers[:, a])
-        if self.time is not None:
-            object.__setattr__(self, "time", check_time("People", self.time))
+        object.__setattr__(self, "quasi_identifiers", np.asarray(self.quasi_identifiers, dtype=np.float64))
 
     def __repr__(self) -> str:
         return f"People({len(self)}, known by {', '.join(map(str, self.schema.quasi_identifiers))})"
@@ -78,20 +57,10 @@ class People:
         return len(self.respondents)
 
     def __getitem__(self, rows: "IntArray | BoolArray | slice") -> "People":
-        takes = "is an array of row numbers, a boolean array or a slice, as people[:10]"
-        check_kind("People", "the index", rows, (np.ndarray, slice), takes)
-        try:
-            respondents, codes = self.respondents[rows], self.quasi_identifiers[rows]
-        except (IndexError, TypeError):
-            raise ValueError(
-                f"People: the index {rows!r} selects no rows of {len(self)} respondents; it {takes}."
-            ) from None
-        return replace(self, respondents=respondents, quasi_identifiers=codes)
+        return replace(self, respondents=self.respondents[rows], quasi_identifiers=self.quasi_identifiers[rows])
 
     def rows(self, respondent: Hashable) -> list[int]:
         """Return the rows of a respondent: one, or none. Cost: O(n)."""
-        if not is_hashable(respondent) or is_missing(respondent):
-            raise TypeError(f"People.rows: respondent is {respondent!r}; it is one of people.respondents.")
         return [row for row, identifier in enumerate(self.respondents) if identifier == respondent]
 
     @property
@@ -102,21 +71,6 @@ class People:
             for (name, kind), codes in zip(self.schema.quasi_identifiers.items(), self.quasi_identifiers.T, strict=True)
         }
         return pd.DataFrame(columns, index=pd.Index(self.respondents, name=self.schema.respondent, tupleize_cols=False))
-
-
-def _check_codes(name: str, kind: Numeric | Categorical, codes: FloatArray) -> None:
-    """Raise ValueError unless codes are finite, and positions of values where the attribute is categorical."""
-    if not np.isfinite(codes).all():
-        row = int((~np.isfinite(codes)).argmax())
-        raise ValueError(f"People: the code of {name!r} in row {row} is {codes[row]}; a code is a finite number.")
-    if isinstance(kind, Categorical):
-        wrong = (codes < 0) | (codes >= len(kind.values)) | (codes != np.floor(codes))
-        if wrong.any():
-            row = int(wrong.argmax())
-            raise ValueError(
-                f"People: the code of {name!r} in row {row} is {codes[row]:g}; a code is the position of one of its "
-                f"{len(kind.values)} values, from 0 to {len(kind.values) - 1}."
-            )
 
 
 def _cells(kind: Numeric | Categorical, codes: FloatArray) -> "np.ndarray[tuple[int], np.dtype[np.generic]]":
@@ -152,10 +106,9 @@ class Observation:
     Raises
     ------
     TypeError
-        If the respondents are not `People`, an array does not hold integers, or the time cannot be ordered.
+        If an array does not hold integers, or the time cannot be ordered.
     ValueError
-        If the shapes do not fit, a group does not exist, a group shows fewer values than it has members, or ``distorted`` or
-        ``vanished`` is not an integer of at least 0.
+        If the shapes do not fit, a group does not exist, or a group shows fewer values than it has members.
 
     Notes
     -----
@@ -170,7 +123,6 @@ class Observation:
     vanished: int = 0
 
     def __post_init__(self) -> None:
-        check_kind("Observation", "people", self.people, People, "is a People, as view.people")
         n, m = len(self.people), len(self.people.schema.values)
         group = as_integers(
             "the group of an observation", self.group, (n,), f"one group for each of the {n} respondents"
@@ -178,11 +130,6 @@ class Observation:
         takes = f"one row per group, with the number of records of each of the {m} sensitive values"
         counts = as_integers("the counts of an observation", self.counts, (None, m), takes)
         _check_groups(group, counts)
-        for name in ("distorted", "vanished"):
-            if not is_whole(getattr(self, name), 0):
-                raise ValueError(
-                    f"Observation: {name} is {getattr(self, name)!r}; it is a number of records, 0 or more."
-                )
         object.__setattr__(self, "group", group)
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "time", check_time("Observation", self.time))
@@ -201,12 +148,6 @@ class Observation:
             Rows are probabilities.
         """
         groups, m = self.counts.shape
-        prior = as_floats("Observation.problem", "prior", prior)
-        if prior.shape != (len(self.people), m):
-            raise ValueError(
-                f"the prior has shape {prior.shape}; give one row for each of the {len(self.people)} respondents, with one "
-                f"column for each of the {m} sensitive values."
-            )
         number = self.counts.sum(axis=1) - np.bincount(self.group[self.group >= 0], minlength=groups)
         if not number.any():
             return Problem(prior, self.group, self.counts)

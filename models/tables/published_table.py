@@ -9,8 +9,7 @@ import pandas as pd
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import check_flag
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_flag
 from foreknow.models.tables.columns import (
     check_columns,
     check_time,

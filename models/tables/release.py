@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
-from foreknow.models.settings import as_generator, check_flag, check_kind
-from foreknow.models.tables.arguments import as_integers, as_list
+from foreknow.models.settings import as_generator, as_integers, as_list, check_flag, check_kind
 from foreknow.models.tables.people import Observation, People
 from foreknow.models.tables.schema import Categorical, Schema
 from foreknow.models.tables.view import View
@@ -89,12 +88,6 @@ class Grouping:
         rows : int array
             Row numbers, 0 to n - 1.
         """
-        rows = as_integers("the rows of Grouping.in_rows", rows, (None,), "row numbers")
-        if rows.size and not (rows.min() >= 0 and rows.max() < len(self.labels)):
-            wrong = rows.min() if rows.min() < 0 else rows.max()
-            raise ValueError(
-                f"Grouping.in_rows: row {wrong} is not one of the {len(self.labels)} records; rows are numbers from 0 to n - 1."
-            )
         return replace(self, labels=self.labels[rows], values=None if self.values is None else self.values[rows])
 
     def renumbered(self, rng: "np.random.Generator | int") -> "Grouping":

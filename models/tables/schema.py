@@ -10,8 +10,7 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import check_kind, is_number
-from foreknow.models.tables.arguments import as_floats, as_list
+from foreknow.models.settings import as_list, check_kind, is_number
 from foreknow.models.tables.columns import (
     MAX_EXACT_INTEGER,
     check_columns,
@@ -68,7 +67,6 @@ class Numeric:
         A cell that is not a finite number, as a date, is NaN. A number beyond ``MAX_EXACT_INTEGER``, which float64 may not
         represent exactly, is infinite.
         """
-        check_kind("Numeric.codes", "column", column, pd.Series, "is a column, as frame['age']")
         if column.dtype == object:
             return np.array([_number(cell) for cell in column.tolist()], dtype=np.float64)
         if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_string_dtype(column)):
@@ -84,14 +82,10 @@ class Numeric:
         """Return whether each code is in the domain: bool array of the shape of ``codes``."""
         low = -np.inf if self.low is None else self.low
         high = np.inf if self.high is None else self.high
-        codes = as_floats("Numeric.contains", "codes", codes)
         return np.asarray(np.isfinite(codes) & (codes >= low) & (codes <= high))
 
     def with_bounds_from(self, codes: FloatArray) -> "Numeric":
         """Return this attribute with its omitted bounds taken from codes, of which there is at least one."""
-        codes = as_floats("Numeric.with_bounds_from", "codes", codes)
-        if not codes.size:
-            raise ValueError("Numeric.with_bounds_from: there is no code; give at least one.")
         low = float(codes.min()) if self.low is None else self.low
         high = float(codes.max()) if self.high is None else self.high
         return Numeric(low, high)
@@ -162,7 +156,7 @@ class Categorical:
 
     def contains(self, codes: FloatArray) -> BoolArray:
         """Return whether each code is in the domain: bool array of the shape of ``codes``."""
-        return np.asarray(np.isfinite(as_floats("Categorical.contains", "codes", codes)))
+        return np.asarray(np.isfinite(codes))
 
     def with_bounds_from(self, codes: FloatArray) -> "Categorical":  # noqa: ARG002 - the same call as for a Numeric
         """Return this attribute itself: its domain is listed."""
@@ -281,12 +275,6 @@ class Schema:
         codes : float array, shape (n, d)
             At least one row.
         """
-        codes = as_floats("Schema.with_bounds_from", "codes", codes)
-        if codes.ndim != 2 or codes.shape[1] != len(self.quasi_identifiers) or not len(codes):
-            raise ValueError(
-                f"the codes have shape {codes.shape}; give at least one row, with one column per quasi-identifier, of which "
-                f"there are {len(self.quasi_identifiers)}."
-            )
         attributes = self.quasi_identifiers.items()
         return replace(
             self,
@@ -319,7 +307,6 @@ def _check_roles(quasi_identifiers: Mapping[str, Numeric | Categorical], sensiti
 
 def positions_in(values: tuple[Hashable, ...], column: "pd.Series[Any]") -> FloatArray:
     """Return the positions of a column's cells in a domain: float array, shape ``(n,)``; NaN for another cell."""
-    check_kind("codes", "column", column, pd.Series, "is a column, as frame['age']")
     index: IntArray = pd.Index(values, dtype=object, tupleize_cols=False).get_indexer(
         pd.Index(column, dtype=object, tupleize_cols=False)
     )

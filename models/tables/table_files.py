@@ -20,8 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from foreknow.models.advice import Advice, Setting, Wording, message_of
-from foreknow.models.settings import check_kind
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_kind
 from foreknow.models.tables.columns import MAX_EXACT_INTEGER
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")

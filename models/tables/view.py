@@ -8,8 +8,6 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import check_kind
-from foreknow.models.tables.arguments import as_integers
 from foreknow.models.tables.columns import (
     MAX_EXACT_INTEGER,
     check_columns,
@@ -111,27 +109,13 @@ class View:
         table_counts : int array, shape (m,), optional
             Number of records of each value in the whole table; by default, in the view.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of another kind or shape, or a value has no such code.
-
         Notes
         -----
-        That respondents are distinct is not checked. Cost: O(n d).
+        Nothing is checked. Cost: O(n d).
         """
-        check_kind("View.from_codes", "people", people, People, "is a People, as view.people")
-        view, schema = object.__new__(cls), people.schema
-        n, m = len(people), len(schema.values)
-        sensitive = as_integers(
-            "the sensitive codes of a view", sensitive, (n,), f"one for each of the {n} respondents"
-        )
-        if n == 0 or sensitive.min() < 0 or sensitive.max() >= m:
-            raise ValueError(f"View.from_codes: sensitive holds codes other than 0 to {m - 1}, or there is no record.")
-        if table_counts is not None:
-            table_counts = as_integers("the counts of a table", table_counts, (m,), f"one for each of the {m} values")
+        view, schema, m = object.__new__(cls), people.schema, len(people.schema.values)
         frame = people.frame.reset_index()
-        cells = np.empty(len(schema.values), dtype=object)
+        cells = np.empty(m, dtype=object)
         cells[:] = schema.values
         frame[schema.sensitive] = cells[sensitive]
         counts = np.bincount(sensitive, minlength=m) if table_counts is None else table_counts

@@ -9,8 +9,7 @@ import numpy as np
 
 from foreknow.models import Estimator, Posterior, Problem, Status
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import check_kind, check_range
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import as_list, check_kind, check_range
 from foreknow.testing import examples
 from foreknow.testing.examples import assert_settings_object, run
 

@@ -19,8 +19,6 @@ from foreknow.models import (
     Hierarchy,
     History,
     Numeric,
-    Observation,
-    People,
     PublishedTable,
     Release,
     Schema,
@@ -42,12 +40,7 @@ IDENTIFIERS, VALUES = RELEASE.tables
 
 CALLS = {
     "Numeric": (Numeric, {"low": 0, "high": 9}),
-    "Numeric.codes": (Numeric(0, 9).codes, {"column": pd.Series([1, 2])}),
-    "Numeric.contains": (Numeric(0, 9).contains, {"codes": np.array([1.0])}),
-    "Numeric.with_bounds_from": (Numeric().with_bounds_from, {"codes": np.array([1.0])}),
     "Categorical": (Categorical, {"values": ("a", "b"), "hierarchy": TREE}),
-    "Categorical.codes": (Categorical(("a", "b")).codes, {"column": pd.Series(["a"])}),
-    "Categorical.contains": (Categorical(("a", "b")).contains, {"codes": np.array([1.0])}),
     "Schema": (
         Schema,
         {"quasi_identifiers": {"age": Numeric()}, "sensitive": "result", "values": ("a", "b"), "respondent": "id"},
@@ -56,8 +49,6 @@ CALLS = {
         Schema.infer,
         {"frame": FRAME, "quasi_identifiers": ["age"], "sensitive": "result", "respondent": "id"},
     ),
-    "Schema.codes": (SCHEMA.codes, {"column": pd.Series(["a"])}),
-    "Schema.with_bounds_from": (SCHEMA.with_bounds_from, {"codes": np.array([[1.0]])}),
     "View": (View, {"frame": FRAME, "schema": SCHEMA, "time": 1}),
     "History": (History, {"views": [VIEW]}),
     "History.read": (History.read, {"source": FRAME, "schema": SCHEMA, "time": "week", "encoding": "utf-8"}),
@@ -73,25 +64,8 @@ CALLS = {
             "bucketized": True,
         },
     ),
-    "Grouping.in_rows": (GROUPING.in_rows, {"rows": np.array([1, 0])}),
     "Grouping.renumbered": (GROUPING.renumbered, {"rng": 1}),
     "Release": (Release, {"view": VIEW, "grouping": GROUPING}),
-    "Observation": (
-        Observation,
-        {
-            "people": VIEW.people,
-            "group": np.array([0, 0]),
-            "counts": np.array([[1, 1, 0]]),
-            "time": 1,
-            "distorted": 0,
-            "vanished": 0,
-        },
-    ),
-    "Observation.problem": (RELEASE.observation.problem, {"prior": np.full((2, 3), 1 / 3)}),
-    "Observation.problem, with counterfeits": (
-        Release(VIEW, Grouping([0, 0], counterfeits=[[0, 1]])).observation.problem,
-        {"prior": np.full((2, 3), 1 / 3)},
-    ),
     "Hierarchy": (Hierarchy, {"rows": ROWS}),
     "Hierarchy.from_graph": (Hierarchy.from_graph, {"graph": nx.DiGraph([("*", "a")])}),
     "Hierarchy.flat": (Hierarchy.flat, {"values": ["a"]}),
@@ -112,17 +86,6 @@ CALLS = {
         PublishedTable,
         {"frame": IDENTIFIERS, "sensitive": "result", "group": "group", "values": VALUES, "counterfeits": True},
     ),
-    "People": (
-        People,
-        {
-            "respondents": np.array(["A", "B"], dtype=object),
-            "quasi_identifiers": np.zeros((2, 1)),
-            "schema": SCHEMA,
-            "time": 1,
-        },
-    ),
-    "People[...]": (VIEW.people.__getitem__, {"rows": np.array([0])}),
-    "People.rows": (VIEW.people.rows, {"respondent": "A"}),
     "read_table": (read_table, {"path": "no.csv", "text": ["id"], "encoding": "utf-8", "missing": [""]}),
 }
 """Each constructor and function, with valid arguments."""
@@ -241,18 +204,6 @@ MESSAGES = {
     ),
     "PublishedTable": (
         {"group": None}, TypeError, "PublishedTable: group is None; it is the name of a column, as 'disease'.",
-    ),
-    "People": (
-        {"quasi_identifiers": np.zeros((3, 1))},
-        ValueError,
-        "People: respondents have shape (2,) and quasi_identifiers (3, 1); give n identifiers and codes of shape (n, 1), one "
-        "column per quasi-identifier of the schema.",
-    ),
-    "Observation": (
-        {"counts": np.array([[1, 0, 0]])},
-        ValueError,
-        "group 0 of an observation has 2 respondents and the counts [1, 0, 0]; counts are not negative, and a group shows at "
-        "least one value per respondent.",
     ),
 }  # fmt: skip
 """One exact message of each: wrong argument, kind of error, text."""

@@ -80,30 +80,31 @@ class Mondrian(RequirementDefense):
                 "one group. Lower the requirement. Where smaller groups may satisfy what a large one does not, as with "
                 "beliefs, use a defense that grows groups, as JSReduce.",
             )
+        first = np.zeros(n, dtype=np.int64)
+        first[self._starts(table, requirement)] = 1
         labels = np.empty(n, dtype=np.int64)
-        for number, (start, end) in enumerate(sorted(self._groups(table, requirement))):
-            labels[table.rows.record[start:end]] = number
+        labels[table.rows.record] = np.cumsum(first) - 1
         return Grouping(labels)
 
-    def _groups(self, table: "_Table", requirement: GroupPredicate) -> list[tuple[int, int]]:
-        """Ranges of rows that no cut divides further."""
+    def _starts(self, table: "_Table", requirement: GroupPredicate) -> IntArray:
+        """First rows of the parts that no cut divides further."""
         span = np.ptp(table.rows.codes, axis=0)
         parts = _new_parts(table, np.zeros(1, dtype=np.int64), np.array([len(table.rows.codes)]), span)
-        done: list[tuple[int, int]] = []
+        done: list[IntArray] = []
         while len(parts.starts):
-            width = relative_widths(table.rows.codes, parts.starts, parts.ends, span)
-            middles = cut_parts(table.rows, parts, width, self.strict, self.below_median, requirement.smallest)
+            middles = cut_parts(table.rows, parts, self.strict, self.below_median, requirement.smallest)
             final = middles < 0
-            done += zip(parts.starts[final].tolist(), parts.ends[final].tolist(), strict=True)
+            done.append(parts.starts[final])
             parts, middles = Parts(*(column[~final] for column in parts)), middles[~final]
             starts, ends = np.concatenate([parts.starts, middles]), np.concatenate([middles, parts.ends])
-            halves = requirement(table.summary(starts, ends, requirement))
-            accepted = halves.reshape(2, -1).all(axis=0)
-            rejected = Parts(*(column[~accepted] for column in parts))
-            again = rejected._replace(tries=rejected.tries + 1)
-            new = _new_parts(table, starts[np.tile(accepted, 2)], ends[np.tile(accepted, 2)], span)
+            lower, upper = np.split(requirement(table.summary(starts, ends, requirement)), 2)
+            accepted = lower & upper
+            again = Parts(*(column[~accepted] for column in parts))
+            again.tries[:] += 1
+            halves = np.concatenate([accepted, accepted])
+            new = _new_parts(table, starts[halves], ends[halves], span)
             parts = Parts(*(np.concatenate(pair) for pair in zip(again, new, strict=True)))
-        return done
+        return np.concatenate(done)
 
 
 class Rows(NamedTuple):
@@ -151,14 +152,15 @@ class Parts(NamedTuple):
     # starts, ends (p,): range of rows of each part
     starts: IntArray
     ends: IntArray
+    width: FloatArray  # (p, d): range in each attribute, over the table's
     ranking: IntArray  # (p, d): attributes in the order in which they are tried
     tries: IntArray  # (p,): number of attributes that were tried without success
 
 
 def _new_parts(table: _Table, starts: IntArray, ends: IntArray, span: FloatArray) -> Parts:
     """Parts without tried attributes; the attributes are ranked from the widest to the narrowest."""
-    ranking = np.argsort(-relative_widths(table.rows.codes, starts, ends, span), axis=1, kind="stable")
-    return Parts(starts, ends, ranking, np.zeros(len(starts), dtype=np.int64))
+    width = relative_widths(table.rows.codes, starts, ends, span)
+    return Parts(starts, ends, width, np.argsort(-width, axis=1, kind="stable"), np.zeros(len(starts), dtype=np.int64))
 
 
 @compiled
@@ -186,7 +188,7 @@ def _range(values: FloatArray) -> float:
 
 
 @compiled
-def cut_parts(rows: Rows, parts: Parts, width: FloatArray, strict: bool, below: bool, smallest: int) -> IntArray:
+def cut_parts(rows: Rows, parts: Parts, strict: bool, below: bool, smallest: int) -> IntArray:
     """Cut each part at the median of the next attribute that can be cut, and return where the second halves start.
 
     The start is -1 for a part without such an attribute. ``parts.tries`` advances past attributes that cannot be cut into
@@ -194,16 +196,18 @@ def cut_parts(rows: Rows, parts: Parts, width: FloatArray, strict: bool, below: 
     """
     middles = np.full(len(parts.starts), -1, dtype=np.int64)
     d = rows.codes.shape[1]
+    lower = np.empty(len(rows.record), dtype=np.bool_)
     for p in range(len(parts.starts)):
         start, end = parts.starts[p], parts.ends[p]
         if end - start < 2 * smallest:
             parts.tries[p] = d
         while parts.tries[p] < d and middles[p] < 0:
             a = parts.ranking[p, parts.tries[p]]
-            lower = _lower_half(rows.codes[start:end, a].copy(), width[p, a], strict, below, smallest)
-            size = lower.sum()
+            size = 0
+            if not strict or parts.width[p, a] > 0.0:
+                size = _mark_lower(rows.codes[start:end, a], lower, strict, below, smallest)
             if smallest <= size <= end - start - smallest:
-                _move_to_front(rows, start, end, lower)
+                _move_to_front(rows, start, end, lower[: end - start])
                 middles[p] = start + size
             else:
                 parts.tries[p] += 1
@@ -211,31 +215,50 @@ def cut_parts(rows: Rows, parts: Parts, width: FloatArray, strict: bool, below: 
 
 
 @compiled
-def _lower_half(values: FloatArray, width: float, strict: bool, below: bool, smallest: int) -> BoolArray:
-    """Rows of a part that are below a cut at the median of an attribute: bool array; none if a strict cut is impossible.
+def _mark_lower(values: FloatArray, lower: BoolArray, strict: bool, below: bool, smallest: int) -> int:
+    """Mark the rows of a part below a cut at the median of an attribute in ``lower``, and return their number.
 
     A strict cut is just above the median. If ``below``, it is just below the median where fewer than ``smallest`` rows lie
     above it.
     """
     n = len(values)
-    lower = np.zeros(n, dtype=np.bool_)
     if not strict:
+        lower[:n] = False
         lower[np.argsort(values, kind="mergesort")[: n // 2]] = True
-    elif width > 0.0:
-        median = np.partition(values, (n - 1) // 2)[(n - 1) // 2]
-        lower = values <= median
-        if below and n - lower.sum() < smallest:
-            lower = values < median
-    return lower
+        return n // 2
+    median = np.partition(values.copy(), (n - 1) // 2)[(n - 1) // 2]
+    size = 0
+    for row in range(n):
+        lower[row] = values[row] <= median
+        size += lower[row]
+    if not below or n - size >= smallest:
+        return size
+    size = 0
+    for row in range(n):
+        lower[row] = values[row] < median
+        size += lower[row]
+    return size
 
 
 @compiled
 def _move_to_front(rows: Rows, start: int, end: int, lower: BoolArray) -> None:
     """Put the marked rows of a part before the others; each half keeps its order."""
-    order = np.concatenate((np.flatnonzero(lower), np.flatnonzero(~lower)))
-    rows.codes[start:end] = rows.codes[start:end][order]
-    rows.sensitive[start:end] = rows.sensitive[start:end][order]
-    rows.record[start:end] = rows.record[start:end][order]
+    upper = np.flatnonzero(~lower) + start
+    codes, sensitive, record = rows.codes[upper], rows.sensitive[upper], rows.record[upper]
+    # A marked row moves towards the front only, so that none is overwritten before it has moved.
+    to = start
+    for row in range(start, end):
+        if lower[row - start]:
+            for a in range(rows.codes.shape[1]):
+                rows.codes[to, a] = rows.codes[row, a]
+            rows.sensitive[to] = rows.sensitive[row]
+            rows.record[to] = rows.record[row]
+            to += 1
+    for u in range(len(upper)):
+        for a in range(rows.codes.shape[1]):
+            rows.codes[to + u, a] = codes[u, a]
+        rows.sensitive[to + u] = sensitive[u]
+        rows.record[to + u] = record[u]
 
 
 @compiled

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from typing import Literal, Protocol
 
 import numpy as np
@@ -142,7 +143,7 @@ def publish(
     if infeasible == "raise":
         _check_sizes(views, defense)
     assumed = AssumedAdversary(adversary)
-    respondents = list(dict.fromkeys(respondent for view in views for respondent in view.people.respondents))
+    respondents = dict.fromkeys(chain.from_iterable(view.people.respondents for view in views))
     ranks = dict(zip(respondents, generator.permutation(len(respondents)).tolist(), strict=True))
     releases: list[Release] = []
     # Only the number of items that `progress` returns is read.
@@ -200,7 +201,7 @@ def _grouped(
     rng: np.random.Generator,
 ) -> Grouping:
     """Group a view with its records in the order of their respondents' ranks, and number the groups at random."""
-    order = np.argsort([ranks[respondent] for respondent in view.people.respondents])
+    order = np.argsort(np.fromiter(map(ranks.__getitem__, view.people.respondents), np.int64, len(view)))
     ordered = prior.rows(order) if isinstance(prior, DrawnPrior) else prior[order]
     grouping = defense(view.in_order(order), ordered, past)
     takes = "is a Grouping, which a defense returns; make one by Grouping(labels), with -1 for suppressed records"

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -79,8 +80,7 @@ class Memory:
     def rows_of(self, people: People) -> IntArray:
         """Row of each respondent, -1 for a respondent never seen: int array, shape ``(n,)``."""
         check_kind("Memory.rows_of", "people", people, People, "is People, as view.people")
-        rows = self.rows
-        return np.array([rows.get(respondent, -1) for respondent in people.respondents], dtype=np.int64)
+        return np.fromiter(map(self.rows.get, people.respondents, repeat(-1)), np.int64, len(people))
 
 
 def joint_size(chain: MarkovChain | None, revision: Revision) -> int:
@@ -203,7 +203,7 @@ def remember(
     depth = 1 if first is None or size else first.order
     rows = _with_new_rows(memory.rows, people)
     state = _copied(memory, len(rows), depth, beliefs.shape[1], size)
-    observed = np.array([rows[respondent] for respondent in people.respondents], dtype=np.int64)
+    observed = np.fromiter(map(rows.__getitem__, people.respondents), np.int64, len(people))
     latest = np.zeros(len(rows), dtype=np.int64)
     latest[: len(memory.rows)] = memory.classes
     latest[observed] = classes

@@ -160,8 +160,9 @@ def check_is_estimator(owner: str, name: str, value: Any) -> None:
 def are_probabilities(rows: FloatArray) -> BoolArray:
     """True for rows that hold no NaN and no negative number and sum to 1, all within `ROW_SUM_TOLERANCE`."""
     with np.errstate(invalid="ignore", over="ignore"):
+        # A sum with a NaN or an infinity is not near 1.
         near = np.abs(rows.sum(axis=-1) - 1) <= ROW_SUM_TOLERANCE
-        return np.asarray(near & (rows >= -ROW_SUM_TOLERANCE).all(axis=-1) & np.isfinite(rows).all(axis=-1))
+        return np.asarray(near & (rows >= -ROW_SUM_TOLERANCE).all(axis=-1))
 
 
 def probability_rows(rows: FloatArray, what: str) -> FloatArray:
@@ -174,6 +175,10 @@ def probability_rows(rows: FloatArray, what: str) -> FloatArray:
         Name of a row in error messages, to which its number is added.
     """
     rows = np.asarray(rows, dtype=np.float64, order="C")
+    # The sum of m rounded quotients differs from 1 by at most m roundings.
+    rounding = rows.shape[1] * np.finfo(np.float64).eps
+    if rows.size and rows.min() >= 0 and (np.abs(rows.sum(axis=1) - 1) <= rounding).all():
+        return rows.copy()
     wrong = ~are_probabilities(rows)
     if wrong.any():
         row = int(wrong.argmax())
@@ -186,8 +191,7 @@ def probability_rows(rows: FloatArray, what: str) -> FloatArray:
         )
     rows = np.maximum(rows, 0.0)
     sums = rows.sum(axis=1, keepdims=True)
-    # The sum of m rounded quotients differs from 1 by at most m roundings.
-    is_normalized = np.abs(sums - 1) <= rows.shape[1] * np.finfo(np.float64).eps
+    is_normalized = np.abs(sums - 1) <= rounding
     return np.divide(rows, sums, out=rows, where=~is_normalized)
 
 

@@ -2,7 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Literal, overload, override
 
 import numpy as np
@@ -39,7 +40,7 @@ class Requirement(ABC):
     @property
     def bound(self) -> float:
         """Threshold of the level: the first setting, unless a subclass says otherwise."""
-        return float(getattr(self, fields(self)[0].name))  # type: ignore[arg-type]
+        return float(getattr(self, self.__match_args__[0]))  # type: ignore[attr-defined]
 
     @property
     def smallest(self) -> int:
@@ -169,7 +170,7 @@ class Combination(GroupPredicate):
         mixed = [isinstance(part, Combination) and part._sign != self._sign for part in self.parts]
         return self._sign.join(f"({p!r})" if other else repr(p) for p, other in zip(self.parts, mixed, strict=True))
 
-    @property
+    @cached_property
     def predicates(self) -> tuple[GroupPredicate, ...]:
         """The parts, all of them predicates."""
         return tuple(check_predicate(type(self).__name__, part) for part in self.parts)

@@ -90,15 +90,6 @@ class Summary:
     table: TableCounts
     members: GroupMembers | None = None
 
-    def __post_init__(self) -> None:
-        shape = (len(self.size), len(self.table.values))
-        shapes = [np.shape(array) for array in (self.counts, self.prior, self.entropy)]
-        if shapes != [shape, shape, shape[:1]]:
-            raise ValueError(
-                f"Summary: counts, prior and entropy have shapes {shapes}, for {shape} groups and values; make summaries by "
-                "summarize_records(view, prior)."
-            )
-
     @property
     def _sums(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Quantities that add when groups merge."""

@@ -99,16 +99,13 @@ class RunningSums:
     @classmethod
     def along(cls, groups: Summary, order: IntArray) -> "RunningSums":
         """Running sums of some groups, or single records, along an order."""
-        chosen = groups[order]
-        counts = np.column_stack([chosen.counts, chosen.size])
-        sums = np.column_stack([chosen.prior, chosen.entropy])
-        zeros = np.zeros((1, counts.shape[1]), dtype=np.int64)
-        return cls(
-            np.concatenate([zeros, np.cumsum(counts, axis=0)]),
-            np.concatenate([zeros.astype(np.float64), np.cumsum(sums, axis=0)]),
-            chosen.table,
-            chosen.members,
-        )
+        n, m = len(order), groups.counts.shape[1]
+        counts, sums = np.zeros((n + 1, m + 1), dtype=np.int64), np.zeros((n + 1, m + 1))
+        np.cumsum(groups.counts[order], axis=0, out=counts[1:, :-1])
+        np.cumsum(groups.size[order], out=counts[1:, -1])
+        np.cumsum(groups.prior[order], axis=0, out=sums[1:, :-1])
+        np.cumsum(groups.entropy[order], out=sums[1:, -1])
+        return cls(counts, sums, groups.table, None if groups.members is None else groups.members.select(order))
 
     def between(self, starts: IntArray, ends: IntArray) -> Summary:
         """Summary of the union of each run of groups, from its start to its end, excluded: a batch of ``len(starts)``."""
@@ -132,14 +129,14 @@ def _first_group(
     begin, batch = requirement.smallest, FIRST_LENGTHS if len(starts) == 1 else longest
     while begin <= longest and start + begin <= n:
         lengths = np.arange(begin, min(begin + batch, longest + 1, n - start + 1))
-        ends = starts[:, None] + lengths
-        inside = (ends <= n).ravel()
-        evaluated = np.zeros(ends.size, dtype=bool)
-        evaluated[inside] = requirement(sums.between(np.repeat(starts, len(lengths))[inside], ends.ravel()[inside]))
-        satisfies = evaluated.reshape(ends.shape)
+        first, ends = np.repeat(starts, len(lengths)), np.add.outer(starts, lengths).ravel()
+        if stop - start > 1:
+            inside = ends <= n
+            first, ends = first[inside], ends[inside]
+        satisfies = requirement(sums.between(first, ends))
         if satisfies.any():
-            which = int(satisfies.any(axis=1).argmax())
-            return start + which, int(ends[which, satisfies[which].argmax()])
+            which = satisfies.argmax()
+            return int(first[which]), int(ends[which])
         begin, batch = begin + batch, 2 * batch
     return stop, stop
 

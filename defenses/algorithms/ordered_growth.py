@@ -81,9 +81,8 @@ class GrowingDefense(SizedDefense):
         """Group a view, given the revised prior, shape ``(n, m)``; rows are probabilities."""
         rows = self._checked_prior(view, prior)
         also = None if self.also is None else self.also.bind(view, rows)
-        own, js = getattr(self, self._bounded), loosened(self.j, math.log(rows.shape[1], self.base))
-        rounds = [*((own, j) for j in (self.j, *js[:-1])), *((bound, js[-1]) for bound in self._looser(len(view)))]
-        requirement, *others = (self._requirement(bound, j, also).bind(view, rows) for bound, j in rounds)
+        own = getattr(self, self._bounded)
+        requirement = self._requirement(own, self.j, also).bind(view, rows)
         records, order = summarize_records(view, rows, requirement.reads_members), self._order(view.people)
         labels = np.full(len(view), -1, dtype=np.int64)
         for number, members in enumerate(grow(records, order, requirement, self.patience).groups):
@@ -91,7 +90,10 @@ class GrowingDefense(SizedDefense):
         rank = np.empty(len(view), dtype=np.int64)
         rank[order] = np.arange(len(view))
         if self.leftovers == "relax":
-            return self._relaxed(records, labels, rank, requirement, others)
+            js = loosened(self.j, math.log(rows.shape[1], self.base))
+            rounds = [*((own, j) for j in js[:-1]), *((bound, js[-1]) for bound in self._looser(len(view)))]
+            looser = [self._requirement(bound, j, also).bind(view, rows) for bound, j in rounds]
+            return self._relaxed(records, labels, rank, requirement, looser)
         return self._enforced(records, labels, rank, requirement)
 
     def _enforced(self, records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate) -> Grouping:

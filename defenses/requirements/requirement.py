@@ -221,12 +221,12 @@ class AllOf(Combination):
 
     def __call__(self, summary: Summary) -> BoolArray:
         """Return whether all parts hold; a part is evaluated only on the groups that satisfy those before it."""
-        passing = np.arange(len(summary))
+        holds = np.ones(len(summary), dtype=bool)
         for part in self.predicates:
-            if len(passing):
-                passing = passing[part(summary if len(passing) == len(summary) else summary[passing])]
-        holds = np.zeros(len(summary), dtype=bool)
-        holds[passing] = True
+            if holds.all():
+                holds = np.array(part(summary), dtype=bool)
+            elif holds.any():
+                holds[holds] = part(summary[holds])
         return holds
 
 

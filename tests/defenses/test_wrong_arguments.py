@@ -1,7 +1,5 @@
 """Likely mistakes in the settings and the calls of defenses and requirements: one plain error that says the way out."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from strategies import history_of, view_of
@@ -75,7 +73,6 @@ POINTS = np.array([[0, 1], [1, 0]])
         (lambda: KAnonymity(3) & 2, TypeError, "2 is no requirement"),
         (lambda: AllOf(()), ValueError, "there is no requirement to combine"),
         (lambda: TableCounts(("a", "b"), np.array([1])), ValueError, r"counts has shape \(1,\), and there are 2 values"),
-        (lambda: replace(RECORDS, prior=np.ones((4, 3))), ValueError, "counts, prior and entropy have shapes"),
         (lambda: summarize_groups(RECORDS, np.array([0, 2, 2, 2, 2, 2])), ValueError, "group 1 has no record; number the groups"),
         (lambda: summarize_groups(RECORDS, np.array([0, 0])), ValueError, "there are 6 records; give one for each"),
         (lambda: verify(RELEASE, 3), TypeError, r"requirement is 3; it is a requirement, as KAnonymity\(3\)"),

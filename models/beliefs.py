@@ -17,12 +17,13 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.problem import Posterior, Status
 from foreknow.models.settings import as_list, check_choice, check_kind, is_whole, shown
+from foreknow.models.tables.atomic_file import saved_file
 from foreknow.models.tables.columns import check_order, check_time, lookalike
 from foreknow.models.tables.hierarchy import Hierarchy
 from foreknow.models.tables.people import Observation, People
 from foreknow.models.tables.schema import Categorical, Numeric, Schema
 from foreknow.models.tables.table_files import existing_file
-from foreknow.models.tables.view_files import Notation, atomic_file
+from foreknow.models.tables.view_files import Notation
 
 if TYPE_CHECKING:
     import xarray
@@ -266,7 +267,7 @@ class Beliefs:
             If the name has another ending, there is no such folder, or, without ``overwrite``, the file is already there; if a
             label is neither a number, a date, a text nor a tuple of these.
         """
-        with atomic_file("Beliefs.save", path, ".nc", overwrite) as scratch:
+        with saved_file("Beliefs.save", path, ".nc", overwrite) as scratch:
             self.to_datatree().to_netcdf(scratch, engine="h5netcdf")
 
     @classmethod

@@ -19,9 +19,9 @@ from large_history import bytes_of
 from foreknow.app.cli import command_line
 from foreknow.app.disk import LargeTable, attack_large, publish_large
 from foreknow.app.disk.publication import LargeReleases
+from foreknow.app.publication import differences, listing_of
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce, Mondrian
-from foreknow.evaluation.checks.manifest import differences, listing_of
 from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
 
 ADVERSARY = Adversary(UniformPrior(), MarkovChain(1, 0.6 * np.eye(4) + 0.1), estimator=Omega())
@@ -108,7 +108,7 @@ def publications(source, work, kills, rng):
 
 def commands(source, work, kills, rng):
     """Runs of `foreknow publish --from-disk` that are killed, also while they verify and certify."""
-    return from_disk(command_from_disk, "out/release/certificate.json", source, work, kills, rng)
+    return from_disk(command_from_disk, "out/public/certificate.json", source, work, kills, rng)
 
 
 def attacks(source, work, kills, rng):

@@ -24,8 +24,10 @@ def in_memory(published, frame):
     """Releases of a folder, made of the original records and the groups that were published."""
     releases = []
     for number, one in enumerate(published.releases):
-        parts = sorted((published.folder / "private" / "records" / f"release-{number:04d}").glob("*.parquet"))
-        key = pd.concat([pq.read_table(part).to_pandas() for part in parts]).set_index("respondent")["group"]
+        parts = sorted((published.folder / "private" / "groups.parquet" / f"release-{number:04d}").glob("*.parquet"))
+        key = pd.concat([pq.read_table(part).to_pandas() for part in parts]).set_index(published.schema.respondent)[
+            "group"
+        ]
         view = View(frame[frame["week"] == one.time], published.schema, one.time)
         releases.append(Release(view, Grouping(key.loc[view.people.respondents].to_numpy())))
     return releases

@@ -483,7 +483,7 @@ def on_disk(defense, attack=a.SequentialAttack, cluster=False):
         published = disk.publish_large(table, defense, folder / "out", who, block=30, seed=1, engine=engine)
         disk.attack_large(published, attack(who) if attack is not a.SequentialAttack else who, folder / "beliefs", engine=engine)
         measured = disk.measure_large(published, folder / "beliefs", who, engine=engine)
-        files = sorted([*(folder / "out").rglob("*.parquet"), *(folder / "beliefs").rglob("*.parquet")])
+        files = sorted([*(folder / "out").rglob("part-*.parquet"), *(folder / "beliefs").rglob("part-*.parquet")])
         return (
             {str(path.relative_to(folder)): pq.read_table(path).to_pandas() for path in files},
             [(each.time, each.records, each.groups, each.suppressed, list(map(str, each.notes))) for each in published.releases],

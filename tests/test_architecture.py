@@ -18,12 +18,12 @@ MAY_SEE = {
     "app": {"models", "attacks", "defenses", "evaluation", "app"},
 }
 READS_TEXT = {
-    "foreknow.evaluation.checks.manifest": "names of files",
+    "foreknow.app.publication": "names of files",
     "foreknow.app.disk.large_table": "names of columns that DuckDB changed",
     "foreknow.app.disk.parts": "names of files",
     "foreknow.app.disk.engine": "paths for DuckDB",
     "foreknow.app.cli.commands.describe_command": "cells, and words in names of columns",
-    "foreknow.app.cli.files.atomic_output": "names of files",
+    "foreknow.app.atomic_output": "names of files",
     "foreknow.app.cli.printing.terminal": "line breaks of a command",
     "foreknow.app.cli.files.register": "labels of published cells",
     "foreknow.models.tables.cell_types": "cells",

@@ -36,7 +36,7 @@ from foreknow.defenses import (
 from foreknow.defenses.algorithms.nearest_point import build_tree
 from foreknow.defenses.injector import bucketize
 from foreknow.defenses.mondrian import cut_parts
-from foreknow.evaluation.checks.manifest import settings
+from foreknow.evaluation.checks.program import settings
 from foreknow.models.settings import is_number
 
 REQUIREMENT_OPTIONS = ("k", "l", "t", "beta")

@@ -2,54 +2,37 @@
 
 import importlib.metadata
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
 
-from foreknow.app.disk.begun_runs import begin_run, object_checksum
+from foreknow.app.atomic_output import locked, write_json
+from foreknow.app.disk.begun_runs import begin_run, make_folder, object_checksum
 from foreknow.app.disk.block_adversary import block_adversary, check_large_adversary, revised_beliefs
-from foreknow.app.disk.engine import Engine, as_engine
+from foreknow.app.disk.engine import Engine, as_engine, parquet_of
 from foreknow.app.disk.joint_attack import write_joint_beliefs
 from foreknow.app.disk.partition import published_records
 from foreknow.app.disk.parts import (
+    Block,
     belief_part,
     check_listed_parts,
-    groups_of,
-    joined_releases,
-    make_folder,
-    part_checksums,
     part_path,
-    part_ranges,
-    people_of,
-    read_block,
-    read_json,
-    write_json,
+    part_paths,
+    write_joined,
+    write_last,
     write_part,
 )
 from foreknow.app.disk.publication import LargeReleases
+from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, read_json, sums_below
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.attacks.belief_notes import approximation_notes, law_notes, overconfidence_notes
-from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, checksum, versions
-from foreknow.evaluation.file_lock import locked
-from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation, Posterior, Schema
+from foreknow.evaluation.checks.program import checksum, versions
+from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation, Posterior
 from foreknow.models.settings import check_kind, counted, shown
-
-
-class AttackTask(NamedTuple):
-    """Block of a release to attack; fields as of `BlockTask`."""
-
-    records: Path
-    start: int
-    stop: int
-    release: int
-    block: int
-    time: Any
-    schema: Schema
-    adversary: Adversary
-    folder: Path
 
 
 def attack_large(
@@ -87,7 +70,7 @@ def attack_large(
     TypeError, ValueError
         If an argument is of another kind, the attack needs all records in memory, a part of the publication is missing, the
         folder holds something else or cannot be written to, or an interrupted run had other versions of Python or the packages.
-    AlreadyAttacked
+    AlreadyComplete
         If the folder holds the beliefs of this attack.
 
     Notes
@@ -137,7 +120,7 @@ def _described(
         sum(found["doubtful_groups"]), found.get("approximated_groups", 0), found.get("approximation_error", 0.0)
     )
     notes = attack_notes(attack, doubts, groups, found.get("repeated_pairs", 0.0))
-    sums = {BEGUN: checksum(folder / BEGUN)} | part_checksums(folder)
+    sums = {BEGUN: checksum(folder / BEGUN)} | sums_below(folder, folder, "part-*.parquet")
     return {"notes": list(notes), "versions": versions(), "sha256": sums}
 
 
@@ -151,7 +134,7 @@ def checked_attack(published: LargeReleases, attack: object) -> SequentialAttack
     """
     takes = "is the result of publish_large, or LargeReleases(folder)"
     check_kind("attack_large", "published", published, LargeReleases, takes)
-    check_listed_parts("attack_large", published.folder / "private", "records")
+    check_listed_parts("attack_large", published.private, f"{PRIVATE}/{KEY}{PARTS}")
     if isinstance(attack, SequentialAttack | JointAttack):
         check_large_adversary("attack_large", attack.adversary)
         if isinstance(attack, JointAttack) and (attack.signatures or not _is_from_disk(attack.solver)):
@@ -178,19 +161,37 @@ def _write_sequential_beliefs(
     """Write the beliefs of `SequentialAttack`, one part for each block."""
     adversary, doubts = attack.adversary, []
     assert isinstance(adversary, Adversary)
-    records, releases = published.folder / "private" / "records", len(published.releases)
     with engine.connection() as connection:
-        for release, joined in enumerate(joined_releases(connection, records, folder, releases, work)):
-            time, ranges = published.releases[release].time, part_ranges(records, release)
-            tasks = [
-                AttackTask(joined, *ends, release, place, time, published.schema, adversary, folder)
-                for place, ends in enumerate(ranges)
-            ]
-            doubts.append(added(engine.map(attack_block, tasks)))
-        repeated = 0.0 if adversary.transitions is None else repeated_share(connection, records, releases)
+        for release, joined in enumerate(joined_releases(connection, published, folder, work)):
+            attacked = partial(attack_block, adversary=adversary, folder=folder)
+            doubts.append(added(engine.map(attacked, published.blocks(release, joined))))
+        repeated = 0.0 if adversary.transitions is None else repeated_share(connection, published)
     _, approximated, error = added(doubts)
     of_all = {"approximated_groups": approximated, "approximation_error": error, "repeated_pairs": repeated}
     return {"doubtful_groups": [one.doubtful for one in doubts], **of_all}
+
+
+def joined_releases(
+    connection: duckdb.DuckDBPyConnection, published: LargeReleases, beliefs: Path, work: Path
+) -> Iterator[Path]:
+    """For each release, a file of its records in the order of their ranks, with the last beliefs about their respondents.
+
+    Parameters
+    ----------
+    connection : DuckDBPyConnection
+    published : LargeReleases
+    beliefs : Path
+        Folder of the parts of the beliefs. Those of a release are read after its file was yielded.
+    work : Path
+        Folder of the files, which are replaced from release to release.
+    """
+    last = None
+    for release in range(len(published.releases)):
+        if release:
+            latest = parquet_of(*part_paths(beliefs, release - 1))
+            last = write_last(connection, latest, last, work / f"beliefs-{release - 1:04d}.parquet")
+        rows = published.key_rows(release)
+        yield write_joined(connection, rows, [] if last is None else [last], work / "joined.parquet")
 
 
 class Doubts(NamedTuple):
@@ -211,23 +212,21 @@ class Doubts(NamedTuple):
     error: float
 
 
-def attack_block(task: AttackTask) -> Doubts:
+def attack_block(block: Block, adversary: Adversary, folder: Path) -> Doubts:
     """Write the beliefs about the respondents of a block; return the numbers of groups in which there is doubt.
 
     They are kept, so that a block of an interrupted run is not attacked again.
     """
-    done = part_path(task.folder / "work" / "done", task.release, task.block, "json")
-    made = part_path(task.folder, task.release, task.block)
+    done = part_path(folder / "work" / "done", block.release, block.number, "json")
+    made = part_path(folder, block.release, block.number)
     if done.exists() and made.exists():
         return Doubts(**read_json(done))
-    block = read_block(task.records, task.start, task.stop)
-    people = people_of(block, task.schema, task.time)
-    group, counts = groups_of(block["group"].to_numpy(), block["value"].to_numpy(), len(task.schema.values))
-    revised = revised_beliefs(task.adversary, people, block, task.release)
-    adversary = block_adversary(task.adversary, task.release, task.block)
-    posterior = adversary.posterior(revised, Observation(people, group, counts, task.time))
-    part = belief_part(block["respondent"], group, posterior.probabilities, task.release)
-    write_part(made, part)
+    rows = block.read()
+    people, (group, counts) = block.people(rows), block.groups(rows)
+    revised = revised_beliefs(adversary, people, rows, block.release)
+    of_block = block_adversary(adversary, block.release, block.number)
+    posterior = of_block.posterior(revised, Observation(people, group, counts, block.time))
+    write_part(made, belief_part(rows["respondent"], group, posterior.probabilities, block.release))
     doubts = doubts_of(posterior)
     write_json(done, doubts._asdict())
     return doubts
@@ -244,7 +243,7 @@ def check_publication(folder: Path, published: LargeReleases) -> None:
 
 def _publication(published: LargeReleases) -> str:
     """Checksum that identifies a publication."""
-    return checksum(published.folder / "private" / MANIFEST)
+    return checksum(published.private / MANIFEST)
 
 
 def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) -> dict[str, Any]:
@@ -294,24 +293,22 @@ def attack_notes(
     return (*law, *overconfidence_notes(repeated), *approximated, *(doubts if found.doubtful else []))
 
 
-def repeated_share(connection: duckdb.DuckDBPyConnection, records: Path, releases: int) -> float:
+def repeated_share(connection: duckdb.DuckDBPyConnection, published: LargeReleases) -> float:
     """Share of the pairs of group members that shared a group at their previous publication, as `repeated_pairs`.
 
     Parameters
     ----------
     connection : DuckDBPyConnection
-    records : Path
-        Folder of the parts of the records.
-    releases : int
+    published : LargeReleases
 
     Notes
     -----
     Exact: pairs are counted in whole numbers. Cost: a sort of all records by respondent, on disk.
     """
-    if releases < 2:
+    if len(published.releases) < 2:
         return 0.0
     pairs, repeated = connection.execute(
-        f"WITH published AS ({published_records(records, releases)}), "
+        f"WITH published AS ({published_records(published)}), "
         "followed AS (SELECT key, lag(key) OVER (PARTITION BY respondent ORDER BY key) AS earlier FROM published), "
         "met AS (SELECT key, count(*)::HUGEINT AS number FROM followed WHERE earlier IS NOT NULL GROUP BY key, earlier), "
         "whole AS (SELECT sum(number) AS number FROM met GROUP BY key) "

@@ -1,25 +1,22 @@
 """Folders of runs on disk: made, taken over from an interrupted run of the same settings, or set aside."""
 
+import errno
 import hashlib
+import os
 import pickle
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from foreknow.app.disk.parts import (
-    EARLIER,
-    has_files,
-    make_private,
-    read_json,
-    remove_torn,
-    write_json,
-)
-from foreknow.evaluation.checks.manifest import BEGUN, CERTIFICATE, MANIFEST, PRIVATE, extra_files, listing_of, versions
-from foreknow.evaluation.file_lock import locked
+from foreknow.app.atomic_output import locked, remove_torn, write_json
+from foreknow.app.publication import BEGUN, MANIFEST, PRIVATE, PUBLIC, extra_files, listing_of, read_json
+from foreknow.evaluation.checks.program import versions
+from foreknow.models.tables.atomic_file import SCRATCH_FILES
 
-PARTS = "release"
+NEXT = ".next"
+"""Folder of a publication that will replace the one around it."""
 
 UNKNOWN = "not written"
 """Checksum of an object that cannot be pickled, as one with a lambda; it equals no other, not even itself."""
@@ -33,12 +30,12 @@ LABELS = {
 """Names of settings in messages, where they differ from those in the files."""
 
 
-class AlreadyPublished(ValueError):  # noqa: N818 - a state, as Infeasible is
-    """A folder holds a complete publication with the same settings."""
+class AlreadyComplete(ValueError):  # noqa: N818 - a state, as Infeasible is
+    """A folder holds the complete result of a run with the same settings."""
 
 
-class AlreadyAttacked(ValueError):  # noqa: N818 - a state, as AlreadyPublished is
-    """A folder holds the complete beliefs of the same attack."""
+class OfAnotherRun(ValueError):  # noqa: N818 - a state, as Infeasible is
+    """A folder holds something else than an interrupted run with the same settings and versions."""
 
 
 def begin_run(
@@ -61,9 +58,9 @@ def begin_run(
     Raises
     ------
     ValueError
-        If the folder holds something else or cannot be written to, or was begun with other versions.
-    AlreadyPublished, AlreadyAttacked
-        If the run is complete.
+        If the folder cannot be written to.
+    OfAnotherRun, AlreadyComplete
+        If the folder holds something else or was begun with other versions, or the run is complete.
     """
     begun = private / BEGUN
     if not has_files(folder):
@@ -74,20 +71,67 @@ def begin_run(
         write_json(begun, about)
         return started
     kept = read_json(begun) if begun.is_file() else {}
-    own = kept.get("settings") if isinstance(kept, dict) else None
-    others = differing_settings(own, settings) if isinstance(own, dict) else []
-    if others or not isinstance(own, dict):
-        what = f": a run with {' and '.join(f'another {LABELS.get(name, name)}' for name in others)}" if others else ""
-        raise ValueError(f"{owner}: {folder} holds something else{what}; name a folder that does not exist.")
+    own: dict[str, Any] = kept.get("settings", {})
+    others = [name for name, value in settings.items() if own.get(name, UNKNOWN) == UNKNOWN or own[name] != value]
+    if others:
+        what = f": a run with {' and '.join(f'another {LABELS.get(name, name)}' for name in others)}" if own else ""
+        raise OfAnotherRun(f"{owner}: {folder} holds something else{what}; name a folder that does not exist.")
     remove_torn(folder)
     if (private / MANIFEST).exists():
-        if owner == "attack_large":
-            raise AlreadyAttacked(
-                f"{owner}: {folder} holds the beliefs of this attack; name a folder that does not exist."
+        raise AlreadyComplete(f"{owner}: {folder} holds the result of this run; name a folder that does not exist.")
+    # Another version of a package may sort, draw or write otherwise, so that the parts of two versions do not fit together.
+    for name, present in versions().items():
+        if (before := kept["versions"].get(name)) != present:
+            raise OfAnotherRun(
+                f"{owner}: {folder} was begun with {name} {before}, and this is {name} {present}; an interrupted run goes on with "
+                "the same versions. Install them, or name a folder that does not exist."
             )
-        raise AlreadyPublished(f"{owner}: {folder} is already published; name a folder that does not exist.")
-    _check_versions(owner, folder, kept.get("versions"))
     return own
+
+
+def make_folder(owner: str, folder: Path, mode: int = 0o777) -> None:
+    """Make a folder with those above it, if absent.
+
+    Raises
+    ------
+    ValueError
+        If it is or lies in a file or in a folder that cannot be written to. ``owner`` is named in the message.
+    """
+    try:
+        folder.mkdir(mode, parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ValueError(f"{owner}: {folder} is or lies in a file; name a folder that does not exist.") from None
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(
+            f"{owner}: {folder} cannot be written to by this user; name another folder, or change the permissions of the one "
+            "above."
+        )
+
+
+def make_private(owner: str, folder: Path) -> None:
+    """Make a folder for its owner alone, or close one that exists, with those above it, if absent.
+
+    Raises
+    ------
+    ValueError
+        As `make_folder`, or if the folder is another user's.
+    """
+    make_folder(owner, folder, 0o700)
+    try:
+        folder.chmod(0o700)
+    except PermissionError:
+        raise ValueError(
+            f"{owner}: {folder} belongs to another user, and what is written there is for its owner alone; name a folder that does "
+            "not exist."
+        ) from None
+
+
+def has_files(folder: Path) -> bool:
+    """True if a folder holds a file other than those that a run which was killed at once left."""
+    return any(path.is_file() and not path.match(SCRATCH_FILES) for path in folder.rglob("*"))
 
 
 def is_seeded(folder: Path) -> bool:
@@ -97,9 +141,10 @@ def is_seeded(folder: Path) -> bool:
 
 def remove_publication(folder: Path) -> None:
     """Remove the parts and the private files of a publication from disk, complete or begun."""
-    (folder / "private" / MANIFEST).unlink(missing_ok=True)
-    shutil.rmtree(folder / "release", ignore_errors=True)
-    remove_run(folder / "private")
+    (folder / PRIVATE / MANIFEST).unlink(missing_ok=True)
+    shutil.rmtree(folder / PUBLIC, ignore_errors=True)
+    if (folder / PRIVATE).exists():
+        remove_run(folder / PRIVATE)
 
 
 def remove_run(folder: Path) -> None:
@@ -121,94 +166,34 @@ def object_checksum(content: object) -> str:
         return UNKNOWN
 
 
-def differing_settings(kept: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
-    """Names of the settings in which those of an interrupted run differ from the given ones."""
-    return [name for name, value in given.items() if name not in kept or kept[name] == UNKNOWN or kept[name] != value]
-
-
-def _check_versions(owner: str, folder: Path, kept: object) -> None:
-    """Raise ValueError unless an interrupted run that left a folder had the present versions of Python and the packages.
-
-    Another version of a package may sort, draw or write otherwise, so that the parts of two versions do not fit together.
-    """
-    begun = kept if isinstance(kept, Mapping) else {}
-    for name, present in versions().items():
-        if begun.get(name) != present:
-            raise ValueError(
-                f"{owner}: {folder} was begun with {name} {begun.get(name, 'of a version that it does not state')}, and this is "
-                f"{name} {present}; an interrupted run goes on with the same versions. Install them, or name a folder that does "
-                "not exist."
-            )
-
-
 @contextmanager
-def earlier_set_aside(folder: Path) -> Iterator[None]:
-    """Context manager that moves a publication within its folder: put back if the body raises an exception, else removed.
+def replaced_publication(folder: Path) -> Iterator[Path]:
+    """Context manager that yields the folder of a new publication, within that of an earlier one, which it then replaces.
 
-    A run that is killed, or interrupted by the user, leaves it aside: the next one begins anew and keeps it until it ends. Needs
-    the disk of both publications.
+    If the body raises an exception, the new one is removed; a run that is killed, or interrupted by the user, leaves it, and the
+    next one goes on. Needs the disk of both publications.
 
     Raises
     ------
     ValueError
-        If another run holds the lock of the folder, or a complete publication has a file that no run wrote.
+        If another run holds the lock of the folder, or the folder has a file that no run wrote.
     """
+    new = folder / NEXT
     with locked(folder):
-        _check_no_extra(folder)
-        _set_aside(folder)
-    try:
-        yield
-    except Exception:
-        with locked(folder):
-            _put_back(folder)
-        raise
-    forget_earlier(folder)
-
-
-def forget_earlier(folder: Path) -> None:
-    """Remove the publication that a run set aside, and nothing else that is beside it."""
-    aside = folder / EARLIER
-    if (aside / PRIVATE / BEGUN).exists():
-        remove_publication(aside)
-    _remove_empty(aside)
-
-
-def _check_no_extra(folder: Path) -> None:
-    """Raise ValueError if a complete publication has a file that it does not list, which would be removed with it."""
-    if not (folder / PRIVATE / MANIFEST).exists():
-        return
-    if extra := [name for name in extra_files(folder, listing_of(folder)) if not name.startswith(f"{EARLIER}/")]:
-        more = f" and {len(extra) - 1} more" if len(extra) > 1 else ""
-        raise ValueError(
-            f"{folder / extra[0]}{more} is not of the publication that would be replaced; move it, or name another folder."
-        )
-
-
-def _set_aside(folder: Path) -> None:
-    """Move ``private`` and then ``release``; without ``private`` in the folder, all of it is of the earlier publication."""
-    aside = folder / EARLIER
-    if (folder / PRIVATE).exists() and (folder / PARTS / CERTIFICATE).exists():
-        forget_earlier(folder)  # The run that set it aside is complete.
-    aside.mkdir(exist_ok=True)
-    if not (aside / PRIVATE).exists():
-        (folder / PRIVATE).rename(aside / PRIVATE)
-    elif (folder / PRIVATE).exists():  # Of a run that was killed.
+        if (new / PRIVATE / MANIFEST).exists() and not (new / PUBLIC).exists():  # A replacement was interrupted.
+            (folder / PUBLIC).rename(new / PUBLIC)
+        extra = extra_files(folder, listing_of(folder)) if (folder / PRIVATE / MANIFEST).exists() else []
+        if extra:
+            more = f" and {len(extra) - 1} more" if len(extra) > 1 else ""
+            raise ValueError(
+                f"{folder / extra[0]}{more} is not of the publication that would be replaced; move it, or name another folder."
+            )
+        try:
+            yield new
+        except Exception:
+            shutil.rmtree(new, ignore_errors=True)
+            raise
         remove_publication(folder)
-    if (folder / PARTS).exists() and not (aside / PARTS).exists():
-        (folder / PARTS).rename(aside / PARTS)
-
-
-def _put_back(folder: Path) -> None:
-    """Move ``release`` and then ``private`` back in the place of what the run wrote."""
-    aside = folder / EARLIER
-    if (folder / PRIVATE).exists():
-        remove_publication(folder)
-    for name in (PARTS, PRIVATE):
-        if (aside / name).exists():
-            (aside / name).rename(folder / name)
-    _remove_empty(aside)
-
-
-def _remove_empty(folder: Path) -> None:
-    with suppress(OSError):  # It holds something else, or is not there.
-        folder.rmdir()
+        for name in (PUBLIC, PRIVATE):
+            (new / name).rename(folder / name)
+        new.rmdir()

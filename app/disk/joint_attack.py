@@ -78,9 +78,9 @@ def write_joint_beliefs(
         ``doubtful_groups`` of each release; the numbers of ``partitions``, of ``shared_groups`` and of ``exchanges``.
     """
     releases, m, solver = len(published.releases), len(published.schema.values), law_solver(attack)
-    records, weights = published.folder / "private" / "records", work / "weights"
+    weights = work / "weights"
     with engine.connection() as connection:
-        found = partition_people(connection, records, releases, m, work)
+        found = partition_people(connection, published, work)
     partitions = _partitions(published, attack, found, work)
     shared = _shared_groups(found, list(engine.map(begin_partition, partitions)))
     state, doubtful = first_tilts(shared), [0] * releases

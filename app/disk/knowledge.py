@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from foreknow.app.disk.engine import Engine, parquet_of, to_parquet
+from foreknow.app.disk.engine import Engine, parquet_of
 from foreknow.app.disk.large_table import LargeTable, coded_query
-from foreknow.app.disk.parts import people_of
+from foreknow.app.disk.parts import people_of, write_last
 from foreknow.app.disk.sorted_records import BATCH, check_cells
 from foreknow.models import ChainByRelease, ClassFrequencies, MarkovChain
 from foreknow.models.arrays import FloatArray
@@ -69,7 +69,8 @@ def learn_from_disk(
             found, several = _pairs(connection, now, last, release, m, gaps)
             pairs.append(found)
             seen_twice |= several
-            last = _latest(connection, now, last, release, Path(work))
+            rows = f"(SELECT respondent, value, {release} AS step FROM {parquet_of(now)})"
+            last = write_last(connection, rows, last, Path(work, f"last-{release:04d}.parquet"))
     prior = ClassFrequencies(cuts, frequencies_of_counts(counts.reshape(shape), pseudo_count))
     if not seen_twice:
         return LearnedFromDisk(prior, None, None)
@@ -119,15 +120,3 @@ def _pairs(
         if gaps == "ignore" or step == release - 1:
             counts[before, after] += number
     return counts, bool(rows)
-
-
-def _latest(connection: duckdb.DuckDBPyConnection, now: Path, last: Path | None, release: int, work: Path) -> Path:
-    """Write the last value of each respondent seen, and the number of its release; the earlier file is removed."""
-    path = work / f"last-{release:04d}.parquet"
-    query = f"SELECT respondent, value, {release} AS step FROM {parquet_of(now)}"
-    if last is not None:
-        query += f" UNION ALL SELECT * FROM {parquet_of(last)} e ANTI JOIN {parquet_of(now)} n USING (respondent)"
-    connection.execute(f"COPY ({query}) {to_parquet(path)}")
-    if last is not None:
-        last.unlink()
-    return path

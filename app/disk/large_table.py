@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from foreknow.app.disk.engine import LEAST_MEMORY, Engine, exact_pattern, quoted
+from foreknow.app.publication import ONE_RELEASE
 from foreknow.models import Categorical, Numeric, Schema
 from foreknow.models.settings import as_list, check_kind, counted
 from foreknow.models.tables.view import added_column
@@ -58,7 +59,7 @@ class LargeTable:
                 f"LargeTable: the sensitive column {schema.sensitive!r} has {len(schema.values):,} values; on disk it has at most "
                 f"{MOST_VALUES:,}. Group rare values, or name another column."
             )
-        check_names(schema)
+        check_names(schema, time)
         if time is not None:
             check_kind("LargeTable", "time", time, str, "is the name of a column, as 'week', or None")
         object.__setattr__(self, "files", _existing(files))
@@ -150,7 +151,7 @@ class LargeTable:
         return relation
 
     def times(self, connection: duckdb.DuckDBPyConnection) -> list[Any]:
-        """Times of the releases, in order; ``[0]`` without a column of times.
+        """Times of the releases, in order; ``[1]`` without a column of times.
 
         Raises
         ------
@@ -159,7 +160,7 @@ class LargeTable:
             9999 or has a fraction of a microsecond.
         """
         if self.time is None:
-            return [0]
+            return [1]
         relation = self.relation(connection)
         check_any_record(relation, self.files)
         rows = distinct_cells(relation, self.time)
@@ -272,9 +273,17 @@ IDENTIFIERS = NUMBERS | NAMES | {"uuid", "blob", "time", "timestamp with time zo
 """Types of DuckDB whose cells name a respondent."""
 
 
-def check_names(schema: Schema) -> None:
-    """Raise ValueError if a published column has the name of one that a release adds, in lower or upper case."""
+def check_names(schema: Schema, time: str | None) -> None:
+    """Raise ValueError if a column has the name of one that a release or its key adds, in lower or upper case."""
     added = added_column(schema, case_matters=False)
+    published = {name.lower() for name in map(str, (*schema.quasi_identifiers, schema.sensitive))}
+    if time is None and ONE_RELEASE in published | {str(schema.respondent).lower()}:
+        added = ONE_RELEASE
+    for name in (schema.respondent, time):
+        if re.fullmatch(r"group|_rank|_value|_q[0-9]+", str(name).lower()) or (
+            name == time and str(name).lower() in published
+        ):
+            added = name
     if added is not None:
         raise ValueError(
             f"LargeTable: the column {added!r} has the name of a column that a release adds; rename yours."
@@ -471,35 +480,3 @@ def columns_of_file(path: Path) -> list[str]:
         raise FileNotFoundError(f"there is no file {path}.")
     with Engine(LEAST_MEMORY).connection() as connection:
         return list(_read(connection, path, None).columns)
-
-
-def check_records(table: LargeTable, connection: duckdb.DuckDBPyConnection) -> None:
-    """Raise ValueError if a cell is missing, or a respondent has two records in one release.
-
-    `publish_large` finds the same faults release by release. Cost: two readings of the table, and an aggregation on disk.
-    """
-    schema, relation = table.schema, table.relation(connection)
-    names = [schema.respondent, *schema.quasi_identifiers, schema.sensitive]
-    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    missing = [f"count(*) FILTER ({_missing(name, kinds[name])})" for name in names]
-    numbers = relation.aggregate(", ".join(missing)).fetchall()[0]
-    for name, number in zip(names, numbers, strict=True):
-        if number:
-            raise ValueError(
-                f"LargeTable: {name!r} is missing in {counted(number, 'record')}; write a value, or drop records without one."
-            )
-    key = [quoted(schema.respondent), *([] if table.time is None else [quoted(table.time)])]
-    columns = ", ".join(f"{column} AS {name}" for column, name in zip(key, ("respondent", "time"), strict=False))
-    twice = relation.aggregate(f"{columns}, count(*) AS records", ", ".join(key)).filter("records > 1").limit(1)
-    # DuckDB itself needs pytz for a time with zone.
-    for row in twice.to_arrow_table().to_pylist():
-        where = "" if table.time is None else f" in the release at {row['time']!r}"
-        raise ValueError(
-            f"respondent {row['respondent']!r} appears twice{where}; a release holds one record per respondent. Drop duplicates, "
-            "or name the column of times."
-        )
-
-
-def _missing(name: str, kind: str) -> str:
-    """Condition of a missing cell, which may be a NaN."""
-    return f"{quoted(name)} IS NULL" + (f" OR isnan({quoted(name)})" if kind in ("FLOAT", "DOUBLE") else "")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,27 +15,24 @@ from foreknow.app.disk.attack import check_publication
 from foreknow.app.disk.block_adversary import check_large_adversary
 from foreknow.app.disk.engine import Engine, as_engine, parquet_of, shared_folder, to_parquet
 from foreknow.app.disk.parts import (
-    atomic_file,
+    Block,
     check_listed_parts,
     dense_beliefs,
-    groups_of,
     part_path,
     part_paths,
-    part_ranges,
-    people_of,
-    read_block,
-    read_json,
+    write_joined,
     write_part,
 )
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.exposure import is_exposing
-from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, Listing, differences
+from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, Listing, differences, read_json
 from foreknow.evaluation.risk.adversary_gain import gains, hits, log_scores, sure_beliefs, with_certain
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth
-from foreknow.models import Adversary, Schema
+from foreknow.models import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind, check_range
+from foreknow.models.tables.atomic_file import atomic_file
 
 LEAST = 2.0**-20
 """Smallest belief of the log score, as in `log_score`."""
@@ -69,21 +67,6 @@ class LargeMeasures:
     known: int
     exposed: int
     first: Any
-
-
-class MeasureTask(NamedTuple):
-    """Block of a release to measure; fields as of `AttackTask`, with the threshold of a sure belief."""
-
-    records: Path
-    start: int
-    stop: int
-    release: int
-    block: int
-    time: Any
-    schema: Schema
-    adversary: Adversary
-    sure: float
-    folder: Path
 
 
 class Sums(NamedTuple):
@@ -154,10 +137,8 @@ def measure_large(
     engine, beliefs, rows = as_engine("measure_large", engine), Path(beliefs), []
     listed = _checked_path(at_risk)
     _check_beliefs(beliefs, published)
-    private = published.folder / "private"
-    records = private / "records"
-    check_listed_parts("measure_large", private, "records")
-    with shared_folder(engine, private) as work, engine.connection() as connection:
+    check_listed_parts("measure_large", published.private, f"{PRIVATE}/{KEY}{PARTS}")
+    with shared_folder(engine, published.private) as work, engine.connection() as connection:
         for number, release in enumerate(published.releases):
             parts = part_paths(beliefs, number)
             if not parts and release.suppressed < release.records:
@@ -165,42 +146,39 @@ def measure_large(
                     f"measure_large: the folder of beliefs has none about the release at {release.time!r}; name the result of "
                     "attack_large."
                 )
-            joined = _joined(connection, part_paths(records, number), parts, work)
-            tasks = [
-                MeasureTask(joined, *ends, number, place, release.time, published.schema, adversary, sure, work)
-                for place, ends in enumerate(part_ranges(records, number))
-            ]
-            rows.append((release.time, list(engine.map(measure_block, tasks))))
+            joined = write_joined(connection, published.key_rows(number), parts, work / "joined.parquet")
+            measured = partial(measure_block, adversary=adversary, sure=sure, folder=work)
+            rows.append((release.time, list(engine.map(measured, published.blocks(number, joined)))))
         people = exposed_respondents(connection, sorted(work.rglob("part-*.parquet")), published, sure, listed)
     risk, loss = (pd.DataFrame([row(time, sums) for time, sums in rows]) for row in (_risk, _loss))
     return LargeMeasures(risk, loss, *people)
 
 
-def measure_block(task: MeasureTask) -> Sums:
+def measure_block(block: Block, adversary: Adversary, sure: float, folder: Path) -> Sums:
     """Sums of a block; also write the belief and the prior belief in the true value of each published record."""
-    block, m = read_block(task.records, task.start, task.stop), len(task.schema.values)
-    group, counts = groups_of(block["group"].to_numpy(), block["value"].to_numpy(), m)
-    belief, rows = dense_beliefs(block, m)
+    records = block.read()
+    group, counts = block.groups(records)
+    belief, rows = dense_beliefs(records, len(block.schema.values))
     if not np.array_equal(rows, np.flatnonzero(group >= 0)):
         raise ValueError(
-            f"measure_large: the beliefs about the release at {task.time!r} are not those about its published records; name the "
+            f"measure_large: the beliefs about the release at {block.time!r} are not those about its published records; name the "
             "folder of an attack on these releases."
         )
-    true = block["value"].to_numpy()[rows].astype(np.int64)
+    true = records["value"].to_numpy()[rows].astype(np.int64)
     shares = (counts / counts.sum(axis=1, keepdims=True))[group[rows]]
-    release = BeliefsAndTruth(task.time, belief, true, shares, group[rows], rows, len(group) - len(rows))
-    prior = task.adversary.prior_rows(people_of(block, task.schema, task.time))[rows, true]
+    release = BeliefsAndTruth(block.time, belief, true, shares, group[rows], rows, len(group) - len(rows))
+    prior = adversary.prior_rows(block.people(records))[rows, true]
     columns = {
-        "respondent": block["respondent"].take(pa.array(rows)),
-        "step": pa.array(np.full(len(rows), task.release, dtype=np.int32)),
+        "respondent": records["respondent"].take(pa.array(rows)),
+        "step": pa.array(np.full(len(rows), block.release, dtype=np.int32)),
         "value": pa.array(true.astype(np.int32)),
         "belief": pa.array(release.confidence),
         "prior": pa.array(prior),
     }
-    write_part(part_path(task.folder, task.release, task.block), pa.table(columns))
+    write_part(part_path(folder, block.release, block.number), pa.table(columns))
     size = counts.sum(axis=1)
     sizes = np.array([len(size), (size**2).sum(), size.min() if len(size) else 0, size.max(initial=0)])
-    return Sums(_record_sums(release, task.sure), sizes, release.suppressed)
+    return Sums(_record_sums(release, sure), sizes, release.suppressed)
 
 
 def _record_sums(release: BeliefsAndTruth, sure: float) -> dict[str, float]:
@@ -259,17 +237,6 @@ def _loss(time: Any, blocks: list[Sums]) -> dict[str, object]:
         "suppressed": suppressed,
         "suppressed_share": suppressed / records,
     }
-
-
-def _joined(connection: duckdb.DuckDBPyConnection, records: list[Path], beliefs: list[Path], work: Path) -> Path:
-    """Records of a release in the order of their ranks, with the beliefs about them, if there are some."""
-    path, source = work / "joined.parquet", parquet_of(*records)
-    query = f'SELECT *, NULL::USMALLINT[] AS "values", NULL::DOUBLE[] AS probabilities FROM {source} ORDER BY rank'
-    if beliefs:
-        joined = f"{source} r LEFT JOIN {parquet_of(*beliefs)} b USING (respondent)"
-        query = f"SELECT r.*, b.values, b.probabilities FROM {joined} ORDER BY r.rank"
-    connection.execute(f"COPY ({query}) {to_parquet(path)}")
-    return path
 
 
 def _check_beliefs(folder: Path, published: LargeReleases) -> None:
@@ -375,8 +342,7 @@ def exposed_respondents(
             "WHERE exposed ORDER BY belief DESC, respondent"
         )
         with atomic_file(at_risk) as scratch:
-            # A file that exists keeps its mode, unless DuckDB writes a temporary one in its place.
-            scratch.touch(0o600)
+            # The scratch file keeps its mode, unless DuckDB writes a temporary one in its place.
             connection.execute(f"COPY ({listed}) {to_parquet(scratch, in_place=True)}")
     connection.execute("DROP TABLE highest")
     people, already, found, first = numbers

@@ -17,14 +17,13 @@ from foreknow.app.disk.parts import (
     dense_beliefs,
     groups_of,
     part_path,
-    part_paths,
-    part_ranges,
     people_of,
     read_block,
     read_pickle,
     write_part,
     write_pickle,
 )
+from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.disk.sorted_records import whole_groups
 from foreknow.models import Adversary, MaxEntropy, Schema
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
@@ -78,16 +77,14 @@ class PeoplePartitions(NamedTuple):
     counts: FloatArray
 
 
-def partition_people(
-    connection: duckdb.DuckDBPyConnection, records: Path, releases: int, m: int, work: Path
-) -> PeoplePartitions:
+def partition_people(connection: duckdb.DuckDBPyConnection, published: LargeReleases, work: Path) -> PeoplePartitions:
     """Partition the respondents by the rank of their first published record.
 
     There are as many partitions as blocks of the largest release, and each holds as many ranks of a release as the others. The
     groups of a defense are of near ranks, so that most groups lie in one partition. Cost: two joins and a sort on disk.
     """
     path, shared = work / "partitions.parquet", work / "shared.npy"
-    connection.execute(f"CREATE OR REPLACE VIEW published AS {_all_records(records, releases)}")
+    connection.execute(f"CREATE OR REPLACE VIEW published AS {_all_records(published)}")
     people = work / "people.parquet"
     connection.execute(
         "COPY (SELECT respondent, arg_min(part, release) AS part FROM published GROUP BY respondent) "
@@ -98,29 +95,29 @@ def partition_people(
         f"ORDER BY p.part, r.key, r.respondent) {to_parquet(path)}"
     )
     people.unlink()
-    keys, counts = _shared_groups(connection, path, m)
+    keys, counts = _shared_groups(connection, path, len(published.schema.values))
     np.save(shared, keys)
     return PeoplePartitions(path, _ranges(connection, path), shared, counts)
 
 
-def _all_records(records: Path, releases: int) -> str:
+def _all_records(published: LargeReleases) -> str:
     """Query of the published records of all releases, each with the partition to which its rank leads."""
-    ends = [part_ranges(records, release) for release in range(releases)]
+    ends = [published.ranges(release) for release in range(len(published.releases))]
     parts, queries = max(map(len, ends)), []
     for release, ranges in enumerate(ends):
-        number, files = ranges[-1][1], parquet_of(*part_paths(records, release))
+        number = ranges[-1][1]
         queries.append(
             f'SELECT * EXCLUDE (rank, "group"), {release} AS release, rank * {parts} // {number} AS part, '
-            f"{_key(release)} FROM {files} {PUBLISHED}"
+            f"{_key(release)} FROM {published.key_rows(release)} {PUBLISHED}"
         )
     return " UNION ALL ".join(queries)
 
 
-def published_records(records: Path, releases: int) -> str:
+def published_records(published: LargeReleases) -> str:
     """Query of the respondent and the key of the group of each published record of all releases."""
     return " UNION ALL ".join(
-        f"SELECT respondent, {_key(release)} FROM {parquet_of(*part_paths(records, release))} {PUBLISHED}"
-        for release in range(releases)
+        f"SELECT respondent, {_key(release)} FROM {published.key_rows(release)} {PUBLISHED}"
+        for release in range(len(published.releases))
     )
 
 

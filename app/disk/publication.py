@@ -6,25 +6,31 @@ import secrets
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from foreknow.app.disk.begun_runs import begin_run, object_checksum
+from foreknow.app.atomic_output import locked
+from foreknow.app.disk.begun_runs import begin_run, make_folder, object_checksum
 from foreknow.app.disk.block_adversary import check_large_adversary
-from foreknow.app.disk.engine import Engine, as_engine
+from foreknow.app.disk.engine import Engine, as_engine, parquet_of
 from foreknow.app.disk.large_table import LargeTable
 from foreknow.app.disk.parts import (
     BLOCK_RECORDS,
     MOST_BLOCKS,
+    Block,
     block_ranges,
     forget_incomplete,
-    make_folder,
-    merge_beliefs,
+    key_folder,
+    key_rows,
     part_paths,
-    read_json,
-    write_json,
+    table_folder,
+    write_last,
 )
 from foreknow.app.disk.published_block import (
     BlockTask,
@@ -40,10 +46,10 @@ from foreknow.app.disk.sorted_records import (
     sort_records,
     whole_groups,
 )
+from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, PRIVATE, read_json, sums_below, write_manifest
 from foreknow.defenses import BKAA, Anatomy, Defense, FullDomain, JSReduce, Mondrian, Requirement
-from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, checksum
-from foreknow.evaluation.checks.manifest import settings as settings_text
-from foreknow.evaluation.file_lock import locked
+from foreknow.evaluation.checks.program import checksum
+from foreknow.evaluation.checks.program import settings as settings_text
 from foreknow.models import Adversary, Schema
 from foreknow.models.notes import Note, notes_of_blocks
 from foreknow.models.settings import check_kind, check_whole, is_whole, shown
@@ -88,7 +94,7 @@ class LargeRelease:
 
 @dataclass(frozen=True)
 class LargeReleases:
-    """Folder that `publish_large` completed: published parts in ``release``, those of the publisher in ``private``.
+    """Folder that `publish_large` completed: the published table in ``public``, the key in ``private``.
 
     Parameters
     ----------
@@ -99,6 +105,8 @@ class LargeReleases:
     folder : Path
         Absolute, so that workers elsewhere find it.
     schema : Schema
+    time : str
+        Column of the time in its tables.
     releases : tuple of LargeRelease
 
     Raises
@@ -109,6 +117,7 @@ class LargeReleases:
 
     folder: Path
     schema: Schema
+    time: str
     releases: tuple[LargeRelease, ...]
 
     def __init__(self, folder: "Path | str") -> None:
@@ -116,21 +125,46 @@ class LargeReleases:
             "LargeReleases", "folder", folder, (str, Path), "is the path of a folder that publish_large completed"
         )
         path = Path(folder).absolute()
-        schema, releases = _described(path)
-        object.__setattr__(self, "folder", path)
-        object.__setattr__(self, "schema", schema)
-        object.__setattr__(self, "releases", releases)
+        for name, value in _described(path).items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def private(self) -> Path:
+        """Folder of the publisher."""
+        return self.folder / PRIVATE
+
+    def table_parts(self, release: int) -> list[Path]:
+        """Parts of the published table of a release, by its number."""
+        return part_paths(table_folder(self.folder), release)
+
+    def key_parts(self, release: int) -> list[Path]:
+        """Parts of the key of a release."""
+        return part_paths(key_folder(self.folder), release)
+
+    def key_rows(self, release: int) -> str:
+        """Records of a release, as a table of a query (`key_rows`)."""
+        return key_rows(self.key_parts(release), self.schema)
+
+    def ranges(self, release: int) -> list[tuple[int, int]]:
+        """First row of each part of the key of a release and of the next one, if the parts are read one after the other."""
+        edges = np.cumsum([0, *(pq.read_metadata(part).num_rows for part in self.key_parts(release))]).tolist()
+        return list(pairwise(edges))
+
+    def blocks(self, release: int, records: Path) -> list[Block]:
+        """Blocks of a release, by a file of its records in the order of their ranks."""
+        time, ranges = self.releases[release].time, self.ranges(release)
+        return [Block(records, *ends, number, release, time, self.schema) for number, ends in enumerate(ranges)]
 
 
-def _described(folder: Path) -> tuple[Schema, tuple[LargeRelease, ...]]:
-    """Schema and releases of a publication, by its manifest."""
-    content = read_json(folder / "private" / MANIFEST)
+def _described(folder: Path) -> dict[str, Any]:
+    """Attributes of a publication, by its manifest and the settings of its run."""
     try:
-        settings = read_json(folder / "private" / BEGUN)["settings"]
+        content = read_json(folder / PRIVATE / MANIFEST)
+        settings = read_json(folder / PRIVATE / BEGUN)["settings"]
         times, schema = NOTATION.value(settings["times"]), NOTATION.value(settings["schema"])
         releases = tuple(_release(time, one) for time, one in zip(times, content["releases"], strict=True))
         are_mappings = isinstance(content["records"], Mapping) and isinstance(content["sha256"], Mapping)
-        is_described = isinstance(times, list) and isinstance(schema, Schema) and are_mappings
+        is_described = isinstance(schema, Schema) and isinstance(settings["time"], str) and are_mappings
     except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
         is_described = False
     if not is_described:
@@ -138,7 +172,7 @@ def _described(folder: Path) -> tuple[Schema, tuple[LargeRelease, ...]]:
             f"{folder} is not a publication from disk; leave out --from-disk, or name a folder that publish_large "
             "completed."
         )
-    return schema, releases
+    return {"folder": folder, "schema": schema, "time": settings["time"], "releases": releases}
 
 
 def _release(time: Any, numbers: Mapping[str, Any]) -> LargeRelease:
@@ -223,11 +257,13 @@ def publish_large(
         settings = _settings(table, defense, adversary, block, times)
         given = settings if seed is None else settings | {"seed": str(int(seed))}
         drawn = {"seed": str(secrets.randbits(128))}
-        settings = begin_run("publish_large", folder, folder / "private", given, drawn)
-        forget_incomplete(folder / "private")
-        job = PublishJob(table.schema, defense, adversary, int(settings["seed"]), folder)
+        private = folder / PRIVATE
+        settings = begin_run("publish_large", folder, private, given, drawn)
+        forget_incomplete(private)
+        columns = (table.time or ONE_RELEASE, pa.array(times).type)
+        job = PublishJob(table.schema, *columns, defense, adversary, int(settings["seed"]), folder)
         job.work.mkdir(exist_ok=True)
-        made, sums, beliefs = [], {BEGUN: checksum(folder / "private" / BEGUN)}, None
+        made, sums, beliefs = [], {BEGUN: checksum(private / BEGUN)}, None
         for release, time in enumerate(times):
             records = sort_records(table, connection, time, order_of(job, release), beliefs, job.work)
             tasks = _block_tasks(job, records, time, release, block, connection)
@@ -235,20 +271,11 @@ def publish_large(
             made.append(_numbers(records, blocks))
             sums |= {name: sum_ for one in blocks for name, sum_ in one["sha256"].items()}
             if adversary is not None and release + 1 < len(times):
-                latest = part_paths(folder / "private" / "beliefs", release)
-                beliefs = merge_beliefs(connection, latest, beliefs, job.work / f"beliefs-{release:04d}.parquet")
-        done = {
-            path.relative_to(folder / "private").as_posix(): checksum(path)
-            for path in sorted((folder / "private" / "done").rglob("*.json"))
-        }
-        manifest = {
-            "program": settings["program"],
-            "records": settings["files"],
-            "releases": made,
-            "sha256": sums | done,
-        }
+                latest = parquet_of(*part_paths(private / "beliefs", release))
+                beliefs = write_last(connection, latest, beliefs, job.work / f"beliefs-{release:04d}.parquet")
+        sums |= sums_below(private / "done", private)
         shutil.rmtree(job.work)
-        write_json(folder / "private" / MANIFEST, manifest)
+        write_manifest(private, settings["files"], sums, {"releases": made})
     return LargeReleases(folder)
 
 
@@ -270,7 +297,7 @@ def _block_tasks(
 
 def input_checksums(published: LargeReleases) -> set[str]:
     """Checksums of the files that a publication was made from."""
-    return set(map(str, read_json(published.folder / "private" / MANIFEST)["records"].values()))
+    return set(map(str, read_json(published.private / MANIFEST)["records"].values()))
 
 
 def order_of(job: PublishJob, release: int) -> RecordOrder:
@@ -335,6 +362,7 @@ def _settings(
         "program": f"foreknow {importlib.metadata.version('foreknow')}",
         "files": {str(path): checksum(path) for path in table.files},
         "schema": NOTATION.text(table.schema),
+        "time": table.time or ONE_RELEASE,
         "times": NOTATION.text(times),
         "defense": settings_text(defense),
         "adversary": None if adversary is None else object_checksum(adversary),

@@ -10,19 +10,22 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from foreknow.app.atomic_output import write_json
 from foreknow.app.disk.block_adversary import block_adversary, place_generator, revised_beliefs
 from foreknow.app.disk.engine import Engine
 from foreknow.app.disk.parts import (
     GROUPS_OF_A_BLOCK,
     belief_part,
+    key_columns,
+    key_folder,
     part_path,
     people_of,
     read_block,
-    read_json,
-    write_json,
+    table_folder,
     write_part,
 )
 from foreknow.app.disk.sorted_records import SortedRecords
+from foreknow.app.publication import PRIVATE, published_cell, read_json
 from foreknow.defenses import (
     BKAA,
     Anatomy,
@@ -37,25 +40,32 @@ from foreknow.defenses import (
 from foreknow.defenses.algorithms.ordered_growth import enforce_on_published
 from foreknow.defenses.requirements.requirement import Combination, MemberPredicate
 from foreknow.defenses.requirements.summary import TableCounts, summarize_groups, summarize_records
-from foreknow.evaluation.checks.manifest import checksum
-from foreknow.models import Adversary, Grouping, Numeric, People, Release, Schema, View
+from foreknow.evaluation.checks.program import checksum
+from foreknow.models import Adversary, Grouping, People, Release, Schema, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.notes import Note, as_note
 
 
 class PublishJob(NamedTuple):
-    """Settings that all blocks of a publication share; ``folder`` is the output."""
+    """Settings that all blocks of a publication share; ``time`` is the column of the times, ``folder`` the output."""
 
     schema: Schema
+    time: str
+    time_type: pa.DataType
     defense: Defense
     adversary: Adversary | None
     seed: int
     folder: Path
 
     @property
+    def private(self) -> Path:
+        """Folder of the publisher."""
+        return self.folder / PRIVATE
+
+    @property
     def work(self) -> Path:
         """Folder of files that are removed at the end."""
-        return self.folder / "private" / "work"
+        return self.private / "work"
 
 
 class BlockTask(NamedTuple):
@@ -79,6 +89,16 @@ class BlockTask(NamedTuple):
     stop: int
 
     @property
+    def done(self) -> Path:
+        """Record of the block."""
+        return part_path(self.job.private / "done", self.release, self.block, "json")
+
+    @property
+    def key(self) -> Path:
+        """Part of the key."""
+        return part_path(key_folder(self.job.folder), self.release, self.block)
+
+    @property
     def first_label(self) -> int:
         """Label of the first group, which depends on the number of the block alone: ranks would tell of suppressed records."""
         return self.block * GROUPS_OF_A_BLOCK
@@ -87,18 +107,17 @@ class BlockTask(NamedTuple):
 def publish_block(task: BlockTask) -> dict[str, Any]:
     """Group the records of a block and write its parts; return what was made.
 
-    The published part is in ``release``, that of the publisher in ``private/records``, the beliefs of the assumed adversary in
-    ``private/beliefs``. The record in ``private/done`` is written last; a block that has one is not published again.
+    The record in ``private/done`` is written last; a block that has one is not published again. The beliefs of the assumed
+    adversary are in ``private/beliefs``.
 
     Raises
     ------
     ValueError
         If an earlier run published other records in the block.
     """
-    done = part_path(task.job.folder / "private" / "done", task.release, task.block, "json")
-    if done.exists():
+    if task.done.exists():
         _check_published_records(task)
-        return dict(read_json(done))
+        return dict(read_json(task.done))
     block, view, prior = view_and_prior(task)
     label = block["label"].to_numpy() if "label" in block.column_names else None
     release = _release(task, view, prior, label)
@@ -113,18 +132,17 @@ def write_release(
     ``earlier`` holds the numbers of suppressed records of each value after each earlier pass over the block. The part of the
     records is written after the others: its checksum tells which pass the parts are of.
     """
-    private = task.job.folder / "private"
-    public = part_path(task.job.folder / "release", task.release, task.block)
-    own = part_path(private / "records", task.release, task.block)
-    write_part(public, _published(release, task.first_label))
-    written = [public, own]
+    private = task.job.private
+    public = part_path(table_folder(task.job.folder), task.release, task.block)
+    write_part(public, _published(release, task), private=False)
+    written = [public, task.key]
     if task.job.adversary is not None:
         adversary = block_adversary(task.job.adversary, task.release, task.block)
         posterior = adversary.posterior(prior, release.observation).probabilities
         beliefs = part_path(private / "beliefs", task.release, task.block)
         write_part(beliefs, belief_part(block["respondent"], release.group, posterior, task.release))
         written.append(beliefs)
-    write_part(own, _records(block, release.group, task))
+    write_part(task.key, _records(block, release.group, task))
     left_out = np.bincount(release.view.sensitive[release.group < 0], minlength=len(task.job.schema.values))
     made = {
         "groups": release.groups,
@@ -133,7 +151,7 @@ def write_release(
         "notes": [(note.kind, note.of) for note in map(as_note, release.grouping.notes)],
         "sha256": {path.relative_to(private, walk_up=True).as_posix(): checksum(path) for path in written},
     }
-    write_json(part_path(private / "done", task.release, task.block, "json"), made)
+    write_json(task.done, made)
     return made
 
 
@@ -177,23 +195,23 @@ def generator_of(task: BlockTask) -> np.random.Generator:
     return place_generator(task.job.seed, task.release, task.block)
 
 
-def _published(release: Release, first: int) -> pa.Table:
-    """Published rows of a block, with types that are the same in all blocks; its groups are numbered from ``first``."""
+def _published(release: Release, task: BlockTask) -> pa.Table:
+    """Published rows of a block, with types that are the same in all blocks; its groups are numbered from `first_label`."""
     table, schema = release.table, release.view.schema
-    columns = {"group": pa.array(table["group"] + first, pa.int64())}
-    for name, kind in schema.quasi_identifiers.items():
-        exact = pa.float64() if isinstance(kind, Numeric) else pa.array(list(kind.values)).type
-        columns[name] = _column(table[name], exact if release.bucketized else pa.string())
-    columns[schema.sensitive] = _column(table[schema.sensitive], pa.array(list(schema.values)).type)
-    return pa.table(columns)
+    group = {"group": pa.array(table["group"] + task.first_label, pa.int64())}
+    columns = {name: _texts(table[name]) for name in schema.quasi_identifiers}
+    values = {schema.sensitive: pa.array(table[schema.sensitive], pa.array(list(schema.values)).type)}
+    return pa.table({task.job.time: _times(task, len(table))} | group | columns | values)
 
 
-def _column(column: "pd.Series[Any]", kind: pa.DataType) -> pa.Array:
-    """Published cells of a type; a text is made once for each distinct cell."""
-    if not pa.types.is_string(kind):
-        return pa.array(column, kind)
+def _times(task: BlockTask, rows: int) -> pa.Array:
+    return pa.repeat(pa.scalar(task.time, task.job.time_type), rows)
+
+
+def _texts(column: "pd.Series[Any]") -> pa.Array:
+    """Published quasi-identifiers as text, which is made once for each distinct cell."""
     number, cells = pd.factorize(column)
-    return pa.array(list(map(str, cells)), kind).take(pa.array(number))
+    return pa.array(list(map(published_cell, cells)), pa.string()).take(pa.array(number))
 
 
 def _check_published_records(task: BlockTask) -> None:
@@ -201,25 +219,23 @@ def _check_published_records(task: BlockTask) -> None:
 
     In another order blocks of two runs would hold a respondent twice. Cost: one reading of the block.
     """
-    own = part_path(task.job.folder / "private" / "records", task.release, task.block)
-    columns = _record_columns(task.job.schema)
-    found = pq.read_table(own, columns=columns, use_threads=False, partitioning=None)
-    if not found.equals(read_block(task.records.path, task.start, task.stop).select(columns)):
+    block = read_block(task.records.path, task.start, task.stop)
+    columns = {name: own for name, own in key_columns(task.job.schema).items() if name in block.column_names}
+    found = pq.read_table(task.key, columns=[*columns.values()], use_threads=False, partitioning=None)
+    if not all(found[own].equals(block[name]) for name, own in columns.items()):
         raise ValueError(
-            f"publish_large: {own} of an interrupted run holds other records than block {task.block} of the release at "
+            f"publish_large: {task.key} of an interrupted run holds other records than block {task.block} of the release at "
             f"{task.time!r} has in this run; all parts are of one order. Name a folder that does not exist."
         )
 
 
-def _record_columns(schema: Schema) -> list[str]:
-    return ["respondent", *(f"q{a}" for a in range(len(schema.quasi_identifiers))), "value"]
-
-
 def _records(block: pa.Table, group: IntArray, task: BlockTask) -> pa.Table:
-    """Records of a block with their ``group``, -1 if suppressed, and their ``rank``."""
-    label = pa.array(np.where(group >= 0, group + task.first_label, -1))
-    rank = pa.array(np.arange(task.start, task.stop))
-    return block.select(_record_columns(task.job.schema)).append_column("group", label).append_column("rank", rank)
+    """Rows of the key: ``group``, -1 if suppressed, ``rank``, and the codes of the record."""
+    made = {"group": np.where(group >= 0, group + task.first_label, -1), "rank": np.arange(task.start, task.stop)}
+    names = key_columns(task.job.schema)
+    columns = {own: pa.array(made[name]) if name in made else block[name] for name, own in names.items()}
+    times = {task.job.time: _times(task, len(block))}
+    return pa.table({task.job.schema.respondent: columns.pop(task.job.schema.respondent)} | times | columns)
 
 
 class SettleTask(NamedTuple):
@@ -254,12 +270,9 @@ def settle_block(task: SettleTask) -> dict[str, Any]:
 
     The parts of a pass that was interrupted are made again from the first one.
     """
-    private = task.block.job.folder / "private"
-    done = part_path(private / "done", task.block.release, task.block.block, "json")
-    records = part_path(private / "records", task.block.release, task.block.block)
-    made = dict(read_json(done))
-    if made["sha256"][records.relative_to(private).as_posix()] != checksum(records):
-        done.unlink()
+    key, made = task.block.key, dict(read_json(task.block.done))
+    if made["sha256"][key.relative_to(task.block.job.private).as_posix()] != checksum(key):
+        task.block.done.unlink()
         made = publish_block(task.block)
     for table in task.tables[len(made["left_out"]) - 1 :]:
         made = _settled(task.block, made, table)
@@ -271,8 +284,7 @@ def _settled(task: BlockTask, made: dict[str, Any], table: IntArray) -> dict[str
     block, view, prior = view_and_prior(task)
     requirement = task.job.defense.requirement.bind(view, prior)  # type: ignore[attr-defined]
     records = summarize_records(view, prior, requirement.reads_members)
-    own = part_path(task.job.folder / "private" / "records", task.release, task.block)
-    label = pq.read_table(own, columns=["group"], use_threads=False, partitioning=None)["group"].to_numpy()
+    label = pq.read_table(task.key, columns=["group"], use_threads=False, partitioning=None)["group"].to_numpy()
     labels = np.where(label >= 0, np.unique(label, return_inverse=True)[1], 0) - int((label < 0).any())
     published = TableCounts(view.schema.values, table)
     groups = summarize_groups(records, labels, published)

@@ -1,10 +1,10 @@
 """Independent check of requirements on releases on disk, from their published parts."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from itertools import pairwise, repeat
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
@@ -13,50 +13,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from foreknow.app.disk.attack import joined_releases
 from foreknow.app.disk.block_adversary import check_large_adversary, revised_beliefs
 from foreknow.app.disk.engine import Engine, as_engine, parquet_of, quoted, shared_folder
-from foreknow.app.disk.parts import check_listed_parts, joined_releases, part_paths, part_ranges, people_of, read_block
+from foreknow.app.disk.parts import Block, check_listed_parts
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.disk.published_block import check_block_requirement
+from foreknow.app.publication import KEY, PARTS, PRIVATE, PUBLIC, TABLE
 from foreknow.defenses import Requirement
-from foreknow.defenses.requirements.requirement import AllOf
+from foreknow.evaluation.checks.certificate import FINDINGS, conjuncts
 from foreknow.evaluation.checks.definitions import CheckedTable, Group, holds, level_of
 from foreknow.models import Adversary, Problem, Schema
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_kind
-
-
-class VerifyTask(NamedTuple):
-    """Published part to check.
-
-    Attributes
-    ----------
-    shares : mapping of value to float
-        Those of the whole release.
-    joined : Path or None
-        Records with earlier beliefs, of which the rows ``start`` to ``stop`` are those of the part; for requirements on beliefs.
-    """
-
-    part: Path
-    schema: Schema
-    shares: Mapping[Hashable, float]
-    requirement: Requirement
-    joined: Path | None
-    start: int
-    stop: int
-    release: int
-    time: Any
-    adversary: Adversary | None
-
-
-class Verdict(NamedTuple):
-    """Verdict on one requirement in one part: number of groups, number of failing ones, smallest and largest level."""
-
-    requirement: str
-    groups: int
-    failing: int
-    lowest: float
-    highest: float
 
 
 def verify_large(
@@ -101,63 +70,70 @@ def verify_large(
     check_kind("verify_large", "published", published, LargeReleases, takes)
     check_kind("verify_large", "requirement", requirement, Requirement, "is a requirement, as KAnonymity(3)")
     check_block_requirement("verify_large", requirement)
-    engine, rows = as_engine("verify_large", engine), []
-    conjuncts = _conjuncts(requirement)
+    engine, found = as_engine("verify_large", engine), []
     reads_beliefs = requirement.weighs_beliefs
     if reads_beliefs:
         check_large_adversary("verify_large", adversary)
-    private, releases = published.folder / "private", len(published.releases)
-    read = ("../release", "records", *(["beliefs"] if reads_beliefs else []))
+    private = published.private
+    read = (f"{PUBLIC}/{TABLE}{PARTS}", f"{PRIVATE}/{KEY}{PARTS}", *([f"{PRIVATE}/beliefs"] if reads_beliefs else []))
     check_listed_parts("verify_large", private, *read)
     shared = shared_folder(engine, private) if reads_beliefs else nullcontext(private)
     with shared as work, engine.connection() as connection:
-        files = (
-            joined_releases(connection, private / "records", private / "beliefs", releases, work)
-            if reads_beliefs
-            else repeat(None, releases)
-        )
-        for number, (release, joined) in enumerate(zip(published.releases, files, strict=True)):
-            parts = part_paths(published.folder / "release", number)
+        files: Iterable[Path | None] = repeat(None)
+        if reads_beliefs:
+            files = joined_releases(connection, published, private / "beliefs", work)
+        for (number, release), joined in zip(enumerate(published.releases), files, strict=False):
+            parts = published.table_parts(number)
+            blocks = repeat(None) if joined is None else published.blocks(number, joined)
             shares = _shares(parts, published.schema, connection)
-            ranges = part_ranges(private / "records", number)
-            tasks = [
-                VerifyTask(part, published.schema, shares, requirement, joined, *ends, number, release.time, adversary)
-                for part, ends in zip(parts, ranges, strict=True)
-            ]
-            found = [verdict for of_part in engine.map(verify_part, tasks) for verdict in of_part]
-            rows += [_summary(release.time, part, found) for part in conjuncts]
-    return pd.DataFrame(rows, columns=["time", "requirement", "bound", "groups", "failing", "lowest", "highest"])
+            of_part = partial(
+                verify_part, schema=published.schema, shares=shares, requirement=requirement, adversary=adversary
+            )
+            verdicts = pd.concat(engine.map(of_part, zip(parts, blocks, strict=False)))
+            found.append(verdicts.groupby(level="requirement", sort=False).agg(SUMMARY).assign(time=release.time))
+    bounds = {repr(part): part.bound for part in conjuncts(requirement)}
+    rows = pd.concat(found).reset_index()
+    return rows.assign(bound=rows["requirement"].map(bounds))[FINDINGS]
 
 
-def verify_part(task: VerifyTask) -> list[Verdict]:
-    """Verdicts on the groups of a published part."""
-    values = task.schema.values
-    table = pq.read_table(task.part, columns=["group", task.schema.sensitive], use_threads=False, partitioning=None)
-    if not len(table):
-        return []
-    names, counts = _counts(table, task.schema)
-    conjuncts = _conjuncts(task.requirement)
-    problem = _problem(task, names, counts) if any(part.weighs_beliefs for part in conjuncts) else None
+SUMMARY = {"groups": "sum", "failing": "sum", "lowest": "min", "highest": "max"}
+"""Columns of the verdicts on a part, and those on a release from them."""
+
+
+def verify_part(
+    task: tuple[Path, Block | None],
+    schema: Schema,
+    shares: Mapping[Hashable, float],
+    requirement: Requirement,
+    adversary: Adversary | None,
+) -> pd.DataFrame:
+    """Verdicts on the groups of a published part: one row for each conjunct, with the columns of `SUMMARY`.
+
+    ``shares`` are those of the values of the whole release. For requirements on beliefs, the block has the records of the part
+    with earlier beliefs.
+    """
+    (part, block), values = task, schema.values
+    table = pq.read_table(part, columns=["group", schema.sensitive], use_threads=False, partitioning=None)
+    names, counts = _counts(table, schema)
+    problem = None if block is None or adversary is None else _problem(block, adversary, names, counts)
     groups = [] if problem is None else list(_groups(problem, values))
     distinct, times = np.unique(counts, axis=0, return_counts=True)
     multisets = [Group(number, _listed(values, row), None) for number, row in enumerate(distinct.tolist())]
-    published, verdicts = CheckedTable((), values, None, None, shares=task.shares, problem=problem), []
-    for part in conjuncts:
-        level = level_of(part, published)
-        levels = [level(group) for group in (groups if part.weighs_beliefs else multisets)]
-        numbers = np.ones(len(groups), dtype=np.int64) if part.weighs_beliefs else times
-        failing = int(numbers[[not holds(part, one) for one in levels]].sum())
-        verdicts.append(Verdict(repr(part), len(names), failing, min(levels), max(levels)))
-    return verdicts
+    published, rows = CheckedTable((), values, None, None, shares=shares, problem=problem), {}
+    for one in conjuncts(requirement):
+        level = level_of(one, published)
+        levels = [level(group) for group in (groups if one.weighs_beliefs else multisets)]
+        numbers = np.ones(len(groups), dtype=np.int64) if one.weighs_beliefs else times
+        failing = int(numbers[[not holds(one, each) for each in levels]].sum())
+        rows[repr(one)] = (len(names), failing, min(levels, default=np.nan), max(levels, default=np.nan))
+    return pd.DataFrame.from_dict(rows, "index", columns=list(SUMMARY)).rename_axis("requirement")
 
 
-def _problem(task: VerifyTask, names: IntArray, counts: IntArray) -> Problem:
+def _problem(block: Block, adversary: Adversary, names: IntArray, counts: IntArray) -> Problem:
     """Revised priors of the records of a part, their groups, numbered as ``names``, and the published counts."""
-    assert task.joined is not None
-    assert task.adversary is not None
-    block = read_block(task.joined, task.start, task.stop)
-    prior = revised_beliefs(task.adversary, people_of(block, task.schema, task.time), block, task.release)
-    label = block["group"].to_numpy()
+    records = block.read()
+    prior = revised_beliefs(adversary, block.people(records), records, block.release)
+    label = records["group"].to_numpy()
     return Problem(prior, np.where(label >= 0, np.searchsorted(names, label), -1), counts)
 
 
@@ -167,18 +143,6 @@ def _groups(problem: Problem, values: Sequence[Hashable]) -> Iterator[Group]:
     edges = np.searchsorted(problem.group[order], np.arange(len(problem.counts) + 1)).tolist()
     for number, (row, ends) in enumerate(zip(problem.counts.tolist(), pairwise(edges), strict=True)):
         yield Group(number, _listed(values, row), problem.prior[order[slice(*ends)]])
-
-
-def _summary(time: Any, part: Requirement, found: list[Verdict]) -> tuple[Any, ...]:
-    own = [verdict for verdict in found if verdict.requirement == repr(part)]
-    groups, failing = sum(one.groups for one in own), sum(one.failing for one in own)
-    lowest = min((one.lowest for one in own), default=np.nan)
-    highest = max((one.highest for one in own), default=np.nan)
-    return time, repr(part), part.bound, groups, failing, lowest, highest
-
-
-def _conjuncts(requirement: Requirement) -> tuple[Requirement, ...]:
-    return requirement.parts if isinstance(requirement, AllOf) else (requirement,)
 
 
 def _listed(values: Sequence[Hashable], counts: list[int]) -> list[Hashable]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from foreknow.app.atomic_output import atomic_output
 from foreknow.app.cli.adversary_knowledge import Learning, assumed_adversary
-from foreknow.app.cli.files.atomic_output import atomic_output
 from foreknow.app.report.adversaries import (
     INFORMED,
     LEARNED,

@@ -25,7 +25,7 @@ from foreknow.defenses import (
 from foreknow.defenses.publish import AssumedAdversary
 from foreknow.defenses.requirements.requirement import AllOf
 from foreknow.evaluation.arguments import check_releases
-from foreknow.evaluation.checks.manifest import checksum, settings, versions
+from foreknow.evaluation.checks.program import checksum, settings, versions
 from foreknow.evaluation.checks.verify import m_invariance, verify
 from foreknow.evaluation.program_version import program_version
 from foreknow.models import Adversary, Averaged, Release
@@ -35,6 +35,9 @@ from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import as_list, check_flag, check_kind, counted
 from foreknow.models.tables.table_files import existing_file
+
+CERTIFICATE = "certificate.json"
+"""Name of the file of a certificate."""
 
 FORMAT = 1
 """Version of the format of a certificate."""

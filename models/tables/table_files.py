@@ -36,6 +36,8 @@ def read_table(
 ) -> pd.DataFrame:
     """Read a CSV or Parquet file, chosen by its suffix: .csv, .tsv or .txt, or .parquet.
 
+    A folder whose name ends in .parquet is read as one table of all Parquet files below it, in the order of their names.
+
     Parameters
     ----------
     path : path
@@ -101,7 +103,7 @@ def columns_of(path: Path, encoding: str = "utf-8", separator: str | None = None
     codec, mark = file_notation(path, encoding, separator)
     with _in_place(path, encoding):
         if codec is None or mark is None:
-            return [str(name) for name in pq.read_schema(path).names]
+            return [str(name) for name in pq.read_schema(parts_of(path)[0]).names]
         return column_names(path, codec, mark)
 
 
@@ -276,10 +278,13 @@ NULLABLE_DTYPES = {
 
 def read_parquet(path: Path, missing: list[str]) -> pd.DataFrame:
     """Read a Parquet file; arguments and errors as of `read_table`."""
-    with pq.ParquetFile(path) as file:
-        if len(file.schema_arrow) > MAX_COLUMNS:
-            raise ValueError(f"it has {len(file.schema_arrow):,} columns, and at most {MAX_COLUMNS:,} are read.")
-        table = file.read()
+    tables = []
+    for part in parts_of(path):
+        with pq.ParquetFile(part) as file:
+            if len(file.schema_arrow) > MAX_COLUMNS:
+                raise ValueError(f"it has {len(file.schema_arrow):,} columns, and at most {MAX_COLUMNS:,} are read.")
+            tables.append(file.read())
+    table = pa.concat_tables(tables)
     arrays = [_decoded(column) for column in table.columns]
     frame = (
         pd.concat([_column(array) for array in arrays], axis=1) if arrays else pd.DataFrame(index=range(table.num_rows))
@@ -290,6 +295,20 @@ def read_parquet(path: Path, missing: list[str]) -> pd.DataFrame:
     for name in frame.columns[[isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes]] if marks else []:
         frame[name] = frame[name].mask(frame[name].isin(marks))
     return frame
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The files of a table: those below a folder, in the order of their names, or the file itself.
+
+    Raises
+    ------
+    ValueError
+        If a folder has no Parquet file.
+    """
+    files = sorted(path.rglob("[!.]*.parquet")) if path.is_dir() else [path]
+    if not files:
+        raise ValueError("the folder has no .parquet file.")
+    return files
 
 
 def _column(array: "pa.ChunkedArray") -> "pd.Series[Any]":

@@ -4,8 +4,6 @@ import dataclasses
 import datetime
 import importlib.metadata
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,10 +17,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from foreknow.models.advice import Advice, Setting
 from foreknow.models.equality import same
 from foreknow.models.notes import Note
-from foreknow.models.settings import check_flag, check_kind
+from foreknow.models.settings import check_kind
+from foreknow.models.tables.atomic_file import saved_file
 from foreknow.models.tables.hierarchy import Hierarchy
 from foreknow.models.tables.schema import Categorical, Numeric, Schema
 from foreknow.models.tables.table_files import existing_file
@@ -117,7 +115,7 @@ def write_views(
     Raises
     ------
     TypeError, ValueError
-        As `atomic_file`; or if a column cannot be restored exactly, or two columns of a view have one name.
+        As `saved_file`; or if a column cannot be restored exactly, or two columns of a view have one name.
     """
     kind = owner.split(".")[0]
     table = _table(owner, views, columns or {}, {"kind": kind, **more})
@@ -128,7 +126,7 @@ def write_views(
                     f"{owner}: the column {name!r} of the view at {view.time!r} cannot be restored exactly; convert it to "
                     "numbers or texts, or drop it."
                 )
-    with atomic_file(owner, path, ".parquet", overwrite) as scratch:
+    with saved_file(owner, path, ".parquet", overwrite) as scratch:
         pq.write_table(table, scratch)
 
 
@@ -288,60 +286,3 @@ TEXTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 def _timestamp(text: str, zone: str | None, unit: Any) -> pd.Timestamp:
     time = pd.Timestamp(text)
     return (time if zone is None else time.tz_convert(zone)).as_unit(unit)
-
-
-@contextmanager
-def atomic_file(owner: str, path: "str | Path", suffix: str, overwrite: bool) -> Iterator[Path]:
-    """Context manager that yields a path to write to, and moves that file to ``path`` if the block ends without an error.
-
-    The file is in the folder of ``path`` until it is complete. It can be read by its owner alone.
-
-    Parameters
-    ----------
-    owner : str
-        Name of the caller in messages.
-    path : path
-        Its folder must exist.
-    suffix : str
-        The ending that the name must have, as ".parquet".
-    overwrite : bool
-        True to replace an earlier file.
-
-    Raises
-    ------
-    TypeError
-        If the path is neither a text nor a path.
-    ValueError
-        If the name has another ending, the folder does not exist or cannot be written to, or, without ``overwrite``, the file
-        exists.
-    """
-    check_kind(owner, "path", path, (str, PathLike), f"is the path of a {suffix} file")
-    check_flag(owner, "overwrite", overwrite)
-    target = Path(path)
-    if target.suffix.lower() != suffix:
-        raise ValueError(f"{owner}: path is {str(target)[:200]!r}; name a file that ends in {suffix}.")
-    if not target.parent.is_dir():
-        raise ValueError(f"{owner}: there is no folder {str(target.parent)[:200]!r}; make it first.")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise ValueError(
-            f"{owner}: the folder {str(target.parent)[:200]!r} cannot be written to by this user; name a file in another folder, "
-            "or change the permissions of this one."
-        )
-    _check_free(owner, target, overwrite)
-    number, name = tempfile.mkstemp(prefix=f".{target.stem[:100]}-", suffix=suffix, dir=target.parent)
-    os.close(number)
-    try:
-        yield Path(name)
-        _check_free(owner, target, overwrite)
-        os.replace(name, target)
-    finally:
-        Path(name).unlink(missing_ok=True)
-
-
-def _check_free(owner: str, target: Path, overwrite: bool) -> None:
-    if target.is_dir():
-        raise ValueError(f"{owner}: {target} is a folder; name a file.")
-    if os.path.lexists(target) and not overwrite:
-        replaced = Setting("overwrite", True)
-        there = f"{owner}: {target} is already there; name another file, or replace it with "
-        raise ValueError(Advice(there, replaced, "."))

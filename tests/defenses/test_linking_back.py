@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,10 +18,12 @@ from linking_statistics import (
     records,
 )
 
-from foreknow.app.cli.files.atomic_output import write_table
-from foreknow.app.cli.files.release_files import published_table, write_release
+from foreknow.app.cli.files.release_files import published_table
+from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.disk.parts import write_part
-from foreknow.app.disk.published_block import _published
+from foreknow.app.disk.published_block import BlockTask, PublishJob, _published
+from foreknow.app.disk.sorted_records import SortedRecords
+from foreknow.app.publication import write_release
 from foreknow.defenses import (
     BKAA,
     DEFENSES,
@@ -162,9 +165,11 @@ def files_of(release, folder):
     """Bytes of every public file of a release."""
     for name in ("published.csv", "published.parquet"):
         write_table(published_table([release], "week"), folder / name)
-        write_release(folder / name, [release], Mondrian(KAnonymity(2)))
+        write_release(folder, {}, [release.view.time], Mondrian(KAnonymity(2)), {})
     if not release.grouping.bucketized or release.grouping.counterfeits is None:
-        write_part(folder / "part.parquet", _published(release, 5))
+        job = PublishJob(release.view.schema, "week", pa.int64(), Mondrian(KAnonymity(2)), None, 1, folder)
+        task = BlockTask(job, SortedRecords(folder, np.zeros(1)), release.view.time, 0, 5, 0, 0)
+        write_part(folder / "part.parquet", _published(release, task))
     content = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
     assert not any(mark in each for each in content.values() for mark in (b"respondent", b"someone", b"77.5", b"Atl"))
     for name in content:

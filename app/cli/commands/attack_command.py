@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import pandas as pd
 import typer
 
+from foreknow.app.atomic_output import atomic_output, check_output, locked
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning
 from foreknow.app.cli.attack_choices import (
     JOINT_PANEL,
@@ -44,10 +45,10 @@ from foreknow.app.cli.commands.check_folder import AT_RISK, BELIEFS, written_sum
 from foreknow.app.cli.commands.exposure_verdict import exposure_content, fail_over_lines, is_over, verdict_line
 from foreknow.app.cli.commands.next_step import BOUNDS, check_lines, next_lines, paths_of, typed_lines, unused_path
 from foreknow.app.cli.commands.publish_from_disk import learned_from
-from foreknow.app.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
-from foreknow.app.cli.files.release_files import check_key, read_releases, read_statements
-from foreknow.app.cli.files.run_settings import SETTINGS, cleaned_as_published, run_settings, write_settings
+from foreknow.app.cli.files.release_files import read_releases, read_statements
+from foreknow.app.cli.files.run_settings import cleaned_as_published, run_settings, write_settings
+from foreknow.app.cli.files.written_tables import output_suffix, write_table
 from foreknow.app.cli.options import (
     INPUT_PANEL,
     KNOWLEDGE_PANEL,
@@ -78,9 +79,19 @@ from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import error_console, notice, say, say_sentences, say_verdict, show, tracked
 from foreknow.app.exposure import Exposure
+from foreknow.app.publication import (
+    BEGUN,
+    MANIFEST,
+    PRIVATE,
+    SETTINGS,
+    Listing,
+    check_key,
+    extra_files,
+    key_at,
+    read_json,
+)
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
-from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, PRIVATE, Listing, checksum, extra_files, read_json
-from foreknow.evaluation.file_lock import locked
+from foreknow.evaluation.checks.program import checksum
 from foreknow.models import Adversary, Beliefs, History, Release
 
 if TYPE_CHECKING:
@@ -254,6 +265,7 @@ def attack_command(run: AttackRun) -> Outcome:
 
 def attack_records(run: AttackRun) -> Outcome:
     """Attack the groups of original records, print the risk and, with --out, write beliefs and exposed respondents."""
+    run = run if run.groups is None else replace(run, groups=key_at(run.groups))
     check_pictures(run.pictures, run.out)
     run.check_attack()
     if run.out is not None:
@@ -547,7 +559,7 @@ def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, be
     """
     from foreknow.app.disk import attack_large
     from foreknow.app.disk.attack import checked_attack
-    from foreknow.app.disk.begun_runs import AlreadyAttacked
+    from foreknow.app.disk.begun_runs import AlreadyComplete
 
     attack: SequentialAttack | JointAttack = SequentialAttack(adversary)
     blocks = "blocks of a release"
@@ -558,7 +570,7 @@ def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, be
         checked_attack(published, attack)
         _remove_earlier(run.out)
     notice_interrupted(beliefs, beliefs / "work")
-    with suppress(AlreadyAttacked):
+    with suppress(AlreadyComplete):
         attack_large(published, attack, beliefs, engine=run.disk.engine(f"attacking, {blocks}"))
     return read_json(beliefs / MANIFEST)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import pandas as pd
 import typer
 
+from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli.command_shape import Outcome, parameters_by_key, source_of
 from foreknow.app.cli.commands.check_folder import (
     AttackFolder,
@@ -20,15 +21,14 @@ from foreknow.app.cli.commands.check_folder import (
     files_line,
     large_findings,
     publication_at,
-    show_differences,
     threshold_text,
 )
 from foreknow.app.cli.commands.next_step import attack_of_key, paths_of, table_options, typed_lines, unused_path
 from foreknow.app.cli.defense_choices import DefenseOptions
-from foreknow.app.cli.files.atomic_output import atomic_output, check_output, write_table
-from foreknow.app.cli.files.columns import DEFAULT_TIME, ONE_RELEASE, InputFiles, check_encoding_used
+from foreknow.app.cli.files.columns import DEFAULT_TIME, InputFiles, check_encoding_used
 from foreknow.app.cli.files.published_tables import GROUP, PublishedFiles
-from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import (
     Beta,
     DiskOptions,
@@ -50,10 +50,10 @@ from foreknow.app.cli.options import (
 from foreknow.app.cli.pictures import LEVELS as LEVELS_PICTURE
 from foreknow.app.cli.pictures import check_pictures, draw_levels
 from foreknow.app.cli.printing.printed_table import PrintedTable
-from foreknow.app.cli.printing.terminal import continued, error_console, say, say_verdict, show
+from foreknow.app.cli.printing.terminal import continued, say, say_verdict, show
+from foreknow.app.publication import ONE_RELEASE, PRIVATE, SETTINGS, read_json
 from foreknow.defenses import KAnonymity, Requirement
 from foreknow.defenses.requirements.requirement import AllOf
-from foreknow.evaluation.checks.manifest import PRIVATE, read_json
 from foreknow.evaluation.checks.verify import verify_table
 from foreknow.models import Cleaning
 from foreknow.models.settings import counted
@@ -266,9 +266,11 @@ def check_publication(
     """Requirements recomputed from a publication; the outcome alone where files differ or there is nothing to recompute."""
     if requirement is None:
         check_certified(publication)
-    if files := differing_files(publication):
+    if files := differing_files(publication.folder, publication.listing):
         say(files_line(files))
         return Outcome({"failed": True, "verdict": files_line(files), "files": [one._asdict() for one in files]}, True)
+    listed = publication.listing
+    say(f"{len(listed.sums)} files are as {listed.path.relative_to(publication.folder)} lists them.")
     requirement = certified_requirement(publication) if requirement is None else requirement
     if requirement is None:
         say("The certificate names no requirement that published tables show.")
@@ -290,11 +292,6 @@ def _check_on_disk(publication: Publication, requirement: Requirement, disk: Dis
     if pictures:
         raise ValueError(
             f"--pictures is read for tables in memory; {publication.folder} was published from disk. Leave it out."
-        )
-    if publication.public == publication.folder:
-        raise ValueError(
-            f"{publication.folder} is the public folder alone of a publication in parts; its files are as certified. To recompute "
-            "requirements, check the parts of each release: foreknow check release-0000/*.parquet --sensitive COLUMN."
         )
     published = LargeReleases(publication.folder)
     found = large_findings(
@@ -348,13 +345,9 @@ def check_attack(context: typer.Context, attack: AttackFolder) -> Outcome:
         If an option was typed that is read for published tables alone.
     """
     _refuse_read_for_tables(context, attack)
-    with error_console.status("comparing checksums"):
-        found = attack.differences()
-    if found:
-        show_differences(attack.folder, found)
+    verdict = f"Passed: {len(attack.listing.sums)} files are as {attack.listing.path.name} lists them."
+    if found := differing_files(attack.folder, attack.listing):
         verdict = files_line(found, "foreknow attack --from-disk" if attack.is_whole else "attack_large")
-    else:
-        verdict = f"Passed: {len(attack.listing.sums)} files are as {attack.listings} them."
     say(verdict)
     files = [one._asdict() for one in found]
     return Outcome({"failed": bool(found), "verdict": verdict, "files": files}, bool(found))

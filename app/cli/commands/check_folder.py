@@ -1,31 +1,31 @@
 """`foreknow check FOLDER`: the files of a publication against its manifest, and its requirements recomputed."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from foreknow.app.cli.files.release_files import RELEASE
-from foreknow.app.cli.files.run_settings import SETTINGS
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import error_console, notice, say, show
-from foreknow.defenses import REQUIREMENTS, Requirement, all_of
-from foreknow.evaluation.checks.certificate import FINDINGS, conjuncts
-from foreknow.evaluation.checks.manifest import (
+from foreknow.app.publication import (
     BEGUN,
-    CERTIFICATE,
     MANIFEST,
     PRIVATE,
     PUBLIC,
+    RELEASE,
+    SETTINGS,
     Difference,
     Listing,
-    checksum,
     differences,
+    key_at,
+    listed_in,
     listing_of,
     read_json,
 )
+from foreknow.defenses import REQUIREMENTS, Requirement, all_of
+from foreknow.evaluation.checks.certificate import CERTIFICATE, conjuncts
+from foreknow.evaluation.checks.program import checksum
 
 MOST_DIFFERENCES = 20
 """Number of files that are listed on the terminal."""
@@ -71,35 +71,23 @@ class Publication(NamedTuple):
 
     @property
     def on_disk(self) -> bool:
-        """True if it was published from disk, in parts."""
-        return (self.folder / PRIVATE / BEGUN).exists() or "parts" in self.described
+        """True if it was published from disk, and its private folder is here."""
+        return (self.folder / PRIVATE / BEGUN).exists()
 
     @property
     def key(self) -> Path | None:
         """File of the groups, or the folder if it was published from disk; None for the public folder alone."""
-        private = self.folder / PRIVATE
-        if not private.is_dir():
-            return None
-        return self.folder if self.on_disk else next(iter(sorted(private.glob("groups.*"))), None)
+        if self.on_disk:
+            return self.folder
+        key = key_at(self.folder)
+        return None if key == self.folder else key
 
     @property
     def columns(self) -> PublishedColumns:
-        """Files and columns of the published tables.
-
-        Raises
-        ------
-        ValueError
-            If ``release.json`` names none.
-        """
-        try:
-            content = self.described
-            columns = content["columns"]
-            tables = [self.public / name for name in content["sha256"]]
-            return PublishedColumns(tables, columns["sensitive"], columns["quasi_identifiers"], columns["time"])
-        except (KeyError, TypeError):
-            raise ValueError(
-                f"{self.public / RELEASE} names no columns; check its tables: foreknow check TABLE --sensitive COLUMN."
-            ) from None
+        """Files and columns of the published tables."""
+        columns, names = self.described["columns"], {name.partition("/")[0]: None for name in self.described["sha256"]}
+        tables = [self.public / name for name in names]
+        return PublishedColumns(tables, columns["sensitive"], columns["quasi_identifiers"], columns["time"])
 
 
 def publication_at(folder: Path) -> Publication:
@@ -111,8 +99,7 @@ def publication_at(folder: Path) -> Publication:
         As `listing_of`.
     """
     listing = listing_of(folder)
-    within = next((folder / name for name in PUBLIC if (folder / name).is_dir()), folder)
-    return Publication(folder, within if listing.path.parent != folder else folder, listing)
+    return Publication(folder, folder if listing.path.parent == folder else folder / PUBLIC, listing)
 
 
 def check_certified(publication: Publication) -> None:
@@ -125,23 +112,15 @@ def check_certified(publication: Publication) -> None:
         )
 
 
-def differing_files(publication: Publication) -> list[Difference]:
-    """Files of a publication that are changed, missing or extra; they are printed."""
+def differing_files(folder: Path, listing: Listing) -> list[Difference]:
+    """Files of a folder that are changed, missing or extra; they are printed, at most `MOST_DIFFERENCES`."""
     with error_console.status("comparing checksums"):
-        found = differences(publication.folder, publication.listing)
-    if not found:
-        number = len(publication.listing.sums)
-        say(f"{number} files are as {publication.listing.path.relative_to(publication.folder)} lists them.")
-        return []
-    show_differences(publication.folder, found)
-    return found
-
-
-def show_differences(folder: Path, found: list[Difference]) -> None:
-    """Print the files of a folder that differ, at most `MOST_DIFFERENCES`."""
-    show(PrintedTable(pd.DataFrame(found[:MOST_DIFFERENCES]), f"Files of {folder}", keys=1))
+        found = differences(folder, listing)
+    if found:
+        show(PrintedTable(pd.DataFrame(found[:MOST_DIFFERENCES]), f"Files of {folder}", keys=1))
     if len(found) > MOST_DIFFERENCES:
         say(f"and {len(found) - MOST_DIFFERENCES} more.")
+    return found
 
 
 def files_line(found: list[Difference], program: str = "foreknow publish") -> str:
@@ -157,46 +136,35 @@ def files_line(found: list[Difference], program: str = "foreknow publish") -> st
 
 
 def certified_requirement(publication: Publication) -> Requirement | None:
-    """Conjunction of the requirements of the certificate that published tables show; a notice names the others.
-
-    Raises
-    ------
-    ValueError
-        If the certificate is not one that foreknow wrote.
-    """
+    """Conjunction of the requirements of the certificate that published tables show; a notice names the others."""
     kinds = {kind.__name__: kind for kind in REQUIREMENTS.values()}
     parts: list[Requirement] = []
-    try:
-        for one in publication.certified["enforced"]["requirements"]:
-            part = _made(kinds, one["name"], one["parameters"])
-            if part is None or part.weighs_beliefs:
-                notice(f"Not recomputed here, only at publication: {one['text']}.")
-            else:
-                parts.append(part)
-    except (KeyError, TypeError):
-        raise ValueError(
-            f"{publication.public / CERTIFICATE} is not a certificate that foreknow wrote; publish again."
-        ) from None
+    for one in publication.certified["enforced"]["requirements"]:
+        try:
+            part = kinds[one["name"]](**one["parameters"])
+        except (KeyError, TypeError, ValueError):  # It has settings that are no numbers or names.
+            part = None
+        if part is None or part.weighs_beliefs:
+            notice(f"Not recomputed here, only at publication: {one['text']}.")
+        else:
+            parts.append(part)
     return all_of(*parts) if parts else None
 
 
 def large_findings(found: pd.DataFrame, requirement: Requirement) -> pd.DataFrame:
     """Findings of `verify_large` with the columns of the table that the command prints."""
-    senses = {repr(part): part.sense for part in conjuncts(requirement)}
-    assert list(found.columns) == FINDINGS
-    rows = [
+    senses = found["requirement"].map({repr(part): part.sense for part in conjuncts(requirement)})
+    return pd.DataFrame(
         {
-            "release": row["time"],
-            "requirement": row["requirement"],
-            "groups": row["groups"],
-            "worst": row["lowest"] if senses[row["requirement"]] == "at least" else row["highest"],
-            "threshold": threshold_text(senses[row["requirement"]], row["bound"]),
-            "failing": row["failing"],
+            "release": found["time"],
+            "requirement": found["requirement"],
+            "groups": found["groups"],
+            "worst": found["lowest"].where(senses == "at least", found["highest"]),
+            "threshold": [threshold_text(sense, bound) for sense, bound in zip(senses, found["bound"], strict=True)],
+            "failing": found["failing"],
             "first failing": "",
         }
-        for row in found.to_dict("records")
-    ]
-    return pd.DataFrame(rows)
+    )
 
 
 def threshold_text(sense: str, bound: float) -> str:
@@ -208,19 +176,11 @@ def threshold_text(sense: str, bound: float) -> str:
     return f"{SIGNS[sense]} {bound:g}"
 
 
-def _made(kinds: Mapping[str, type[Requirement]], name: str, parameters: Mapping[str, Any]) -> Requirement | None:
-    """A requirement of the certificate; None if it has settings that are no numbers or names."""
-    try:
-        return kinds[name](**parameters)
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
 BELIEFS, AT_RISK = "beliefs", "at-risk.parquet"
 """Folder of the beliefs and file of the exposed respondents in --out."""
 
 WRITTEN = "written"
-"""Key in the settings of an attack from disk: the checksums of the files beside them."""
+"""Key in the settings of an attack from disk: the checksums of all files beside them."""
 
 
 class AttackFolder(NamedTuple):
@@ -231,7 +191,7 @@ class AttackFolder(NamedTuple):
     folder : Path
         As the user named it.
     listing : Listing
-        Checksums of all files: of the manifest of the beliefs and, with the exposed respondents, of the settings.
+        Checksums of all files: of the settings of a run, or of the manifest of the beliefs alone.
     settings : Path or None
         ``settings.json`` of the run; None for beliefs without one beside their folder.
     """
@@ -243,26 +203,14 @@ class AttackFolder(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """True for the folder of a run, False for its beliefs alone."""
-        return self.listing.path.name == SETTINGS
-
-    @property
-    def listings(self) -> str:
-        """Subject and verb of a sentence on the files that list the others."""
-        return f"{SETTINGS} and {BELIEFS}/{MANIFEST} list" if self.is_whole else f"{MANIFEST} lists"
-
-    def differences(self) -> list[Difference]:
-        """Files that are changed, missing or extra; none of the beliefs is extra if their manifest cannot be read."""
-        found = differences(self.folder, self.listing)
-        if self.is_whole and f"{BELIEFS}/{BEGUN}" not in self.listing.sums:
-            return [one for one in found if one.state != "extra" or not one.file.startswith(f"{BELIEFS}/")]
-        return found
+        return self.listing.path == self.settings
 
 
 def written_sums(out: Path, scratch: Path) -> dict[str, dict[str, str]]:
-    """Checksums of the manifest of the beliefs and of the exposed respondents, which are in a scratch folder, for the settings."""
-    return {
-        WRITTEN: {AT_RISK: checksum(scratch / AT_RISK), f"{BELIEFS}/{MANIFEST}": checksum(out / BELIEFS / MANIFEST)}
-    }
+    """Checksums of the beliefs and of the exposed respondents, which are in a scratch folder, for the settings."""
+    manifest = out / BELIEFS / MANIFEST
+    sums = {AT_RISK: checksum(scratch / AT_RISK), f"{BELIEFS}/{MANIFEST}": checksum(manifest)}
+    return {WRITTEN: sums | {f"{BELIEFS}/{name}": sum_ for name, sum_ in listed_in(manifest).sums.items()}}
 
 
 def attack_at(folder: Path) -> AttackFolder | None:
@@ -276,48 +224,25 @@ def attack_at(folder: Path) -> AttackFolder | None:
     if (folder / PRIVATE).is_dir():
         return None
     if _has_beliefs(folder):
+        if not (folder / MANIFEST).exists():
+            raise ValueError(f"{folder} holds beliefs that are not complete; run the attack that began them again.")
         beside = folder.parent / SETTINGS
         is_of_run = folder.name == BELIEFS and WRITTEN in _content(beside)
-        return AttackFolder(folder, _listing_of_beliefs(folder), beside if is_of_run else None)
-    if WRITTEN in _content(folder / SETTINGS) or _has_beliefs(folder / BELIEFS):
-        return AttackFolder(folder, _listing_of_run(folder), folder / SETTINGS)
-    return None
-
-
-def _listing_of_beliefs(folder: Path) -> Listing:
-    """Listing of the manifest of beliefs."""
-    if not (folder / MANIFEST).exists():
-        raise ValueError(f"{folder} holds beliefs that are not complete; run the attack that began them again.")
-    return Listing(folder / MANIFEST, _sums(folder / MANIFEST, "sha256"))
-
-
-def _listing_of_run(folder: Path) -> Listing:
-    """Listing of the settings and of the manifest of the beliefs; of the settings alone if the manifest cannot be read."""
+        return AttackFolder(folder, listed_in(folder / MANIFEST), beside if is_of_run else None)
     settings = folder / SETTINGS
+    if WRITTEN not in _content(settings) and not _has_beliefs(folder / BELIEFS):
+        return None
     if not settings.exists():
         raise ValueError(
             f"{folder} holds an attack that is not complete: {SETTINGS} is written last. Run the command that began it again, or "
             f"check its beliefs alone: foreknow check {folder / BELIEFS}."
         )
-    sums = dict(_sums(settings, WRITTEN))
-    with suppress(ValueError):
-        beliefs = _sums(folder / BELIEFS / MANIFEST, "sha256")
-        sums |= {f"{BELIEFS}/{name}": sum_ for name, sum_ in beliefs.items()}
-    return Listing(settings, sums)
+    return AttackFolder(folder, listed_in(settings, WRITTEN), settings)
 
 
 def _has_beliefs(folder: Path) -> bool:
     """Return whether a folder holds beliefs of `attack_large`, complete or begun."""
     return "doubtful_groups" in _content(folder / MANIFEST) or "attack" in _content(folder / BEGUN).get("settings", {})
-
-
-def _sums(path: Path, key: str) -> Mapping[str, str]:
-    sums = _content(path).get(key)
-    if not isinstance(sums, dict):
-        raise ValueError(
-            f"{path} has no checksums of the files of an attack; run the attack again, into another folder."
-        )
-    return sums
 
 
 def _content(path: Path) -> Mapping[str, Any]:

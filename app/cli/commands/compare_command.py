@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import pandas as pd
 import typer
 
+from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary
 from foreknow.app.cli.attack_choices import Corpus, SolverName, solver_choice
@@ -27,12 +28,13 @@ from foreknow.app.cli.defense_choices import (
     flagged,
     seeded_generator,
 )
-from foreknow.app.cli.files.atomic_output import atomic_output, check_output, write_table
-from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import FailOver, Overwrite, Sure, TableOptions, check_sure, option, output_folder
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.app.cli.printing.terminal import TimeLeft, notice, say, say_verdict, show
+from foreknow.app.publication import SETTINGS
 from foreknow.app.report.adversaries import LEARNED
 from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.app.report.stricter import FACTORS, SIZES, Measured, risk_and_price

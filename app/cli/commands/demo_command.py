@@ -12,16 +12,18 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from foreknow import evaluation
+from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.commands.next_step import typed_lines, unused_path
-from foreknow.app.cli.files.atomic_output import atomic_output, check_output, write_table
-from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import Overwrite, output_folder
 from foreknow.app.cli.pictures import BELIEF, GAIN, GROUP_SIZES, save_picture
 from foreknow.app.cli.printing.attack_tables import HEADINGS
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.app.cli.printing.terminal import error_console, notice, say, show, tracked
+from foreknow.app.publication import SETTINGS
 from foreknow.attacks import Attack, JointAttack, LearnedAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, Mondrian
 from foreknow.evaluation.datasets.pbc import pbc

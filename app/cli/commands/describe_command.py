@@ -18,13 +18,13 @@ import typer
 
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.commands.next_step import attack_of_key, option_text, unused_path
-from foreknow.app.cli.files.columns import ONE_RELEASE, InputFiles
+from foreknow.app.cli.files.columns import InputFiles
 from foreknow.app.cli.files.register import is_generalized
 from foreknow.app.cli.options import Encoding, MissingValues, Separator, separator_character
 from foreknow.app.cli.printing.error_messages import line_in_options
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import continued, error_console, paragraph, say, show
-from foreknow.evaluation.checks.manifest import MANIFEST, read_json
+from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, read_json
 from foreknow.models import Cleaning, ColumnRoles, Hierarchy, InputFaults
 from foreknow.models.advice import settings_in
 from foreknow.models.tables.cell_types import NAME, NUMBER, notation_of, number_cell
@@ -431,7 +431,7 @@ def _may_have_one_root(path: Path, encoding: str) -> bool:
 
 
 MAX_DEPTH = 3
-"""Number of folders above a file in which a manifest is sought: a key in parts is in ``private/records/release-0000``."""
+"""Number of folders above a file in which a manifest is sought: a part of a key is in ``private/groups.parquet/release-0000``."""
 
 TABLES = (".csv", ".parquet")
 """Endings of the names of tables."""
@@ -446,14 +446,15 @@ def publication_key(path: Path) -> Path | None:
         return None
     for folder in list(path.parents)[:MAX_DEPTH]:
         if (folder / MANIFEST).is_file():
-            return (path if path.parent == folder else folder.parent) if _lists(folder, path) else None
+            return (folder.parent if (folder / BEGUN).exists() else path) if _lists(folder, path) else None
     return None
 
 
 def _lists(folder: Path, path: Path) -> bool:
-    """Return whether the manifest in a folder lists a file within the folder."""
+    """Return whether the manifest in a folder lists a file within the folder, or the parts of a table."""
+    name = path.relative_to(folder).as_posix()
     try:
-        return path.relative_to(folder).as_posix() in read_json(folder / MANIFEST)["sha256"]
+        return any(one == name or one.startswith(f"{name}/") for one in read_json(folder / MANIFEST)["sha256"])
     except (ValueError, KeyError, TypeError):
         return False
 

@@ -10,10 +10,10 @@ import typer
 
 from foreknow.app.cli.adversary_knowledge import Learning
 from foreknow.app.cli.command_shape import TABLE, default_of, given_options, parameters_by_key
-from foreknow.app.cli.files.run_settings import SETTINGS, plain_option, published_options
+from foreknow.app.cli.files.run_settings import plain_option, published_options
 from foreknow.app.cli.options import TableOptions
 from foreknow.app.cli.printing.terminal import continued
-from foreknow.evaluation.checks.manifest import PRIVATE
+from foreknow.app.publication import PRIVATE, SETTINGS
 
 BOUNDS = ("sure", "fail_over")
 """Parameters that define the verdict of an attack."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 import typer
 
+from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary
 from foreknow.app.cli.command_shape import Outcome, refuse_unread_options, source_of
@@ -23,10 +24,10 @@ from foreknow.app.cli.defense_choices import (
     seeded_generator,
     which_defense,
 )
-from foreknow.app.cli.files.atomic_output import atomic_output, check_output, formula_cells, output_suffix, write_table
 from foreknow.app.cli.files.columns import Columns
-from foreknow.app.cli.files.release_files import RELEASE, key_table, published_table, write_key, write_release
-from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.app.cli.files.release_files import key_table, published_table
+from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.written_tables import formula_cells, output_suffix, write_table
 from foreknow.app.cli.options import (
     DISK_PANEL,
     OUTPUT_PANEL,
@@ -45,10 +46,30 @@ from foreknow.app.cli.printing.attack_tables import notice_codes, notice_suppres
 from foreknow.app.cli.printing.compilation_notice import notice_if_compiled
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.app.cli.printing.terminal import error_console, notice, say, show, tracked
+from foreknow.app.publication import (
+    BEGUN,
+    KEY,
+    MANIFEST,
+    PRIVATE,
+    PUBLIC,
+    RELEASE,
+    SETTINGS,
+    TABLE,
+    sums_below,
+    write_manifest,
+    write_release,
+)
 from foreknow.app.report.respondents import percent
 from foreknow.defenses import Defense, publish
-from foreknow.evaluation.checks.certificate import FAILED, NOT_VERIFIED, Certificate, certificate, checksums_of
-from foreknow.evaluation.checks.manifest import BEGUN, CERTIFICATE, MANIFEST, settings
+from foreknow.evaluation.checks.certificate import (
+    CERTIFICATE,
+    FAILED,
+    NOT_VERIFIED,
+    Certificate,
+    certificate,
+    checksums_of,
+)
+from foreknow.evaluation.checks.program import checksum, settings
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.models import Release, Schema
 
@@ -60,9 +81,6 @@ records.csv has the columns id, week, age, city and diagnosis:
   foreknow publish records.csv --qi age --qi city --sensitive diagnosis \\
     --defense mondrian -k 5 -l 2 --out release"""
 """Text below the options."""
-
-PUBLIC, PRIVATE = "public", "private"
-"""Folders of the output."""
 
 SUPPRESSION_TO_REPORT = 0.2
 """Share of suppressed records above which the command prints advice."""
@@ -171,12 +189,12 @@ class PublishRun:
     @property
     def published(self) -> Path:
         """Name of the published table within the folder; its file format is that of the records."""
-        return Path(PUBLIC, f"published{output_suffix(self.table.records)}")
+        return Path(PUBLIC, f"{TABLE}{output_suffix(self.table.records)}")
 
     @property
     def key(self) -> Path:
         """Name of the key within the folder."""
-        return Path(PRIVATE, f"groups{output_suffix(self.table.records)}")
+        return Path(PRIVATE, f"{KEY}{output_suffix(self.table.records)}")
 
     @property
     def quotes_formulas(self) -> bool:
@@ -201,8 +219,8 @@ def publish_command(run: PublishRun) -> Outcome:
     FOLDER/private holds the key, readable by you only: groups.csv names the group of each record (-1: suppressed; a row without
     a respondent: a counterfeit). The key undoes the publication. foreknow attack reads it.
 
-    With --from-disk, FOLDER/release holds Parquet files of at least --block records each, and FOLDER/private the key in parts. The
-    defenses are mondrian, js-reduce, bkaa, anatomy and full-domain. The same command goes on with a run that was interrupted.
+    With --from-disk, published.parquet and groups.parquet are folders of parts of at least --block records each. The defenses are
+    mondrian, js-reduce, bkaa, anatomy and full-domain. The same command goes on with a run that was interrupted.
 
     Defaults of thresholds: -t 0.5 for js-reduce and uhra, --beta 5 for bkaa and k-primacy.
 
@@ -270,11 +288,11 @@ def _check_folder(run: PublishRun) -> None:
     public = [table, *(Path(PUBLIC, name) for name in (RELEASE, CERTIFICATE))]
     private = [run.key, *(Path(PRIVATE, name) for name in (MANIFEST, SETTINGS))]
     pictures = [Path(PRIVATE, GROUP_SIZES)] if run.pictures else []
-    check_output(out, [*public, *private, *pictures], run.inputs, run.overwrite)
-    if (out / PRIVATE / BEGUN).exists():
+    if run.overwrite and (out / PRIVATE / BEGUN).exists():
         raise ValueError(
             f"{out} holds a publication from disk, whose files would remain; name another folder, or --from-disk."
         )
+    check_output(out, [*public, *private, *pictures], run.inputs, run.overwrite)
     other = out / table.with_suffix(".csv" if table.suffix == ".parquet" else ".parquet")
     if other.exists():
         raise ValueError(
@@ -299,14 +317,16 @@ def _write(
         (folder / PUBLIC).mkdir(mode=0o755)
         (folder / PRIVATE).mkdir(mode=0o700)
         write_table(table, folder / run.published, formulas=not run.quotes_formulas)
-        write_release(folder / run.published, releases, defense, columns.published)
+        sums = {run.published.name: checksum(folder / run.published)}
+        write_release(folder / PUBLIC, sums, [release.time for release in releases], defense, columns.published)
         public = [folder / run.published, folder / PUBLIC / RELEASE]
         replace(stated, files=checksums_of(public)).write(folder / PUBLIC / CERTIFICATE)
         write_table(key_table(releases, columns), folder / run.key, private=True)
         write_settings(folder / PRIVATE / SETTINGS, used)
         if run.pictures:
             draw_publication(folder / PRIVATE, releases, type(defense).__name__)
-        write_key(folder / run.key, folder / run.published, run.table.records)
+        sums = sums_below(folder / PRIVATE, folder / PRIVATE) | sums_below(folder / PUBLIC, folder / PRIVATE)
+        write_manifest(folder / PRIVATE, {str(run.table.records): checksum(run.table.records)}, sums)
     return formula_cells(table)
 
 

@@ -1,46 +1,51 @@
 """`foreknow publish --from-disk`: publication of a table larger than memory, its verification and its certificate."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from foreknow.app.atomic_output import check_output, locked, write_json
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, class_intervals
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.commands.next_step import check_lines, next_lines, option_text, unused_path
 from foreknow.app.cli.commands.publish_command import PublishRun, check_any_group, notice_kernel, verified_lines
 from foreknow.app.cli.defense_choices import defense_text, fresh_seed
-from foreknow.app.cli.files.atomic_output import check_output
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
-from foreknow.app.cli.files.release_files import RELEASE
-from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
-from foreknow.app.cli.options import TableOptions
+from foreknow.app.cli.files.run_settings import run_settings, write_settings
 from foreknow.app.cli.printing.attack_tables import MOST
 from foreknow.app.cli.printing.printed_table import PrintedTable
 from foreknow.app.cli.printing.terminal import error_console, notice, say, show
+from foreknow.app.publication import (
+    BEGUN,
+    MANIFEST,
+    PARTS,
+    PRIVATE,
+    PUBLIC,
+    RELEASE,
+    SETTINGS,
+    read_json,
+    write_release,
+)
 from foreknow.defenses import Anatomy, Defense
 from foreknow.evaluation.checks.certificate import (
+    CERTIFICATE,
     FAILED,
     Certificate,
     ReleaseNumbers,
     certificate_of,
     enforced_requirement,
 )
-from foreknow.evaluation.checks.manifest import BEGUN, CERTIFICATE, MANIFEST, PRIVATE, checksum, read_json, settings
-from foreknow.evaluation.file_lock import locked
-from foreknow.evaluation.program_version import program_version
+from foreknow.evaluation.checks.program import checksum, settings
 from foreknow.models import Adversary, Omega
 
 if TYPE_CHECKING:
     from foreknow.app.disk import Engine, LargeTable
     from foreknow.app.disk.publication import LargeReleases
-
-PARTS = "release"
-"""Folder of the published parts."""
 
 IN_MEMORY = ("infeasible", "bucketized", "generalized", "quote_formulas", "pictures", "deterministic")
 """Options of `foreknow publish` that are read without --from-disk alone."""
@@ -53,19 +58,18 @@ CARRIED = (*KNOWLEDGE_OPTIONS, "memory", "workers", "scheduler", "scratch")
 def publish_from_disk(run: PublishRun) -> Outcome:
     """Publish a table on disk, verify it, and write its certificate; an interrupted run goes on."""
     defense, engine = _checked_defense(run), run.disk.engine("publishing, blocks of a release")
-    complete = run.out / PARTS / CERTIFICATE
+    complete = run.out / PUBLIC / CERTIFICATE
     check_output(run.out, [complete.relative_to(run.out)], (), run.overwrite)
     with error_console.status("reading the domains of the columns"):
         table, corpus = large_tables(run.table, run.corpus)
         _check_times(table, engine)
     adversary = _assumed(run, table, corpus, engine) if run.choice.assumes_adversary else None
-    with _earlier_set_aside(run, table, defense, adversary, engine):
-        published, stated = _published(run, table, defense, adversary, engine)
+    published, stated = _published(run, table, defense, adversary, engine)
     _report(published, defense)
     say(
-        f"For the public: {run.out / PARTS}, with {RELEASE} and {CERTIFICATE}.",
+        f"For the public: {run.out / PUBLIC}, with {RELEASE} and {CERTIFICATE}.",
         f"For you alone: {run.out / PRIVATE}. It names the group of each record and undoes the publication: keep it apart.",
-        *verified_lines(stated, run.out / PARTS),
+        *verified_lines(stated, run.out / PUBLIC),
     )
     say(*check_lines(run.out))
     groups = f"--from-disk {option_text('groups', run.out)}"
@@ -101,46 +105,45 @@ def _checked_defense(run: PublishRun) -> Defense:
     return replace(defense, rng=None) if isinstance(defense, Anatomy) else defense
 
 
-@contextmanager
-def _earlier_set_aside(
-    run: PublishRun, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
-) -> Iterator[None]:
-    """Context manager in which, with --overwrite, an earlier publication is set aside, unless arguments or records are refused."""
-    from foreknow.app.disk.begun_runs import earlier_set_aside, forget_earlier
-    from foreknow.app.disk.large_table import check_records
-    from foreknow.app.disk.parts import BLOCK_RECORDS, EARLIER
-    from foreknow.app.disk.publication import check_arguments
-
-    if not run.overwrite or not any((run.out / name / BEGUN).exists() for name in (PRIVATE, f"{EARLIER}/{PRIVATE}")):
-        yield
-        forget_earlier(run.out)
-        return
-    check_arguments(table, defense, adversary, run.block or BLOCK_RECORDS, run.seed)
-    with error_console.status("checking the records"), engine.connection() as connection:
-        check_records(table, connection)
-    with earlier_set_aside(run.out):
-        yield
-
-
 def _published(
     run: PublishRun, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
 ) -> "tuple[LargeReleases, Certificate]":
-    """The publication and its certificate."""
+    """The publication and its certificate; with --overwrite, in the place of an earlier publication once it is complete."""
+    from foreknow.app.disk.begun_runs import NEXT, replaced_publication
+    from foreknow.app.disk.publication import LargeReleases
+
+    if not run.overwrite or not any((run.out / name / BEGUN).exists() for name in (PRIVATE, f"{NEXT}/{PRIVATE}")):
+        return _made(run, run.out, table, defense, adversary, engine)
+    with replaced_publication(run.out) as folder:
+        _, stated = _made(run, folder, table, defense, adversary, engine)
+    return LargeReleases(run.out), stated
+
+
+def _made(
+    run: PublishRun, out: Path, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
+) -> "tuple[LargeReleases, Certificate]":
+    """The publication in a folder and its certificate; an interrupted run goes on, unless it is one that --overwrite replaces."""
     from foreknow.app.disk import publish_large
-    from foreknow.app.disk.begun_runs import AlreadyPublished
+    from foreknow.app.disk.begun_runs import AlreadyComplete, OfAnotherRun
     from foreknow.app.disk.parts import BLOCK_RECORDS
     from foreknow.app.disk.publication import LargeReleases
 
     notice_kernel(run.choice)
-    notice_interrupted(run.out, run.out / PRIVATE)
+    notice_interrupted(out, out / PRIVATE)
+    publication = partial(
+        publish_large, table, defense, out, adversary, block=run.block or BLOCK_RECORDS, seed=run.seed, engine=engine
+    )
     try:
-        published = publish_large(
-            table, defense, run.out, adversary, block=run.block or BLOCK_RECORDS, seed=run.seed, engine=engine
-        )
-    except AlreadyPublished:  # The run was killed before its certificate was written.
-        published = LargeReleases(run.out)
+        published = publication()
+    except AlreadyComplete:  # The run was killed before its certificate was written.
+        published = LargeReleases(out)
+    except OfAnotherRun:
+        if out == run.out:
+            raise
+        shutil.rmtree(out)
+        published = publication()
     check_any_group(published.releases, defense, table.schema)
-    with locked(run.out):
+    with locked(out):
         return published, _certified(run, published, defense, adversary)
 
 
@@ -181,7 +184,6 @@ def _certified(
     """
     from foreknow.app.disk import verify_large
     from foreknow.app.disk.begun_runs import is_seeded
-    from foreknow.app.disk.parts import write_json
 
     requirement = enforced_requirement(defense)
     found: pd.DataFrame | None = None
@@ -189,41 +191,29 @@ def _certified(
         found = verify_large(
             published, requirement, adversary, engine=run.disk.engine("verifying, blocks of a release")
         )
-    manifest_path, public = run.out / PRIVATE / MANIFEST, run.out / PARTS
+    manifest_path, public = published.folder / PRIVATE / MANIFEST, published.folder / PUBLIC
     manifest = read_json(manifest_path)
     parts = {
-        name.removeprefix(f"../{PARTS}/"): sum_
+        name.removeprefix(f"../{PUBLIC}/"): sum_
         for name, sum_ in manifest["sha256"].items()
-        if name.startswith(f"../{PARTS}/") and name.endswith(".parquet")
+        if name.startswith(f"../{PUBLIC}/") and name.endswith(PARTS)
     }
-    _write_release(public / RELEASE, published, defense, run.table, parts)
+    columns = {"time": published.time, "sensitive": run.table.sensitive, "quasi_identifiers": list(run.table.qi)}
+    write_release(public, parts, [one.time for one in published.releases], defense, columns)
     numbers = [ReleaseNumbers(one.time, one.records, one.groups, one.suppressed) for one in published.releases]
     files = parts | {RELEASE: checksum(public / RELEASE)}
-    stated = certificate_of(defense, adversary, numbers, found, is_seeded(run.out), files)
-    seed = int(read_json(run.out / PRIVATE / BEGUN)["settings"]["seed"])
-    write_settings(run.out / PRIVATE / SETTINGS, run_settings(run.context, run.inputs, seed))
+    stated = certificate_of(defense, adversary, numbers, found, is_seeded(published.folder), files)
+    seed = int(read_json(published.folder / PRIVATE / BEGUN)["settings"]["seed"])
+    write_settings(published.folder / PRIVATE / SETTINGS, run_settings(run.context, run.inputs, seed))
     unfinished = public / f".{CERTIFICATE}"
     stated.write(unfinished)
-    sums = {SETTINGS: run.out / PRIVATE / SETTINGS, f"../{PARTS}/{RELEASE}": public / RELEASE}
+    sums = {SETTINGS: published.folder / PRIVATE / SETTINGS, f"../{PUBLIC}/{RELEASE}": public / RELEASE}
     sums_of = {name: checksum(path) for name, path in sums.items()} | {
-        f"../{PARTS}/{CERTIFICATE}": checksum(unfinished)
+        f"../{PUBLIC}/{CERTIFICATE}": checksum(unfinished)
     }
     write_json(manifest_path, manifest | {"sha256": manifest["sha256"] | sums_of})
     os.replace(unfinished, public / CERTIFICATE)
     return stated
-
-
-def _write_release(
-    path: Path, published: "LargeReleases", defense: Defense, table: TableOptions, parts: dict[str, str]
-) -> None:
-    """Write ``release.json``: program, defense, times, roles of the columns, and the parts of each release."""
-    from foreknow.app.disk.parts import write_json
-
-    times = [str(one.time) for one in published.releases]
-    folders = [f"release-{number:04d}" for number in range(len(times))]
-    columns = {"time": table.time, "sensitive": table.sensitive, "quasi_identifiers": list(table.qi)}
-    content = {"program": program_version(), "defense": settings(defense), "times": times, "columns": columns}
-    write_json(path, content | {"parts": dict(zip(folders, times, strict=True)), "sha256": parts})
 
 
 def _report(published: "LargeReleases", defense: Defense) -> None:
@@ -260,7 +250,7 @@ def _content(published: "LargeReleases", defense: Defense, out: Path, stated: Ce
         "suppressed": sum(one.suppressed for one in published.releases) / max(records, 1),
         "releases": _cost(published),
         "notes": [f"at {one.time}: {note}" for one in published.releases for note in one.notes],
-        "published": str(out / PARTS),
+        "published": str(out / PUBLIC),
         "key": str(out / PRIVATE),
         "settings": str(out / PRIVATE / SETTINGS),
         "verdict": stated.verdict,

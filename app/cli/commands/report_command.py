@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli.adversary_knowledge import (
     KNOWLEDGE_OPTIONS,
     Learning,
@@ -29,15 +30,8 @@ from foreknow.app.cli.defense_choices import (
     defense_text,
     seeded_generator,
 )
-from foreknow.app.cli.files.atomic_output import atomic_output, check_output
-from foreknow.app.cli.files.release_files import RELEASE, read_releases, read_statements
-from foreknow.app.cli.files.run_settings import (
-    SETTINGS,
-    cleaned_as_published,
-    published_options,
-    run_settings,
-    write_settings,
-)
+from foreknow.app.cli.files.release_files import read_releases, read_statements
+from foreknow.app.cli.files.run_settings import cleaned_as_published, published_options, run_settings, write_settings
 from foreknow.app.cli.options import (
     INPUT_PANEL,
     KNOWLEDGE_PANEL,
@@ -53,6 +47,7 @@ from foreknow.app.cli.options import (
 )
 from foreknow.app.cli.printing.compilation_notice import notice_compilation
 from foreknow.app.cli.printing.terminal import TimeLeft, notice, say, say_verdict, tracked
+from foreknow.app.publication import PUBLIC, RELEASE, SETTINGS, key_at
 from foreknow.app.report.adversaries import INFORMED, LEARNED
 from foreknow.app.report.page import check_packages
 from foreknow.app.report.report import MAX_STRICTER, Report, check_page_path, report
@@ -200,7 +195,7 @@ def is_bucketized(defense: Defense) -> bool:
 
 def recorded_defense(groups: Path) -> Defense | None:
     """The defense that `foreknow publish` wrote beside its output, if the file of groups is there."""
-    for path in (groups.parent.parent / "public" / RELEASE, groups.parent / RELEASE):
+    for path in (groups.parent.parent / PUBLIC / RELEASE, groups.parent / RELEASE):
         try:
             record = json.loads(path.read_text(encoding="utf-8"))["settings"]
         except (OSError, ValueError, KeyError, TypeError):
@@ -251,6 +246,7 @@ def report_command(run: ReportRun) -> Outcome:
 
     With --groups of foreknow publish, three stricter settings of the same defense are tried, with their price.
     """
+    run = run if run.groups is None else replace(run, groups=key_at(run.groups))
     # Options and output are refused before a file is read, files before anything is computed.
     check_sure(run.sure)
     check_attack_options(run.context, run.attacked, SHARED_OPTIONS)

@@ -9,12 +9,14 @@ from typing import Annotated
 import pandas as pd
 import typer
 
+from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.commands.next_step import typed_lines, unused_path
-from foreknow.app.cli.files.atomic_output import atomic_output, check_output, write_table
-from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import OUTPUT_PANEL, Overwrite, option
 from foreknow.app.cli.printing.terminal import error_console, say
+from foreknow.app.publication import SETTINGS
 from foreknow.evaluation.datasets.exams import exams
 
 EPILOG = """

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.app.cli.files.atomic_output import unquoted_formulas
+from foreknow.app.cli.files.written_tables import unquoted_formulas
 from foreknow.app.cli.printing.terminal import error_console, notice
+from foreknow.app.publication import ONE_RELEASE
 from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numeric, Schema
 from foreknow.models.tables.cell_types import ordered_times
 from foreknow.models.tables.columns import MAX_EXACT_INTEGER, check_columns, is_hashable
@@ -235,9 +236,6 @@ def _distinct(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
     except TypeError:
         return tuple(sorted(values, key=str))
 
-
-ONE_RELEASE = "release"
-"""Time of a table without a column of the time: all its records are one release, with the time 1."""
 
 DEFAULT_TIME = "week"
 """The column of the time if none is named."""

@@ -7,15 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.app.cli.files.columns import (
-    DEFAULT_TIME,
-    ONE_RELEASE,
-    InputFiles,
-    check_roles,
-    column_varying_within_groups,
-)
+from foreknow.app.cli.files.columns import DEFAULT_TIME, InputFiles, check_roles, column_varying_within_groups
 from foreknow.app.cli.printing.error_messages import quoted
 from foreknow.app.cli.printing.terminal import notice
+from foreknow.app.publication import ONE_RELEASE
 from foreknow.models import Cleaning, ColumnRoles
 from foreknow.models.arrays import IntArray
 from foreknow.models.tables.faults import stripped

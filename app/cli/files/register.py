@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from foreknow.app.cli.files.atomic_output import as_written
 from foreknow.app.cli.files.columns import Columns, InputFiles
 from foreknow.app.cli.files.published_tables import Cells, PublishedRelease
+from foreknow.app.cli.files.written_tables import as_written
 from foreknow.models import Categorical, History, Numeric, Observation, People, Schema
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.tables.faults import folded

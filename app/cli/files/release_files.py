@@ -1,24 +1,20 @@
 """Releases as files: the published table, and the key that names the group of each record."""
 
-import json
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from foreknow.app.cli.files.atomic_output import quoted_formula
 from foreknow.app.cli.files.columns import RESERVED_COLUMNS, Columns, check_roles
+from foreknow.app.cli.files.written_tables import quoted_formula
+from foreknow.app.publication import published_cell
 from foreknow.attacks import ConditionalProbability
-from foreknow.defenses import Defense
-from foreknow.evaluation.checks.manifest import MANIFEST, checksum, defense_record, settings
-from foreknow.evaluation.program_version import program_version
 from foreknow.models import Categorical, Grouping, History, Release, Schema, View
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import is_number
 from foreknow.models.tables.columns import check_columns
-from foreknow.models.tables.release import number_text
 from foreknow.models.tables.table_files import read_table
 
 
@@ -28,15 +24,10 @@ def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
     for release in releases:
         table = release.table.astype({release.view.schema.sensitive: object})
         for name in release.view.schema.quasi_identifiers:
-            table[name] = table[name].map(_text, na_action="ignore").astype("str")
+            table[name] = table[name].map(published_cell, na_action="ignore").astype("str")
         table.insert(0, time, release.time)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
-
-
-def _text(cell: Any) -> str:
-    """A published quasi-identifier as text; numbers as in the intervals of generalized ones."""
-    return number_text(cell) if isinstance(cell, float) else str(cell)
 
 
 def key_table(releases: Iterable[Release], columns: Columns) -> pd.DataFrame:
@@ -164,78 +155,6 @@ def _published_codes(view: View, cells: "pd.Series[Any]", own: IntArray | None) 
             "correct it, or drop the column if every record is published with its own value."
         )
     return codes.astype(np.int64) if own is None else np.where(np.isnan(codes), own, codes).astype(np.int64)
-
-
-RELEASE = "release.json"
-
-
-def write_release(
-    published: Path, releases: Iterable[Release], defense: Defense, columns: Mapping[str, Any] | None = None
-) -> None:
-    """Write ``release.json`` beside a published table: program, defense, times, the roles of its columns and its checksum."""
-    times = [str(release.time) for release in releases]
-    content = {
-        "program": program_version(),
-        "defense": settings(defense),
-        "settings": defense_record(defense),
-        "times": times,
-        "columns": columns or {},
-        "sha256": {published.name: checksum(published)},
-    }
-    _write(published.parent / RELEASE, content)
-
-
-def write_key(key: Path, published: Path, records: Path) -> None:
-    """Write ``manifest.json`` beside the key: the checksums of all files beside both, and of the records."""
-    target = key.parent / MANIFEST
-    written = [
-        path for folder in (key.parent, published.parent) for path in sorted(folder.rglob("*")) if path.is_file()
-    ]
-    sums = {path.relative_to(key.parent, walk_up=True).as_posix(): checksum(path) for path in written if path != target}
-    target.touch(mode=0o600)
-    _write(target, {"program": program_version(), "sha256": sums, "records": checksum(records)})
-
-
-def check_key(key: Path, records: Path) -> bool:
-    """Return whether ``manifest.json`` lists a key; if it does, compare the checksums of the files of its run and of the records.
-
-    A file that is not there is not compared.
-
-    Raises
-    ------
-    ValueError
-        If a checksum differs, or ``manifest.json`` cannot be read.
-    """
-    listing = key.parent / MANIFEST
-    if not listing.exists():
-        return False
-    try:
-        content = json.loads(listing.read_text(encoding="utf-8"))
-        sums: Mapping[str, str] = content["sha256"]
-        expected_records = content["records"]
-    except (ValueError, KeyError, TypeError):
-        raise ValueError(
-            f"{listing} is not a file that foreknow wrote; publish again, or move it away to continue without the check."
-        ) from None
-    if key.name not in sums:
-        return False
-    for name, expected in sums.items():
-        path = key.parent / name
-        if path.exists() and checksum(path) != expected:
-            raise ValueError(
-                f"{path} is not the file that was written with {listing}; they are of different runs, or one was changed. "
-                "Publish again."
-            )
-    if checksum(records) != expected_records:
-        raise ValueError(
-            f"{records} is not the file that {key} was made from: its checksum is not the one in {listing}. Give that "
-            "file, or publish again."
-        )
-    return True
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=True) + "\n", encoding="utf-8")
 
 
 def read_statements(path: Path, schema: Schema, encoding: str = "utf-8") -> list[ConditionalProbability]:

@@ -15,9 +15,9 @@ import typer
 
 from foreknow.app.cli.command_shape import parameters_by_key
 from foreknow.app.cli.printing.terminal import notice
-from foreknow.evaluation.checks.manifest import checksum, versions
-
-SETTINGS = "settings.json"
+from foreknow.app.publication import SETTINGS
+from foreknow.evaluation.checks.program import checksum, versions
+from foreknow.models.tables.table_files import parts_of
 
 
 def run_settings(context: typer.Context, inputs: Iterable[Path | None], seed: int | None = None) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def run_settings(context: typer.Context, inputs: Iterable[Path | None], seed: in
         "command": context.info_name,
         "options": options | drawn,
         "versions": versions(),
-        "sha256": {str(path): checksum(path) for path in inputs if path is not None},
+        "sha256": {str(file): checksum(file) for path in inputs if path is not None for file in parts_of(path)},
     }
 
 

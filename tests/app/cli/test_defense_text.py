@@ -4,7 +4,7 @@ import pytest
 
 from foreknow.app.cli.defense_choices import BUILT_IN, DefenseOptions, defense_options, defense_text
 from foreknow.defenses import KAnonymity, Mondrian, TCloseness
-from foreknow.evaluation.checks.manifest import settings
+from foreknow.evaluation.checks.program import settings
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

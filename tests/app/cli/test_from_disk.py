@@ -39,14 +39,17 @@ def published(tmp_path):
 
 def test_the_files_and_what_they_say(published):
     source, out, result = published
-    stated = json.loads((out / "release" / "certificate.json").read_text())
+    stated = json.loads((out / "public" / "certificate.json").read_text())
     assert stated["verdict"] == "passed"
     assert [one["records"] for one in stated["measured"]["releases"]] == [24, 24, 24]
-    told = json.loads((out / "release" / "release.json").read_text())
-    assert told["parts"] == {f"release-{n:04d}": str(n + 1) for n in range(3)}
+    told = json.loads((out / "public" / "release.json").read_text())
+    assert (told["times"], told["columns"]["time"]) == (["1", "2", "3"], "week")
+    assert {name[: len("published.parquet/release-0000")] for name in told["sha256"]} == {
+        f"published.parquet/release-{n:04d}" for n in range(3)
+    }
     settings = json.loads((out / "private" / "settings.json").read_text())
     assert settings["options"]["seed"] == 3
-    public = b"".join(path.read_bytes() for path in (out / "release").rglob("*") if path.is_file())
+    public = b"".join(path.read_bytes() for path in (out / "public").rglob("*") if path.is_file())
     assert b"p07" not in public
     assert (out / "private").stat().st_mode & 0o077 == 0
     told = " ".join(result.stdout.replace("\\\n", " ").split())
@@ -59,14 +62,14 @@ def test_csv_is_read_as_parquet_is(published, tmp_path):
     source = write(records(), tmp_path / "r.csv")
     run("publish", source, *ROLES, *DISK, "--defense", "mondrian", "--seed", 3, "--out", tmp_path / "csv")
     columns = ["group", "age", "town", "result"]
-    assert rows(tmp_path / "csv" / "release", columns) == rows(out / "release", columns)
+    assert rows(tmp_path / "csv" / "public", columns) == rows(out / "public", columns)
 
 
 def test_codes_of_a_csv_stay_as_written(tmp_path):
     table = records().assign(result=lambda rows: rows["result"].map({"a": "042", "b": "10", "c": "7"}))
     source = write(table, tmp_path / "r.csv")
     run("publish", source, *ROLES, *DISK, "--defense", "anatomy", "--out", tmp_path / "out")
-    assert {row[0] for row in rows(tmp_path / "out" / "release", ["result"])} == {"042", "10", "7"}
+    assert {row[0] for row in rows(tmp_path / "out" / "public", ["result"])} == {"042", "10", "7"}
 
 
 def test_publish_attack_and_check(tmp_path):
@@ -80,7 +83,7 @@ def test_publish_attack_and_check(tmp_path):
     assert len(found["releases"]) == 3
     assert (found["attack"], found["solver"]) == ("joint", "group-messages")
     assert proposed(result.stderr) == [["check", str(tmp_path / "risk")], ["check", str(out)]]
-    assert len(list((tmp_path / "risk" / "beliefs").rglob("*.parquet"))) >= 6
+    assert len(list((tmp_path / "risk" / "beliefs").rglob("part-*.parquet"))) >= 6
     assert "is already there" in refused(*attack, "--out", tmp_path / "risk")
     whole = bytes_of(tmp_path / "risk")
     run(*attack, "--sure", 0.7, "--out", tmp_path / "risk", "--overwrite")
@@ -115,8 +118,8 @@ def attacked(one_attack, tmp_path):
 def test_check_of_the_files_of_an_attack(attacked):
     out, risk = attacked
     of_run, of_beliefs = run("check", risk).stdout, run("check", risk / "beliefs").stdout
-    parts = len(list((risk / "beliefs").rglob("*.parquet")))
-    assert f"Passed: {parts + 3} files are as settings.json and beliefs/manifest.json list them." in of_run
+    parts = len(list((risk / "beliefs").rglob("part-*.parquet")))
+    assert f"Passed: {parts + 3} files are as settings.json lists them." in of_run
     assert f"Passed: {parts + 1} files are as manifest.json lists them." in of_beliefs
     assert proposed(of_run) == [["check", str(out)]]
     assert proposed(of_beliefs) == [["check", str(risk)]]
@@ -188,7 +191,7 @@ def test_check_of_an_attack_recomputes_nothing(attacked):
 def test_check_of_an_attack_that_is_not_complete(attacked):
     _, risk = attacked
     (risk / "settings.json").write_text("{")
-    assert "settings.json has no checksums of the files of an attack; run the attack again" in refused("check", risk)
+    assert "settings.json is not a file that foreknow wrote" in refused("check", risk)
     (risk / "settings.json").unlink()
     assert "holds an attack that is not complete: settings.json is written last" in refused("check", risk)
     assert "measure_large" in run("check", risk / "beliefs").stdout
@@ -271,16 +274,11 @@ def test_an_attack_that_goes_on_tells_what_is_done(published, tmp_path, monkeypa
 )
 def test_the_attack_is_that_in_memory(tmp_path, options, tolerance):
     """The solvers of the joint attack end within half a percent of the members of each group."""
-    source, out, key = write(records(), tmp_path / "r.parquet"), tmp_path / "out", tmp_path / "key.parquet"
+    source, out = write(records(), tmp_path / "r.parquet"), tmp_path / "out"
     run("publish", source, *ROLES, *DISK, "--defense", "mondrian", "-k", 2, "-l", 1, "--seed", 3, "--out", out)
-    parts = [
-        pd.read_parquet(part).assign(week=int(part.parent.name[-4:]) + 1)
-        for part in sorted((out / "private" / "records").rglob("*.parquet"))
-    ]
-    write(pd.concat(parts).rename(columns={"respondent": "id"})[["id", "week", "group"]], key)
     common = [source, *ROLES, "--knowledge", "records", *options, "--sure", 0.7, "--json"]
     found = json.loads(run("attack", *common, "--from-disk", "--groups", out).stdout)
-    expected = json.loads(run("attack", *common, "--groups", key).stdout)
+    expected = json.loads(run("attack", *common, "--groups", out).stdout)
     assert found["exposed"] > 0
     names = ("attack", "respondents", "exposed", "known_before", "first_release", "verdict")
     assert {name: found[name] for name in names} == {name: expected[name] for name in names}
@@ -291,17 +289,19 @@ def test_the_attack_is_that_in_memory(tmp_path, options, tolerance):
     ("change", "words"),
     [
         (
-            lambda out: (out / "release" / "release-0001" / "part-00000.parquet").write_bytes(b"x"),
+            lambda out: (out / "public" / "published.parquet" / "release-0001" / "part-00000.parquet").write_bytes(
+                b"x"
+            ),
             "0.parquet is changed",
         ),
         (
-            lambda out: (out / "private" / "records" / "release-0000" / "part-00000.parquet").unlink(),
+            lambda out: (out / "private" / "groups.parquet" / "release-0000" / "part-00000.parquet").unlink(),
             "0.parquet is missing",
         ),
-        (lambda out: (out / "release" / "extra.csv").touch(), "release/extra.csv is extra"),
+        (lambda out: (out / "public" / "extra.csv").touch(), "public/extra.csv is extra"),
         (lambda out: (out / "private" / "done" / "y.txt").touch(), "private/done/y.txt is extra"),
         (lambda out: (out / "private" / "settings.json").write_text("{}"), "private/settings.json is changed"),
-        (lambda out: (out / "release" / "certificate.json").write_text("{}"), "release/certificate.json is changed"),
+        (lambda out: (out / "public" / "certificate.json").write_text("{}"), "public/certificate.json is changed"),
     ],
 )
 def test_check_names_the_file(published, change, words):
@@ -315,9 +315,9 @@ def test_check_names_the_file(published, change, words):
 
 def test_the_public_folder_alone(published):
     _, out, _ = published
-    assert "the public folder alone" in refused("check", out / "release")
-    (out / "release" / "release.json").write_text("{}")
-    assert "release.json is changed" in run("check", out / "release", status=1).stdout
+    assert "Passed: every group satisfies the requirements." in run("check", out / "public").stdout
+    (out / "public" / "release.json").write_text("{}")
+    assert "release.json is changed" in run("check", out / "public", status=1).stdout
 
 
 @pytest.mark.parametrize(
@@ -428,8 +428,8 @@ def test_check_of_a_folder_without_a_certificate(tmp_path):
 
 def test_check_of_a_certificate_that_was_removed(published):
     _, out, _ = published
-    (out / "release" / "certificate.json").unlink()
-    assert "release/certificate.json is missing" in run("check", out, status=1).stdout
+    (out / "public" / "certificate.json").unlink()
+    assert "public/certificate.json is missing" in run("check", out, status=1).stdout
 
 
 def test_check_refuses_what_a_folder_names_itself(published):

@@ -6,15 +6,12 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from commands import ROLES, records, run, write
 from large_history import bytes_of
 
 from foreknow.app import disk as large
-from foreknow.app.disk.large_table import check_records
-from foreknow.evaluation.file_lock import locked
+from foreknow.app.atomic_output import locked
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("wide")]
 
@@ -121,18 +118,18 @@ def test_a_run_that_is_interrupted_while_it_certifies(folder, source, uncertifie
     with monkeypatch.context() as patch:
         steps(patch, fails_at)
         run(*again, status=1)
-    assert not (out / "release" / "certificate.json").exists()
+    assert not (out / "public" / "certificate.json").exists()
     blocks = len(list((out / "private" / "done").rglob("*.json")))
     assert f"An interrupted run left {blocks} whole blocks in {out}." in run(*again).stderr
     assert bytes_of(out) == whole
 
 
 def test_a_certificate_that_was_removed(folder, source, whole, out):
-    (out / "release" / "certificate.json").unlink()
+    (out / "public" / "certificate.json").unlink()
     run(*publish(folder, source, "--seed", 5))
     assert bytes_of(out) == whole
     run("check", out)
-    assert "the public folder alone" in refused("check", out / "release")
+    run("check", out / "public")
 
 
 @pytest.mark.parametrize(("first", "seed"), [(["--seed", 5], "chosen"), ([], "128 bits of fresh entropy")])
@@ -141,9 +138,9 @@ def test_the_certificate_tells_how_the_seed_was_chosen_at_first(folder, source, 
     run(*publish(folder, source, *first, "--overwrite"))
     kept = json.loads((out / "private" / "begun.json").read_text())["settings"]["seed"]
     for again in ([], ["--seed", kept]):
-        (out / "release" / "certificate.json").unlink()
+        (out / "public" / "certificate.json").unlink()
         run(*publish(folder, source, *again))
-        stated = json.loads((out / "release" / "certificate.json").read_text())
+        stated = json.loads((out / "public" / "certificate.json").read_text())
         assert stated["enforced"]["seed"].startswith(seed)
 
 
@@ -171,14 +168,11 @@ def test_a_source_that_is_missing_leaves_the_earlier_publication(folder, whole, 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda table: table.assign(age=table["age"].where(table.index != 3)), "'age' is missing in 1 record;"),
-        (
-            lambda table: table.assign(result=table["result"].where(table.index > 3)),
-            "'result' is missing in 4 records;",
-        ),
-        (lambda table: table.assign(id=table["id"].where(table.index != 3)), "'id' is missing in 1 record;"),
+        (lambda table: table.assign(age=table["age"].where(table.index != 3)), "'age' of respondent"),
+        (lambda table: table.assign(result=table["result"].where(table.index > 3)), "'result' of respondent"),
+        (lambda table: table.assign(id=table["id"].where(table.index != 3)), "has no 'id';"),
         (lambda table: pd.concat([table, table[:1]]), "appears twice in the release at 1;"),
-        (lambda table: table.rename(columns={"week": "month"}), "appears twice; a release holds one record"),
+        (lambda table: table.rename(columns={"week": "month"}), "appears twice in the release at 1;"),
     ],
     ids=["quasi-identifier", "value", "respondent", "twice", "without a time"],
 )
@@ -187,30 +181,6 @@ def test_records_that_are_refused_leave_the_earlier_publication(folder, whole, o
     faulty = write(change(records(weeks=(1, 2))), tmp_path / f"faulty.{suffix}")
     assert words in refused(*publish(folder, faulty, "--overwrite"))
     assert bytes_of(out) == whole
-
-
-@pytest.mark.parametrize(("respondent", "time"), [("records", "respondent"), ("time", "records")])
-def test_columns_with_the_names_of_a_query(tmp_path, respondent, time):
-    """As the columns of the aggregation."""
-    table = records(weeks=(1, 2)).rename(columns={"id": respondent, "week": time})
-    for faulty in (table, pd.concat([table, table[:1]])):
-        source = write(faulty, tmp_path / "r.parquet")
-        large_table = large.LargeTable.infer(source, ["age", "town"], respondent=respondent, time=time)
-        with large.Engine().connection() as connection:
-            if faulty is table:
-                check_records(large_table, connection)
-            else:
-                with pytest.raises(ValueError, match="appears twice in the release at 1;"):
-                    check_records(large_table, connection)
-
-
-def test_a_nan_is_no_respondent(tmp_path):
-    numbers = pa.array([1.0, float("nan"), 3.0])
-    columns = {"id": numbers, "age": [20, 30, 40], "result": ["a", "b", "a"]}
-    pq.write_table(pa.table(columns), tmp_path / "r.parquet")
-    table = large.LargeTable.infer(tmp_path / "r.parquet", ["age"])
-    with large.Engine().connection() as connection, pytest.raises(ValueError, match="'id' is missing in 1 record;"):
-        check_records(table, connection)
 
 
 def test_a_publication_that_another_run_writes_into_is_left(folder, source, whole, out):
@@ -224,14 +194,15 @@ def test_a_publication_that_another_run_writes_into_is_left(folder, source, whol
     [["-l", 50], ["--defense", "full-domain", "-k", 10**6]],
     ids=["no group to publish", "no level vector"],
 )
-def test_an_overwrite_that_fails_while_it_publishes_puts_the_earlier_publication_back(
-    folder, source, whole, out, change
-):
+def test_an_overwrite_that_fails_while_it_publishes_leaves_the_earlier_publication(folder, source, whole, out, change):
     refused(*publish(folder, source, *change, "--overwrite"))
     assert bytes_of(out) == whole
 
 
-@pytest.mark.parametrize("name", ["mine.txt", "release/mine.txt", "private/notes/mine.txt", "private/records/mine.txt"])
+@pytest.mark.parametrize(
+    "name",
+    ["mine.txt", "public/mine.txt", "private/notes/mine.txt", "private/groups.parquet/mine.txt", ".next/mine.txt"],
+)
 def test_a_file_of_another_origin_is_not_removed(folder, source, whole, out, name):
     (out / name).parent.mkdir(exist_ok=True)
     (out / name).write_text("mine")
@@ -242,9 +213,9 @@ def test_a_file_of_another_origin_is_not_removed(folder, source, whole, out, nam
 
 
 @pytest.mark.parametrize("fails_at", range(2))
-def test_setting_aside_that_was_interrupted(folder, source, whole, out, monkeypatch, fails_at):
-    """The next run finishes it, and publishes."""
-    rename, made = Path.rename, []
+def test_a_replacement_that_was_interrupted(folder, source, whole, out, monkeypatch, fails_at):
+    """The next run finishes it."""
+    rename, made, again = Path.rename, [], publish(folder, source, "--seed", 6, "--overwrite")
 
     def interrupted(path, target):
         if len(made) == fails_at:
@@ -254,31 +225,28 @@ def test_setting_aside_that_was_interrupted(folder, source, whole, out, monkeypa
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", interrupted)
-        run(*publish(folder, source, "--seed", 6, "--overwrite"), status=None)
-    refused(*publish(folder, source, "-l", 50, "--overwrite"))
-    assert bytes_of(out) == whole
-    run(*publish(folder, source, "--seed", 6, "--overwrite"))
+        run(*again, status=None)
+    new = {name: each for name, each in bytes_of(out).items() if "groups.parquet" in name}
+    run(*again)
     assert bytes_of(out).keys() == whole.keys()
+    assert {bytes_of(out)[name.removeprefix(".next/")] for name in new} == set(new.values())
 
 
 @pytest.mark.parametrize("fails_at", [0, 5, 9])
 def test_an_overwrite_that_was_interrupted(folder, source, whole, out, monkeypatch, fails_at):
-    """The earlier publication stays aside until a run ends, and is put back where one fails."""
-    again = publish(folder, source, "--seed", 6)
-    with monkeypatch.context() as patch:
-        steps(patch, fails_at, KeyboardInterrupt)
-        run(*again, "--overwrite", status=None)
-    kept = {
-        name.removeprefix(".earlier/"): each for name, each in bytes_of(out).items() if name.startswith(".earlier/")
-    }
-    assert kept == whole
-    refused(*publish(folder, source, "-l", 50, "--overwrite"))
-    assert bytes_of(out) == whole
-    with monkeypatch.context() as patch:
-        steps(patch, fails_at, KeyboardInterrupt)
-        run(*again, "--overwrite", status=None)
+    """The earlier publication stays until the new one is complete; a run of other settings begins anew."""
+    again = publish(folder, source, "--seed", 6, "--overwrite")
+    for repeated in ([], ["-k", 4]):
+        with monkeypatch.context() as patch:
+            steps(patch, fails_at, KeyboardInterrupt)
+            run(*again, *repeated, status=None)
+        files = bytes_of(out)
+        assert {name: each for name, each in files.items() if not name.startswith(".next/")} == whole
+        assert files.keys() != whole.keys()
+    run("check", out)
     run(*again)
     assert bytes_of(out).keys() == whole.keys()
+    run("check", out)
 
 
 @pytest.fixture
@@ -297,18 +265,9 @@ def test_an_attack_that_is_refused_leaves_the_earlier_one(folder, out, attacked)
             assert "another run is writing into it" in refused(*attacked)
     assert "give the same" in refused(*attacked, "--qi", "agee")
     assert "nowhere.parquet" in refused("attack", folder / "nowhere.parquet", *attacked[2:])
-    next((out / "private" / "records").rglob("*.parquet")).unlink()
+    next((out / "private" / "groups.parquet").rglob("part-*.parquet")).unlink()
     assert "is missing" in refused(*attacked)
     assert bytes_of(folder / "risk") == earlier
-
-
-def test_a_folder_with_the_name_of_the_one_set_aside_is_kept(folder, source, out):
-    shutil.rmtree(out)
-    (out / ".earlier").mkdir(parents=True)
-    (out / ".earlier" / "mine.txt").write_text("mine")
-    run(*publish(folder, source, "--seed", 5))
-    run(*publish(folder, source, "--seed", 6, "--overwrite"))
-    assert bytes_of(out / ".earlier") == {"mine.txt": b"mine"}
 
 
 def test_a_file_beside_the_beliefs_is_not_removed(folder, attacked):

@@ -10,7 +10,7 @@ import pytest
 from commands import ROLES, records, run, write
 
 from foreknow.app.cli import command_line
-from foreknow.app.cli.files.atomic_output import FORMULA_STARTS
+from foreknow.app.cli.files.written_tables import FORMULA_STARTS
 
 pytestmark = pytest.mark.slow
 
@@ -94,7 +94,7 @@ def test_every_command_from_disk(source, tmp_path):
     check_output(run("check", out))
     check_output(run("check", out, "-k", 99, "--out", tmp_path / "levels", status=1))
     check_files(tmp_path / "levels")
-    parts = pd.concat(pd.read_parquet(part) for part in sorted((out / "release").rglob("part-*")))
+    parts = pd.concat(pd.read_parquet(part) for part in sorted((out / "public").rglob("part-*")))
     assert HOSTILE in set(parts["result"])
     assert trait in parts.columns
 

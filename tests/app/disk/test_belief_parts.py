@@ -6,7 +6,7 @@ import pytest
 from large_history import beliefs_of, in_memory, visits
 
 from foreknow.app.disk import LargeTable, attack_large, publish_large
-from foreknow.app.disk import parts as joined_records
+from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import publication as publication_module
 from foreknow.app.disk.parts import part_paths
 from foreknow.attacks import JointAttack, SequentialAttack
@@ -60,14 +60,16 @@ def test_only_positive_beliefs_are_kept(tmp_path, attack):
 
 def published_respondents(published, release):
     """Respondents of a release, without suppressed ones."""
-    tables = [pq.read_table(part).to_pandas() for part in part_paths(published.folder / "private" / "records", release)]
-    return {who for table in tables for who in table.loc[table["group"] >= 0, "respondent"]}
+    tables = [
+        pq.read_table(part).to_pandas() for part in part_paths(published.folder / "private" / "groups.parquet", release)
+    ]
+    return {who for table in tables for who in table.loc[table["group"] >= 0, "id"]}
 
 
 @pytest.fixture
 def merged(monkeypatch):
     """For each file of merged beliefs, its respondents, and the number of such files that lie beside it."""
-    found, merge = [], joined_records.merge_beliefs
+    found, merge = [], attack_module.write_last
 
     def recorded(*arguments):
         path = merge(*arguments)
@@ -75,8 +77,8 @@ def merged(monkeypatch):
         found.append((respondents, len(list(path.parent.glob("beliefs-*.parquet")))))
         return path
 
-    for module in (joined_records, publication_module):
-        monkeypatch.setattr(module, "merge_beliefs", recorded)
+    for module in (attack_module, publication_module):
+        monkeypatch.setattr(module, "write_last", recorded)
     return found
 
 

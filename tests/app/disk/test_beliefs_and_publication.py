@@ -15,9 +15,9 @@ from foreknow.app.disk import publication as publication_module
 from foreknow.app.disk import published_block as settling_module
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.disk.published_block import check_block_requirement
+from foreknow.app.publication import differences, listing_of
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import BTPrivacy, JSReduce, KAnonymity, Mondrian, PosteriorBound, TCloseness
-from foreknow.evaluation.checks.manifest import differences, listing_of
 from foreknow.models import (
     Adversary,
     History,
@@ -156,18 +156,20 @@ def test_parts_of_a_publication_that_are_missing_are_named(tmp_path):
     published = published_visits(tmp_path, adversary=ADVERSARY)
     beliefs = attack_large(published, ADVERSARY, tmp_path / "beliefs")
     part, record = (
-        published.folder / name / "release-0001" / "part-00001.parquet" for name in ("release", "private/records")
+        published.folder / name / "release-0001" / "part-00001.parquet"
+        for name in ("public/published.parquet", "private/groups.parquet")
     )
     shutil.copy(part, further := part.with_name("part-00009.parquet"))
     with pytest.raises(
-        ValueError, match=r"verify_large: release/release-0001/part-00009\.parquet of .* is not in its man"
+        ValueError, match=r"verify_large: public/published.parquet/release-0001/part-00009\.parquet of .* is extra"
     ):
         verify_large(published, KAnonymity(2))
     further.unlink()
     content = part.read_bytes()
     part.unlink()
     with pytest.raises(
-        ValueError, match=r"verify_large: release/release-0001/part-00001\.parquet of .* is missing; rest"
+        ValueError,
+        match=r"verify_large: public/published.parquet/release-0001/part-00001\.parquet of .* is missing; rest",
     ):
         verify_large(published, KAnonymity(2))
     part.write_bytes(content)
@@ -182,12 +184,12 @@ def test_parts_of_a_publication_that_are_missing_are_named(tmp_path):
         ("measure", lambda: measure_large(published, beliefs, ADVERSARY)),
     ]:
         with pytest.raises(
-            ValueError, match=rf"{name}_large: private/records/release-0001/part-00001\.parquet of .* is miss"
+            ValueError, match=rf"{name}_large: private/groups.parquet/release-0001/part-00001\.parquet of .* is miss"
         ):
             run()
 
 
-@pytest.mark.parametrize("folder", ["release", "private/records", "private/beliefs"])
+@pytest.mark.parametrize("folder", ["public/published.parquet", "private/groups.parquet", "private/beliefs"])
 def test_parts_of_a_publication_that_were_changed_are_named(tmp_path, folder):
     """Another part, as whole as the one that was published, is no less a change than a damaged one."""
     published = published_visits(tmp_path, adversary=ADVERSARY)
@@ -199,9 +201,9 @@ def test_parts_of_a_publication_that_were_changed_are_named(tmp_path, folder):
         "attack": lambda: attack_large(published, ADVERSARY, tmp_path / "again"),
         "measure": lambda: measure_large(published, beliefs, ADVERSARY),
     }
-    for name in runs if folder == "private/records" else ["verify"]:
+    for name in runs if folder == "private/groups.parquet" else ["verify"]:
         with pytest.raises(
-            ValueError, match=rf"{name}_large: {folder}/release-0001/part-00001\.parquet of .* was changed"
+            ValueError, match=rf"{name}_large: {folder}/release-0001/part-00001\.parquet of .* is changed"
         ):
             runs[name]()
     assert not (tmp_path / "again").exists()
@@ -211,11 +213,11 @@ def stopped(monkeypatch, module, name, run, calls):
     """Run until the given number of calls of a function, then stop as by Ctrl-C."""
     whole, made = getattr(module, name), []
 
-    def counting(*arguments):
+    def counting(*arguments, **settings):
         made.append(1)
         if len(made) == calls:
             raise KeyboardInterrupt
-        return whole(*arguments)
+        return whole(*arguments, **settings)
 
     with monkeypatch.context() as patched:
         patched.setattr(module, name, counting)
@@ -223,7 +225,7 @@ def stopped(monkeypatch, module, name, run, calls):
             run()
 
 
-@pytest.mark.parametrize("lost", ["release", "private/records", "private/beliefs"])
+@pytest.mark.parametrize("lost", ["public/published.parquet", "private/groups.parquet", "private/beliefs"])
 def test_a_block_whose_part_was_lost_is_published_again(tmp_path, monkeypatch, lost):
     whole = published_visits(tmp_path, name="whole", adversary=ADVERSARY)
 
@@ -250,7 +252,7 @@ def test_a_block_whose_part_was_lost_during_further_passes_is_published_again(tm
     done = [json.loads(path.read_text()) for path in (whole / "private" / "done").rglob("*.json")]
     assert any(len(one["left_out"]) > 1 for one in done)
     stopped(monkeypatch, settling_module, "settle_block", run, 5)
-    (tmp_path / "out" / "release" / "release-0000" / "part-00001.parquet").unlink()
+    (tmp_path / "out" / "public" / "published.parquet" / "release-0000" / "part-00001.parquet").unlink()
     assert bytes_of(run().folder) == bytes_of(whole)
 
 

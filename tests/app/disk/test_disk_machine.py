@@ -30,8 +30,9 @@ from foreknow.app.disk import (
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import partition as exact_counts
 from foreknow.app.disk import partition as partition_beliefs
-from foreknow.app.disk.begun_runs import AlreadyAttacked, AlreadyPublished
+from foreknow.app.disk.begun_runs import AlreadyComplete
 from foreknow.app.disk.publication import LargeReleases
+from foreknow.app.publication import differences, listing_of
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import (
     BKAA,
@@ -55,7 +56,6 @@ from foreknow.evaluation import (
     total_risk,
     verify,
 )
-from foreknow.evaluation.checks.manifest import differences, listing_of
 from foreknow.models import (
     Adversary,
     Auto,
@@ -153,7 +153,7 @@ class Tables(RuleBasedStateMachine):
         run = partial(publish_large, *arguments, adversary=ASSUMED, block=block, seed=seed)
         folder = self.path("published")
         try:
-            resumed(partial(run, folder), [published_block], stop, AlreadyPublished)
+            resumed(partial(run, folder), [published_block], stop, AlreadyComplete)
         except Infeasible:
             assert is_infeasible(frame, *arguments)
             return
@@ -176,7 +176,7 @@ class Tables(RuleBasedStateMachine):
             assert told.suppressed == int((release.group < 0).sum())
             if release.groups:
                 assert verify(release, requirement, beliefs.revised(release.time))["holds"].all()
-            parts = sorted((self.published.folder / "release" / f"release-{number:04d}").iterdir())
+            parts = sorted((self.published.folder / "public" / "published.parquet" / f"release-{number:04d}").iterdir())
             rows = pd.concat([pq.read_table(part).to_pandas() for part in parts], ignore_index=True)
             columns = ["result"] if isinstance(defense, Anatomy) else ["age", "sex", "result"]
             assert sorted(rows[columns].values.tolist()) == sorted(release.table[columns].values.tolist())
@@ -202,7 +202,7 @@ class Tables(RuleBasedStateMachine):
         adversary = Adversary(UniformPrior(), chain, gaps=gaps, **({"estimator": estimator} if is_sequential else {}))
         by, folder = attack(adversary), self.path("beliefs")
         run = partial(attack_large, self.published, by)
-        resumed(partial(run, folder), [attack_module, partition_beliefs, exact_counts], stop, AlreadyAttacked)
+        resumed(partial(run, folder), [attack_module, partition_beliefs, exact_counts], stop, AlreadyComplete)
         assert bytes_of(folder) == bytes_of(run(self.path("again"), engine=Engine(memory=1)))
         releases = in_memory(self.published, self.frame)
         beliefs, atol = by(releases), 1e-9 if is_sequential else 1e-4

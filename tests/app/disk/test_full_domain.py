@@ -47,7 +47,7 @@ def test_the_groups_and_rows_are_those_in_memory(tmp_path, defense):
     for number, (found, release) in enumerate(zip(in_memory(published, frame), expected, strict=True)):
         assert published.releases[number].notes == release.grouping.notes
         assert partition(found.group) == partition(release.group)
-        parts = sorted((tmp_path / "out" / "release" / f"release-{number:04d}").glob("*.parquet"))
+        parts = sorted((tmp_path / "out" / "public" / "published.parquet" / f"release-{number:04d}").glob("*.parquet"))
         assert len(parts) > 1
         rows = pd.concat([pq.read_table(part).to_pandas() for part in parts])[columns]
         assert sorted(rows.values.tolist()) == sorted(release.table[columns].astype(str).values.tolist())
@@ -64,7 +64,7 @@ def test_beliefs_and_bytes(tmp_path):
     assert made[0] == made[1]
     adversary = Adversary(UniformPrior(), MarkovChain(1, 0.6 * np.eye(4) + 0.1), estimator=Omega())
     folder = attack_large(published, SequentialAttack(adversary), tmp_path / "beliefs")
-    assert len(list(folder.rglob("part-*.parquet"))) == len(list((out / "release").rglob("*.parquet")))
+    assert len(list(folder.rglob("part-*.parquet"))) == len(list((out / "public").rglob("part-*.parquet")))
 
 
 def test_what_cannot_be_published_from_disk_is_named(tmp_path):

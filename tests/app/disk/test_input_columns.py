@@ -37,14 +37,30 @@ def test_names_that_a_release_adds_are_refused(tmp_path, column, name):
         LargeTable(tmp_path / "v.parquet", Schema(kinds, sensitive, ("v0", "v1")), "week")
 
 
+@pytest.mark.parametrize(
+    ("role", "name"), [("id", "group"), ("week", "Group"), ("id", "_rank"), ("id", "_value"), ("week", "_q1")]
+)
+def test_names_that_the_key_adds_are_refused(tmp_path, role, name):
+    visits(people=40, releases=1).rename(columns={role: name}).to_parquet(tmp_path / "v.parquet")
+    respondent, time = (name if one == role else one for one in ("id", "week"))
+    with pytest.raises(ValueError, match=f"LargeTable: the column '{name}' has the name of a column that a release"):
+        LargeTable.infer(tmp_path / "v.parquet", ROLES, respondent=respondent, time=time)
+
+
+def test_the_column_of_one_release_is_added(tmp_path):
+    visits(people=40, releases=1).rename(columns={"age": "release"}).to_parquet(tmp_path / "v.parquet")
+    with pytest.raises(ValueError, match="LargeTable: the column 'release' has the name of a column that a release"):
+        LargeTable.infer(tmp_path / "v.parquet", ["release", "sex"])
+
+
 @pytest.mark.parametrize("defense", [Mondrian(KAnonymity(3)), Anatomy(2)], ids=["mondrian", "anatomy"])
 @pytest.mark.parametrize(
     "names",
     [
-        {"id": "group", "week": "count", "age": "respondent", "sex": "value", "place": "q0", "result": "rank"},
+        {"id": "rank", "week": "count", "age": "respondent", "sex": "value", "place": "q0", "result": "code"},
         {"id": "h", "week": "r", "age": "label", "sex": "code", "place": "cell", "result": "records"},
         {"id": "value", "week": "key", "age": "q1", "sex": "q0", "place": "time", "result": "respondent"},
-        {"id": "step", "week": "group", "age": "values", "sex": "domain1", "place": "key", "result": "probabilities"},
+        {"id": "step", "week": "number", "age": "values", "sex": "domain1", "place": "key", "result": "probabilities"},
     ],
 )
 def test_other_names_do_not_collide(tmp_path, names, defense):
@@ -57,7 +73,7 @@ def test_other_names_do_not_collide(tmp_path, names, defense):
         table = LargeTable.infer(path, [role[name] for name in ROLES], role["result"], role["id"], role["week"])
         published = publish_large(table, defense, out, block=20, seed=1)
         assert not verify_large(published, KAnonymity(2))["failing"].any()
-        parts = [pq.read_table(part) for part in sorted((out / "release").rglob("*.parquet"))]
+        parts = [pq.read_table(part) for part in sorted((out / "public").rglob("part-*.parquet"))]
         tables.append(
             pa.concat_tables(parts).select(["group", *(role[name] for name in (*ROLES, "result"))]).to_pydict().values()
         )
@@ -155,7 +171,7 @@ def test_two_records_of_a_respondent_are_refused(tmp_path, make):
     path = replaced(tmp_path / "v.parquet", f"{make} AS id", people=10, releases=2)
     table = LargeTable.infer(path, ROLES)
     with pytest.raises(
-        ValueError, match=r"respondent .* appears twice in the release at 0; .* name the column of times"
+        ValueError, match=r"respondent .* appears twice in the release at [01]; .* name the column of times"
     ):
         publish_large(table, Mondrian(KAnonymity(3)), tmp_path / "out")
 

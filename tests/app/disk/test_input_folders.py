@@ -68,7 +68,7 @@ def test_a_file_in_a_folder_named_as_a_column(tmp_path, suffix, name):
         publish_large(each, Mondrian(KAnonymity(4)), path.parent / "out", seed=1)
         for each, path in ((one, plain), (other, named))
     ]
-    assert bytes_of(made[0].folder / "release") == bytes_of(made[1].folder / "release")
+    assert bytes_of(made[0].folder / "public") == bytes_of(made[1].folder / "public")
 
 
 @pytest.mark.parametrize("suffixes", [("parquet", "parquet"), ("csv", "csv")])
@@ -85,7 +85,7 @@ def test_several_files_are_one_table_by_the_names_of_their_columns(tmp_path, suf
     assert one.schema == other.schema
     for number, table in enumerate((one, other)):
         publish_large(table, Mondrian(KAnonymity(4)), tmp_path / str(number), seed=1)
-    assert bytes_of(tmp_path / "0" / "release") == bytes_of(tmp_path / "1" / "release")
+    assert bytes_of(tmp_path / "0" / "public") == bytes_of(tmp_path / "1" / "public")
 
 
 @pytest.mark.parametrize("column", ["region", "result"])

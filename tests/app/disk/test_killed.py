@@ -12,12 +12,11 @@ import pytest
 from commands import ROLES, records, run, write
 from large_history import bytes_of, visits
 
-from foreknow.app.cli.files import atomic_output as output_module
-from foreknow.app.cli.files.atomic_output import atomic_output
+from foreknow.app import atomic_output as output_module
+from foreknow.app.atomic_output import atomic_output, locked
 from foreknow.app.disk import LargeTable, parts, publish_large
+from foreknow.app.publication import differences, listing_of
 from foreknow.defenses import KAnonymity, Mondrian
-from foreknow.evaluation.checks.manifest import differences, listing_of
-from foreknow.evaluation.file_lock import locked
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals and forks are of POSIX")]
 

@@ -21,7 +21,7 @@ from foreknow.app.disk import (
 )
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import publication as publication_module
-from foreknow.app.disk.begun_runs import AlreadyAttacked
+from foreknow.app.disk.begun_runs import AlreadyComplete
 from foreknow.app.disk.knowledge import learn_from_disk
 from foreknow.app.disk.parts import block_ranges
 from foreknow.app.disk.publication import LargeReleases
@@ -96,7 +96,7 @@ def test_groups_of_one_block_are_those_of_publish(tmp_path):
     (found,) = in_memory(published, frame)
     assert partition(found.group) == partition(expected.group)
     columns = [*table.schema.quasi_identifiers, "result"]
-    rows = [pq.read_table(part).to_pandas() for part in (tmp_path / "out" / "release").rglob("*.parquet")]
+    rows = [pq.read_table(part).to_pandas() for part in (tmp_path / "out" / "public").rglob("part-*.parquet")]
     assert sorted(pd.concat(rows)[columns].values.tolist()) == sorted(expected.table[columns].values.tolist())
 
 
@@ -151,7 +151,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(publication_module, "publish_block", fails)
     with pytest.raises(KeyboardInterrupt):
         publish_large(*arguments, block=40, seed=7)
-    with pytest.raises(ValueError, match="absent or not JSON"):
+    with pytest.raises(ValueError, match="is not a publication from disk"):
         LargeReleases(tmp_path / "out")
     monkeypatch.undo()
     for changed, words in (({"block": 41, "seed": 7}, "block"), ({"block": 40, "seed": 8}, "seed")):
@@ -190,7 +190,7 @@ def test_an_interrupted_attack_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
     assert len(written) == 1 + len({*written}) == 1 + len(parts_of(tmp_path / "beliefs"))
     attack_large(published, adversary, tmp_path / "whole")
     assert bytes_of(tmp_path / "beliefs") == bytes_of(tmp_path / "whole")
-    with pytest.raises(AlreadyAttacked, match="holds the beliefs of this attack"):
+    with pytest.raises(AlreadyComplete, match="holds the result of this run"):
         attack_large(published, adversary, tmp_path / "beliefs")
     with pytest.raises(ValueError, match=r"visits\.parquet is or lies in a file"):
         attack_large(published, adversary, tmp_path / "visits.parquet")
@@ -293,9 +293,9 @@ def test_a_block_that_cannot_be_published_is_suppressed(tmp_path):
 
 def test_the_release_holds_nothing_of_the_publisher(tmp_path):
     published = publish_large(on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out", block=50)
-    for part in (published.folder / "release").rglob("*.parquet"):
+    for part in (published.folder / "public").rglob("part-*.parquet"):
         table = pq.read_table(part)
-        assert table.column_names == ["group", "age", "sex", "place", "result"]
+        assert table.column_names == ["week", "group", "age", "sex", "place", "result"]
         assert table.schema.metadata is None
         order = table.select(["group", "result"]).to_pandas()
         assert order.equals(order.sort_values(["group", "result"]).reset_index(drop=True))

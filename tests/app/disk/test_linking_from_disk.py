@@ -61,12 +61,13 @@ def published(frame, schema, defense, folder, block):
 def blocks_of(made, frame):
     """Each block as a release of its own records, and its published rows, with the groups numbered from 0."""
     for number, one in enumerate(made.releases):
-        for part in sorted((made.folder / "release" / f"release-{number:04d}").iterdir()):
-            key = pq.read_table(made.folder / "private" / "records" / part.parent.name / part.name).to_pandas()
-            key = key.set_index("respondent")["group"]
+        for part in sorted((made.folder / "public" / "published.parquet" / f"release-{number:04d}").iterdir()):
+            key = pq.read_table(made.folder / "private" / "groups.parquet" / part.parent.name / part.name).to_pandas()
+            key = key.set_index("id")["group"]
             here = frame[(frame["week"] == one.time) & frame["id"].isin(key.index)]
             view = View(here, made.schema, one.time)
             rows, first = pq.read_table(part).to_pandas(), int(part.stem[-5:]) * GROUPS_OF_A_BLOCK
+            assert (rows.pop("week") == one.time).all()
             release = Release(view, Grouping(key.loc[view.people.respondents].to_numpy()))
             assert sorted(set(rows["group"] - first)) == list(range(release.groups))
             yield release, rows.assign(group=rows["group"] - first)
@@ -107,9 +108,11 @@ def test_parts_of_two_releases_link_equal_records_no_better_than_chance(name, tm
     made = published(two_ages(np.random.default_rng(4)), ONE_AGE, DEFENSES[name], tmp_path / "w", block=20)
     first, second = (
         pd.concat(
-            pq.read_table(part, columns=["respondent", "q0"]).to_pandas().assign(part=part.stem)
-            for part in (made.folder / "private" / "records" / f"release-{number:04d}").iterdir()
-        ).set_index("respondent")
+            pq.read_table(part, columns=["id", "_q0"]).to_pandas().assign(part=part.stem)
+            for part in (made.folder / "private" / "groups.parquet" / f"release-{number:04d}").iterdir()
+        )
+        .rename(columns={"_q0": "q0"})
+        .set_index("id")
         for number in (0, 1)
     )
     assert second.groupby("q0")["part"].nunique().min() >= (1 if name == "full-domain" else 4)
@@ -135,8 +138,8 @@ def other_world(frame, made, rng):
     """Other names, order of the file, holders within groups, values of suppressed records, types and metadata."""
     frame = frame.copy()
     for number, one in enumerate(made.releases):
-        parts = (made.folder / "private" / "records" / f"release-{number:04d}").iterdir()
-        group = pd.concat([pq.read_table(part).to_pandas() for part in parts]).set_index("respondent")["group"]
+        parts = (made.folder / "private" / "groups.parquet" / f"release-{number:04d}").iterdir()
+        group = pd.concat([pq.read_table(part).to_pandas() for part in parts]).set_index("id")["group"]
         here = np.flatnonzero(frame["week"] == one.time)
         label = group.loc[frame["id"].iloc[here]].to_numpy()
         for each in np.unique(label):
@@ -160,16 +163,16 @@ def test_all_that_is_public_is_equal(defense, tmp_path):
     frame = people(rng)
     first = published(frame, AGE_AND_SEX, defense, tmp_path / "first", block=25)
     second = published(other_world(frame, first, rng), AGE_AND_SEX, defense, tmp_path / "second", block=25)
-    files = [bytes_of(made.folder / "release") for made in (first, second)]
+    files = [bytes_of(made.folder / "public" / "published.parquet") for made in (first, second)]
     assert files[0] == files[1]
     assert len(files[0]) > 4
     assert all(name[:13] in ("release-0000/", "release-0001/") for name in files[0])
     assert any(one.suppressed for one in first.releases) == isinstance(defense, Decades)
-    for part in (first.folder / "release").rglob("*"):
+    for part in (first.folder / "public").rglob("*"):
         if part.is_file():
             check_statistics(part)
             assert not {"respondent-0", "private"} & set(map(str, pq.read_table(part).to_pandas().to_numpy().ravel()))
-    private = [bytes_of(made.folder / "private" / "records") for made in (first, second)]
+    private = [bytes_of(made.folder / "private" / "groups.parquet") for made in (first, second)]
     assert private[0] != private[1]
 
 
@@ -186,9 +189,9 @@ def test_labels_tell_nothing_of_suppressed_records(tmp_path):
         )
         made = published(frame, ONE_AGE, Decades(KAnonymity(1)), tmp_path / str(number), block=40)
         assert made.releases[0].suppressed == len(extra)
-        files.append(bytes_of(made.folder / "release"))
+        files.append(bytes_of(made.folder / "public"))
     assert files[0] == files[1] == files[2]
-    labels = [np.unique(pq.read_table(part)["group"]) for part in sorted((made.folder / "release").rglob("part-*"))]
+    labels = [np.unique(pq.read_table(part)["group"]) for part in sorted((made.folder / "public").rglob("part-*"))]
     np.testing.assert_array_equal(labels, [[0, 1, 2, 3], np.arange(4) + GROUPS_OF_A_BLOCK])
 
 

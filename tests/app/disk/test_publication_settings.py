@@ -11,7 +11,7 @@ import pytest
 from large_history import bytes_of, parts_of, visits
 
 from foreknow.app.disk import LargeTable, attack_large, publish_large
-from foreknow.app.disk import parts as parts_module
+from foreknow.app.disk import begun_runs as runs_module
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import Anatomy, JSReduce, KAnonymity, Mondrian
 from foreknow.models import Adversary, Averaged, MarkovChain, Omega, UniformPrior
@@ -65,12 +65,12 @@ def test_a_file_system_that_is_read_only(tmp_path, monkeypatch):
     def read_only(*_, **__):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr(parts_module.Path, "mkdir", read_only)
-    monkeypatch.setattr(parts_module.os, "access", lambda *_: False)
+    monkeypatch.setattr(runs_module.Path, "mkdir", read_only)
+    monkeypatch.setattr(runs_module.os, "access", lambda *_: False)
     with pytest.raises(
         ValueError, match=r"publish_large: .*out cannot be written to by this user; name another folder"
     ):
-        parts_module.make_folder("publish_large", tmp_path / "out")
+        runs_module.make_folder("publish_large", tmp_path / "out")
 
 
 def test_an_averaged_adversary_is_refused_with_the_way_out(tmp_path):
@@ -88,7 +88,7 @@ def test_the_numbers_of_groups_do_not_tell_the_truth(tmp_path):
     """Correlation of the group number with the value of a binary table: below 4 / sqrt(groups) by chance."""
     frame = visits(people=1200, releases=1, values=2)
     published = publish_large(on_disk(tmp_path, frame), Mondrian(KAnonymity(3)), tmp_path / "out", block=400, seed=5)
-    parts = sorted((published.folder / "release").rglob("*.parquet"))
+    parts = sorted((published.folder / "public").rglob("part-*.parquet"))
     rows = pd.concat([pq.read_table(part).to_pandas() for part in parts])
     shares = rows.assign(first=rows["result"] == "v0").groupby("group")["first"].mean()
     assert abs(np.corrcoef(shares.index.to_numpy(), shares)[0, 1]) < 4 / np.sqrt(len(shares))

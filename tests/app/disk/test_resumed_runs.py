@@ -17,8 +17,8 @@ from foreknow.app.disk import LargeTable, attack_large, publish_large
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import begun_runs as setting_checksums
 from foreknow.app.disk import publication as publication_module
-from foreknow.app.disk.begun_runs import AlreadyAttacked, AlreadyPublished
-from foreknow.app.disk.published_block import _column
+from foreknow.app.disk.begun_runs import AlreadyComplete
+from foreknow.app.disk.published_block import _texts
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import Anatomy, KAnonymity, Mondrian
 from foreknow.models import Adversary, UniformPrior
@@ -97,8 +97,8 @@ def test_respondents_that_are_times_with_zone_are_the_same_in_all_zones(tmp_path
     run_here(tmp_path, tmp_path / "here")
     elsewhere(tmp_path, tmp_path / "there")
     assert bytes_of(tmp_path / "here") == bytes_of(tmp_path / "there")
-    (part, *_) = (tmp_path / "here/private/records").rglob("*.parquet")
-    assert pq.read_schema(part).field("respondent").type == pa.timestamp("us", "UTC")
+    (part, *_) = (tmp_path / "here/private/groups.parquet").rglob("part-*.parquet")
+    assert pq.read_schema(part).field("id").type == pa.timestamp("us", "UTC")
 
 
 def check_versions_on_resume(monkeypatch, run, owner, complete):
@@ -116,14 +116,14 @@ def test_a_publication_of_other_versions_is_not_gone_on_with(tmp_path, monkeypat
         publish_large, on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out", block=40, seed=7
     )
     interrupted(run, publication_module, "publish_block", 3)
-    check_versions_on_resume(monkeypatch, run, "publish_large", AlreadyPublished)
+    check_versions_on_resume(monkeypatch, run, "publish_large", AlreadyComplete)
 
 
 def test_an_attack_of_other_versions_is_not_gone_on_with(tmp_path, monkeypatch):
     published = publish_large(on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out", block=40)
     run = partial(attack_large, published, SequentialAttack(ADVERSARY), tmp_path / "beliefs")
     interrupted(run, attack_module, "write_part", 3)
-    check_versions_on_resume(monkeypatch, run, "attack_large", AlreadyAttacked)
+    check_versions_on_resume(monkeypatch, run, "attack_large", AlreadyComplete)
 
 
 def test_blocks_of_another_order_are_refused(tmp_path, monkeypatch):
@@ -150,5 +150,5 @@ def test_texts_of_published_cells_are_made_once_for_each_distinct_cell():
             return f"cell {int(self)}"
 
     cells = pd.Series([Cell(number % 3) for number in range(300)], dtype=object)
-    assert _column(cells, pa.string()).to_pylist() == [f"cell {number % 3}" for number in range(300)]
+    assert _texts(cells).to_pylist() == [f"cell {number % 3}" for number in range(300)]
     assert made == [0, 1, 2]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from large_history import bytes_of, visits
 
-from foreknow.app.disk import Engine, LargeTable, attack_large, measure_large, parts, publish_large, verify_large
+from foreknow.app.atomic_output import remove_torn
+from foreknow.app.disk import Engine, LargeTable, attack_large, measure_large, publish_large, verify_large
 from foreknow.app.disk import (
     engine as engine_module,
 )
@@ -15,6 +16,7 @@ from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce
 from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
+from foreknow.models.tables.atomic_file import atomic_file
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +65,7 @@ def test_tasks_of_a_cluster_name_absolute_paths_in_folders_that_it_shares(tmp_pa
         "JointAttack", "SequentialAttack", "out", "visits.parquet",
     ]  # fmt: skip
     private = (tmp_path / "shared" / "out" / "private").iterdir()
-    assert {path.name for path in private} == {"begun.json", "beliefs", "done", "manifest.json", "records"}
+    assert {path.name for path in private} == {"begun.json", "beliefs", "done", "groups.parquet", "manifest.json"}
 
 
 @pytest.mark.filterwarnings("default")
@@ -84,17 +86,13 @@ def test_workers_that_were_started_elsewhere(tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["visits.parquet"]
 
 
-def test_two_machines_write_a_part_under_different_names(tmp_path, monkeypatch):
-    """Processes of two machines may have one number."""
-    monkeypatch.setattr(parts.os, "getpid", lambda: 7)
+def test_two_machines_write_a_part_under_different_names(tmp_path):
     path, names = tmp_path / "part-00000.json", []
-    for machine in ("first", "second", "second"):
-        monkeypatch.setattr(parts.platform, "node", lambda machine=machine: machine)
-        with parts.atomic_file(path) as scratch:
+    for machine in ("first", "second"):
+        with atomic_file(path) as scratch:
             scratch.write_text(machine)
             names.append(scratch.name)
-    assert len(set(names)) == 3
-    assert all(map(parts.SCRATCH_FILE.fullmatch, names))
+    assert len(set(names)) == 2
     assert path.read_text() == "second"
 
 
@@ -102,9 +100,9 @@ def test_two_machines_write_a_part_under_different_names(tmp_path, monkeypatch):
     "name", ["part-00003.parquet", "part-00003.json", "begun.json", "manifest.json", "release.json"]
 )
 def test_files_that_a_killed_run_left_are_removed(tmp_path, name):
-    with parts.atomic_file(tmp_path / name) as scratch:
+    with atomic_file(tmp_path / name) as scratch:
         scratch.touch()
     scratch.touch()
     (tmp_path / f".{name}").touch()
-    parts.remove_torn(tmp_path)
+    remove_torn(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {name, f".{name}"}

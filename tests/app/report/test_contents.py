@@ -38,7 +38,7 @@ from foreknow.evaluation import (
     risk_table,
     suppressed,
 )
-from foreknow.evaluation.checks.manifest import defense_record, settings
+from foreknow.evaluation.checks.program import defense_record, settings
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.models import (
     Adversary,

@@ -27,7 +27,7 @@ from foreknow.evaluation.checks.certificate import (
     parameters_of,
     unchecked_promises,
 )
-from foreknow.evaluation.checks.manifest import PACKAGES, settings, versions
+from foreknow.evaluation.checks.program import PACKAGES, settings, versions
 from foreknow.models import Adversary, Averaged, CompromisedRecords, PriorCascade, UniformPrior
 
 SET = "The bound on the sensitive set."

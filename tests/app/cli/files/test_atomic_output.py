@@ -9,7 +9,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from foreknow.app.cli.files.atomic_output import atomic_output, check_output, write_table
+from foreknow.app.atomic_output import atomic_output, check_output
+from foreknow.app.cli.files.written_tables import write_table
 
 
 def tree(folder):
@@ -227,7 +228,7 @@ class TestKilledRuns:
         """A real process is killed while it writes."""
         code = (
             "import os, signal, sys\n"
-            "from foreknow.app.cli.files.atomic_output import atomic_output\n"
+            "from foreknow.app.atomic_output import atomic_output\n"
             "with atomic_output(sys.argv[1]) as scratch:\n"
             "    (scratch / 'half').write_text('secret')\n"
             "    os.kill(os.getpid(), signal.SIGKILL)\n"

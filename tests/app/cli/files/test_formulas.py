@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from foreknow.app.cli.files.atomic_output import formula_cells, without_formulas
+from foreknow.app.cli.files.written_tables import formula_cells, without_formulas
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(1)", "\t=1", "\r=1", "+", "-"])

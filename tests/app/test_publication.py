@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foreknow.evaluation.checks.manifest import Difference, Listing, differences, listing_of, read_json
+from foreknow.app.publication import Difference, Listing, differences, listing_of, read_json
 
 SUM = hashlib.sha256(b"a").hexdigest()
 

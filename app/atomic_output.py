@@ -1,23 +1,24 @@
-"""Output files that are written completely or not at all, and that replace earlier files only on request."""
+"""Files and folders that are written completely or not at all, one run at a time."""
 
+import json
 import os
 import platform
 import re
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
+from foreknow.models.tables.atomic_file import SCRATCH_FILES, atomic_file
 
-from foreknow.evaluation.checks.manifest import MANIFEST
-from foreknow.evaluation.file_lock import locked
+try:
+    import fcntl
+except ImportError:  # Windows has no locks of folders.
+    fcntl = None  # type: ignore[assignment]
 
 SCRATCH_FOLDER = re.compile(r"\.foreknow-([A-Za-z0-9.]*)-([0-9]{1,7})-[a-z0-9_]{8}")
 """Name of a scratch folder: the machine and the process that write in it."""
@@ -25,10 +26,20 @@ SCRATCH_FOLDER = re.compile(r"\.foreknow-([A-Za-z0-9.]*)-([0-9]{1,7})-[a-z0-9_]{
 ABANDONED_AFTER = 24 * 3600.0
 """Age in seconds after which a scratch folder is removed, even if a process has its number."""
 
+LAST = "manifest.json"
+"""Name of the files that are moved last into a folder."""
 
-def output_suffix(path: Path) -> str:
-    """The suffix of output files for an input file: that of Parquet, or that of CSV for every kind of text."""
-    return ".parquet" if path.suffix.lower() == ".parquet" else ".csv"
+
+def write_json(path: Path, content: Mapping[str, Any], private: bool = True) -> None:
+    """Write a JSON file whole or not at all."""
+    with atomic_file(path, private) as scratch:
+        scratch.write_text(json.dumps(content, indent=2, ensure_ascii=True) + "\n", encoding="utf-8")
+
+
+def remove_torn(folder: Path) -> None:
+    """Remove the scratch files that a killed run left in a folder and below."""
+    for path in folder.rglob(SCRATCH_FILES):
+        path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -122,51 +133,39 @@ def _nearest_existing(folder: Path) -> Path:
     return next(each for each in (folder, *folder.absolute().parents) if os.path.exists(each))
 
 
-def write_table(table: pd.DataFrame, path: Path, private: bool = False, formulas: bool | None = None) -> None:
-    """Write a CSV or Parquet file, by the ending of its name.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Its cells are written as plain values, without the index, unused categories and other metadata of pandas.
-    path : path
-    private : bool
-        Create the file with mode 0600, so that only its owner can read it.
-    formulas : bool, optional
-        Whether cells that a spreadsheet would run are written unchanged; otherwise with an apostrophe before them. By default in
-        Parquet files alone, which spreadsheets do not open.
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Context manager that holds the lock of an existing folder; the system frees it when the process ends, however it does.
 
     Raises
     ------
     ValueError
-        If a column of a Parquet file holds values of several types.
+        If another process holds it.
     """
-    if private:
-        path.touch(mode=0o600)
-    is_parquet = path.suffix.lower() == ".parquet"
-    if not (is_parquet if formulas is None else formulas):
-        table = without_formulas(table)
-    if is_parquet:
-        names = [str(name) for name in table.columns]
-        pq.write_table(pa.table([_plain(table[name]) for name in table.columns], names=names), path)
-    else:
-        table.to_csv(path, index=False)
-
-
-def _plain(column: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype)
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        return pa.array(column, from_pandas=True)
-    except pa.ArrowException as error:
-        raise ValueError(f"the column {column.name!r} cannot be written as parquet: {error}") from None
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise ValueError(
+            f"{folder}: another run is writing into it; wait for its end, or name another folder."
+        ) from None
+    except OSError:
+        pass  # A file system without locks, as some of networks.
+    try:
+        yield
+    finally:
+        os.close(handle)
 
 
 def _move(scratch: Path, folder: Path, keep: Iterable[Path], overwrite: bool) -> None:
     names = [path.relative_to(scratch) for path in sorted(scratch.rglob("*")) if path.is_file()]
     with locked(folder):
         check_output(folder, names, keep, overwrite)
-        for name in sorted(names, key=lambda name: (name.name == MANIFEST, name)):
+        for name in sorted(names, key=lambda name: (name.name == LAST, name)):
             for parent in reversed(name.parents[:-1]):
                 (folder / parent).mkdir(mode=stat.S_IMODE((scratch / parent).stat().st_mode), exist_ok=True)
             os.replace(scratch / name, folder / name)
@@ -195,67 +194,3 @@ def _is_running(process: int) -> bool:
     except OSError:
         return True
     return True
-
-
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""First characters of a formula in a spreadsheet (OWASP, *CSV Injection*); the last four are the full-width = + - @."""
-
-
-def formula_cells(table: pd.DataFrame) -> int:
-    """Number of cells and column names that begin like a formula and are not numbers."""
-    return sum(int(_is_formula(table[name]).sum()) for name in table.columns) + sum(
-        map(_begins_like_formula, table.columns)
-    )
-
-
-def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with an apostrophe before each cell and column name that begins like a formula and is not a number.
-
-    Spreadsheets show such a cell as text. Other programs show the apostrophe.
-
-    >>> without_formulas(pd.DataFrame({"job": ["=1+1", "clerk", "-3"]}))["job"].tolist()
-    ["'=1+1", 'clerk', '-3']
-    """
-    columns = {
-        name: table[name].mask(mask, "'" + table[name].astype(str))
-        for name in table.columns
-        if (mask := _is_formula(table[name])).any()
-    }
-    return table.assign(**columns).rename(columns={name: quoted_formula(name) for name in table.columns})
-
-
-def quoted_formula(cell: Any) -> Any:
-    """A cell with an apostrophe before it, if it begins like a formula.
-
-    >>> quoted_formula("=1+1"), quoted_formula("clerk")
-    ("'=1+1", 'clerk')
-    """
-    return f"'{cell}" if _begins_like_formula(cell) else cell
-
-
-def unquoted_formulas(column: "pd.Series[Any]", known: "pd.Series[Any]") -> "pd.Series[Any]":
-    """A column of a file that `without_formulas` wrote, with the cells of another column as they are there."""
-    written = {quoted_formula(cell): cell for cell in known if _begins_like_formula(cell)}
-    return column.map(lambda cell: written.get(cell, cell)) if written else column
-
-
-def as_written(column: "pd.Series[Any]", written: "pd.Series[Any]") -> "pd.Series[Any]":
-    """A column with those cells quoted that a file, of which ``written`` is a column, has with an apostrophe alone."""
-    there = set(written)
-    return column.map(lambda cell: quoted if (quoted := quoted_formula(cell)) in there and cell not in there else cell)
-
-
-def _is_formula(column: "pd.Series[Any]") -> "pd.Series[bool]":
-    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
-        return pd.Series(False, index=column.index)
-    return column.map(_begins_like_formula).astype(bool)
-
-
-def _begins_like_formula(cell: object) -> bool:
-    if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
-        return False
-    try:
-        float(cell)
-    except ValueError:
-        return True
-    return cell.startswith(("\t", "\r", "\n"))

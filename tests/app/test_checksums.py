@@ -6,15 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from foreknow.app.cli.files.release_files import check_key, write_key, write_release
+from foreknow.app.publication import check_key, sums_below, write_manifest, write_release
 from foreknow.defenses import MASK, Anatomy, DistinctDiversity, JSReduce
-from foreknow.evaluation.checks.manifest import checksum, settings
+from foreknow.evaluation.checks.program import checksum, settings
 
 FILES = {"public/published.csv": "a", "private/groups.csv": "b", "records.csv": "c"}
-
-
-class Release:
-    time = 3
 
 
 @pytest.fixture
@@ -23,8 +19,10 @@ def published(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
     table, key, records = (tmp_path / name for name in FILES)
-    write_release(table, [Release], Anatomy(2, rng=np.random.default_rng(987654321)))
-    write_key(key, table, records)
+    sums = {table.name: checksum(table)}
+    write_release(table.parent, sums, [3], Anatomy(2, rng=np.random.default_rng(987654321)), {})
+    sums = sums_below(key.parent, key.parent) | sums_below(table.parent, key.parent)
+    write_manifest(key.parent, {str(records): checksum(records)}, sums)
     return table, key, records
 
 

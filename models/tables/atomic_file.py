@@ -1,0 +1,79 @@
+"""Files that are written completely or not at all."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+
+from foreknow.models.advice import Advice, Setting
+from foreknow.models.settings import check_flag, check_kind
+
+SCRATCH_FILES = ".*.writing"
+"""Pattern of the names of files that are being written."""
+
+
+@contextmanager
+def atomic_file(path: Path, private: bool = True) -> Iterator[Path]:
+    """Context manager that yields a new file, which becomes ``path`` if the block ends without an error.
+
+    Its name is that of no other file, so that two machines may write the same one. ``private``: only its owner can read it.
+    """
+    scratch = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.writing")
+    try:
+        scratch.touch(0o600 if private else 0o666)
+        yield scratch
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def saved_file(owner: str, path: "str | Path", suffix: str, overwrite: bool) -> Iterator[Path]:
+    """Context manager as `atomic_file`, for a path of the user's; an earlier file is replaced only on request.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the caller in messages.
+    path : path
+        Its folder must exist.
+    suffix : str
+        The ending that the name must have, as ".parquet".
+    overwrite : bool
+        True to replace an earlier file.
+
+    Raises
+    ------
+    TypeError
+        If the path is neither a text nor a path.
+    ValueError
+        If the name has another ending, the folder does not exist or cannot be written to, or, without ``overwrite``, the file
+        exists.
+    """
+    check_kind(owner, "path", path, (str, PathLike), f"is the path of a {suffix} file")
+    check_flag(owner, "overwrite", overwrite)
+    target = Path(path)
+    if target.suffix.lower() != suffix:
+        raise ValueError(f"{owner}: path is {str(target)[:200]!r}; name a file that ends in {suffix}.")
+    if not target.parent.is_dir():
+        raise ValueError(f"{owner}: there is no folder {str(target.parent)[:200]!r}; make it first.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise ValueError(
+            f"{owner}: the folder {str(target.parent)[:200]!r} cannot be written to by this user; name a file in another folder, "
+            "or change the permissions of this one."
+        )
+    _check_free(owner, target, overwrite)
+    with atomic_file(target) as scratch:
+        yield scratch
+        _check_free(owner, target, overwrite)
+
+
+def _check_free(owner: str, target: Path, overwrite: bool) -> None:
+    if target.is_dir():
+        raise ValueError(f"{owner}: {target} is a folder; name a file.")
+    if os.path.lexists(target) and not overwrite:
+        replaced = Setting("overwrite", True)
+        there = f"{owner}: {target} is already there; name another file, or replace it with "
+        raise ValueError(Advice(there, replaced, "."))

@@ -20,7 +20,6 @@ MAY_SEE = {
 READS_TEXT = {
     "foreknow.app.publication": "names of files",
     "foreknow.app.disk.large_table": "names of columns that DuckDB changed",
-    "foreknow.app.disk.parts": "names of files",
     "foreknow.app.disk.engine": "paths for DuckDB",
     "foreknow.app.cli.commands.describe_command": "cells, and words in names of columns",
     "foreknow.app.atomic_output": "names of files",

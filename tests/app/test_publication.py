@@ -125,5 +125,7 @@ def test_what_is_no_object(tmp_path, content):
     path = tmp_path / "manifest.json"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ValueError, match="is not a file that foreknow wrote; run the command again, into another folder"):
+    with pytest.raises(
+        ValueError, match="is not a file that foreknow wrote; run the command again, into another folder"
+    ):
         read_json(path)

@@ -31,22 +31,23 @@ def belief_notes(
     )
 
 
-def _number_of_counterfeits(releases: Sequence[ReleaseBeliefs]) -> int:
-    return sum(int(one.observation.counts.sum() - (one.observation.group >= 0).sum()) for one in releases)
-
-
 def _counterfeits(adversary: Adversary, releases: Sequence[ReleaseBeliefs]) -> list[Note]:
     law = (
         "Their law is estimated from the prior's expectation of each value; where the prior is wrong, beliefs are overconfident."
         if adversary.counterfeits == "estimated"
         else "They are treated as respondents with a uniform prior; no defense draws them so."
     )
+    return _counterfeits_under(law, "SignatureAttack (--attack signature) does", releases)
+
+
+def _counterfeits_under(law: str, readers: str, releases: Sequence[ReleaseBeliefs]) -> list[Note]:
+    """Note on the law of counterfeits, and on the attacks that read the sets of values; empty without counterfeits."""
+    number = sum(int(one.observation.counts.sum() - (one.observation.group >= 0).sum()) for one in releases)
     kind = (
         "{counterfeits:,} published records are counterfeits. {law} m-invariance keeps the set of values of a respondent's groups; "
-        "this attack does not read that set, and SignatureAttack (--attack signature) does."
+        "this attack does not read that set, and {readers}."
     )
-    number = _number_of_counterfeits(releases)
-    return [Note(kind, counterfeits=number, law=law)] if number else []
+    return [Note(kind, counterfeits=number, law=law, readers=readers)] if number else []
 
 
 def _approximated(releases: Sequence[ReleaseBeliefs]) -> list[Note]:
@@ -163,7 +164,7 @@ def joint_notes(
         *_contradicted(releases),
         *unconverged(releases),
         *_gap(posterior),
-        *(SIGNATURES if signatures else _counterfeits_in_joint_law(releases)),
+        *(SIGNATURES if signatures else _counterfeits_under(UNIFORM, READERS, releases)),
         *_distorted(adversary, releases),
     )
 
@@ -244,21 +245,14 @@ def _gap(posterior: JointPosterior) -> list[Note]:
     return [Note(kind, largest=largest)]
 
 
+UNIFORM = "They are treated as respondents with a uniform prior."
+READERS = "JointAttack(adversary, signatures=True) and SignatureAttack (--attack signature) do"
+
 # Note on the rule of m-invariance
 SIGNATURES = (
     "the rule of m-invariance is in the law. The shares of its signatures and the law of its counterfeits are estimated forward, "
     "release by release.",
 )
-
-
-def _counterfeits_in_joint_law(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
-    number = _number_of_counterfeits(releases)
-    kind = (
-        "{counterfeits:,} published records are counterfeits. They are treated as respondents with a uniform prior. m-invariance "
-        "keeps the set of values of a respondent's groups; this attack does not read that set, and JointAttack(adversary, "
-        "signatures=True) and SignatureAttack (--attack signature) do."
-    )
-    return [Note(kind, counterfeits=number)] if number else []
 
 
 def _distorted(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> list[str]:

@@ -13,7 +13,7 @@ from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Auto, Beliefs, Categorical, Estimator, Observation, Schema, UniformPrior
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
-from foreknow.models.group_rows import group_sums
+from foreknow.models.estimators.assignments import group_sums
 from foreknow.models.problem import UNCONVERGED, check_is_estimator
 from foreknow.models.settings import check_choice, check_iteration, check_positive, check_whole
 

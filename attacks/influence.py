@@ -9,8 +9,8 @@ import pandas as pd
 from foreknow.attacks.attack import check_adversary, each_release
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.models import Adversary, Beliefs, CompromisedRecords, Release
-from foreknow.models.divergence import jensen_shannon
 from foreknow.models.knowledge.personal_transitions import chains_at
+from foreknow.models.problem import jensen_shannon
 from foreknow.models.settings import check_range
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from foreknow.models.joint.building import first_signatures_log_evidence, releas
 from foreknow.models.joint.max_entropy import joint_log_evidence
 from foreknow.models.joint.problem import JointSolver, check_is_solver
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
-from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
+from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.progress import Progress
+from foreknow.models.settings import check_choice, check_whole
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,9 @@ class LearnedAttack:
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_pseudo_count(self.pseudo_count)
-        check_gaps(self.gaps)
-        check_chain_order(self.order)
+        check_pseudo_count("LearnedAttack", self.pseudo_count)
+        check_choice("LearnedAttack", "gaps", self.gaps, GAPS)
+        check_whole("LearnedAttack", "order", self.order, "past values")
         check_is_solver("LearnedAttack", "solver", self.solver)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:

@@ -12,8 +12,7 @@ from foreknow.attacks.attack import Published, each_release, group_shares, table
 from foreknow.models import Beliefs, Observation, Posterior
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.beliefs import ReleaseBeliefs
-from foreknow.models.group_rows import group_rows
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, group_rows
 from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, check_state_limit, check_whole
 from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values
 

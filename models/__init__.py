@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from foreknow.models.knowledge.compromised_records import CompromisedRecords as CompromisedRecords
     from foreknow.models.knowledge.dirichlet import DirichletChain as DirichletChain
     from foreknow.models.knowledge.dirichlet import DirichletFrequencies as DirichletFrequencies
-    from foreknow.models.knowledge.chain_by_release import ChainByRelease as ChainByRelease
+    from foreknow.models.knowledge.markov_chain import ChainByRelease as ChainByRelease
     from foreknow.models.knowledge.kernel_prior import KernelPrior as KernelPrior
     from foreknow.models.knowledge.markov_chain import (
         MarkovChain as MarkovChain,
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from foreknow.models.quasi_sensitive.items import Items as Items
     from foreknow.models.quasi_sensitive.links import Linking as Linking
     from foreknow.models.quasi_sensitive.links import links as links
-    from foreknow.models.simulation import Simulation as Simulation
+    from foreknow.models.adversary import Simulation as Simulation
     from foreknow.models.tables.schema import (
         Categorical as Categorical,
         Numeric as Numeric,
@@ -106,92 +106,54 @@ if TYPE_CHECKING:
     from foreknow.models.tables.schema import Schema as Schema
     from foreknow.models.tables.view import View as View
 
-PLACES = {
-    "ESTIMATORS": "foreknow.models.estimators",
-    "JOINT_SOLVERS": "foreknow.models.joint",
-    "Adversary": "foreknow.models.adversary",
-    "Auto": "foreknow.models.estimators",
-    "Averaged": "foreknow.models.averaged",
-    "BeliefPropagation": "foreknow.models.estimators",
-    "Beliefs": "foreknow.models.beliefs",
-    "Categorical": "foreknow.models.tables.schema",
-    "ChainByRelease": "foreknow.models.knowledge.chain_by_release",
-    "ClassFrequencies": "foreknow.models.knowledge.class_frequencies",
-    "Cleaning": "foreknow.models.tables.cleaning",
-    "ColumnRoles": "foreknow.models.tables.cleaning",
-    "CompromisedRecords": "foreknow.models.knowledge.compromised_records",
-    "ConfidenceSum": "foreknow.models.estimators",
-    "DirichletChain": "foreknow.models.knowledge.dirichlet",
-    "DirichletFrequencies": "foreknow.models.knowledge.dirichlet",
-    "DirichletMultinomial": "foreknow.models.estimators",
-    "Enumeration": "foreknow.models.joint",
-    "Estimator": "foreknow.models.problem",
-    "Evidence": "foreknow.models.foreground.evidence",
-    "EvidenceCascade": "foreknow.models.knowledge.cascades",
-    "Exact": "foreknow.models.estimators",
-    "ExpectationMaximization": "foreknow.models.foreground.fit",
-    "ExternalKnowledge": "foreknow.models.quasi_sensitive.external_knowledge",
-    "GibbsSampling": "foreknow.models.foreground.gibbs_sampling",
-    "GivenPrior": "foreknow.models.knowledge.priors",
-    "GroupMessages": "foreknow.models.joint",
-    "Grouping": "foreknow.models.tables.release",
-    "Hierarchy": "foreknow.models.tables.hierarchy",
-    "History": "foreknow.models.tables.history",
-    "InputFaults": "foreknow.models.tables.faults",
-    "ItemRelease": "foreknow.models.quasi_sensitive.item_release",
-    "Items": "foreknow.models.quasi_sensitive.items",
-    "JointAuto": "foreknow.models.joint",
-    "JointPosterior": "foreknow.models.joint",
-    "KernelPrior": "foreknow.models.knowledge.kernel_prior",
-    "LearnedKnowledge": "foreknow.models.joint",
-    "Linking": "foreknow.models.quasi_sensitive.links",
-    "MarkovChain": "foreknow.models.knowledge.markov_chain",
-    "MaxEntropy": "foreknow.models.joint",
-    "Memory": "foreknow.models.memory",
-    "Mixed": "foreknow.models.estimators",
-    "Numeric": "foreknow.models.tables.schema",
-    "Observation": "foreknow.models.tables.people",
-    "Omega": "foreknow.models.estimators",
-    "PathSampler": "foreknow.models.joint",
-    "People": "foreknow.models.tables.people",
-    "PerGroup": "foreknow.models.estimators",
-    "Posterior": "foreknow.models.problem",
-    "PosteriorCascade": "foreknow.models.knowledge.cascades",
-    "Prior": "foreknow.models.knowledge.priors",
-    "PriorByTime": "foreknow.models.knowledge.priors",
-    "PriorCascade": "foreknow.models.knowledge.cascades",
-    "Problem": "foreknow.models.problem",
-    "ProgramEstimator": "foreknow.models.programs",
-    "PublishedTable": "foreknow.models.tables.published_table",
-    "RandomWorlds": "foreknow.models.estimators",
-    "RegressionDesign": "foreknow.models.knowledge.regression_prior",
-    "RegressionPrior": "foreknow.models.knowledge.regression_prior",
-    "Release": "foreknow.models.tables.release",
-    "RemoveKnown": "foreknow.models.knowledge.cascades",
-    "SampleSize": "foreknow.models.foreground.attribute_signatures",
-    "SampledKnowledge": "foreknow.models.joint",
-    "Schema": "foreknow.models.tables.schema",
-    "Simulation": "foreknow.models.simulation",
-    "Sinkhorn": "foreknow.models.estimators",
-    "Status": "foreknow.models.problem",
-    "SwapChain": "foreknow.models.estimators",
-    "TooLarge": "foreknow.models.estimators",
-    "Transitions": "foreknow.models.knowledge.markov_chain",
-    "TransitionsByClass": "foreknow.models.knowledge.personal_transitions",
-    "UniformPrior": "foreknow.models.knowledge.priors",
-    "View": "foreknow.models.tables.view",
-    "compromised_model": "foreknow.models.programs",
-    "foreground_model": "foreknow.models.programs",
-    "hierarchical_markov_model": "foreknow.models.programs",
-    "history_model": "foreknow.models.programs",
-    "joint_history": "foreknow.models.joint",
-    "links": "foreknow.models.quasi_sensitive.links",
-    "markov_model": "foreknow.models.programs",
-    "observe_groups": "foreknow.models.programs",
-    "permutation_model": "foreknow.models.programs",
-    "prior_model": "foreknow.models.programs",
-    "release_model": "foreknow.models.programs",
+NAMES = {
+    "adversary": "Adversary Simulation",
+    "averaged": "Averaged",
+    "beliefs": "Beliefs",
+    "estimators": (
+        "ESTIMATORS Auto BeliefPropagation ConfidenceSum DirichletMultinomial Exact Mixed Omega PerGroup "
+        "RandomWorlds Sinkhorn SwapChain TooLarge"
+    ),
+    "foreground.attribute_signatures": "SampleSize",
+    "foreground.evidence": "Evidence",
+    "foreground.fit": "ExpectationMaximization",
+    "foreground.gibbs_sampling": "GibbsSampling",
+    "joint": (
+        "JOINT_SOLVERS Enumeration GroupMessages JointAuto JointPosterior LearnedKnowledge MaxEntropy "
+        "PathSampler SampledKnowledge joint_history"
+    ),
+    "knowledge.cascades": "EvidenceCascade PosteriorCascade PriorCascade RemoveKnown",
+    "knowledge.class_frequencies": "ClassFrequencies",
+    "knowledge.compromised_records": "CompromisedRecords",
+    "knowledge.dirichlet": "DirichletChain DirichletFrequencies",
+    "knowledge.kernel_prior": "KernelPrior",
+    "knowledge.markov_chain": "ChainByRelease MarkovChain Transitions",
+    "knowledge.personal_transitions": "TransitionsByClass",
+    "knowledge.priors": "GivenPrior Prior PriorByTime UniformPrior",
+    "knowledge.regression_prior": "RegressionDesign RegressionPrior",
+    "memory": "Memory",
+    "problem": "Estimator Posterior Problem Status",
+    "programs": (
+        "ProgramEstimator compromised_model foreground_model hierarchical_markov_model history_model "
+        "markov_model observe_groups permutation_model prior_model release_model"
+    ),
+    "quasi_sensitive.external_knowledge": "ExternalKnowledge",
+    "quasi_sensitive.item_release": "ItemRelease",
+    "quasi_sensitive.items": "Items",
+    "quasi_sensitive.links": "Linking links",
+    "tables.cleaning": "Cleaning ColumnRoles",
+    "tables.faults": "InputFaults",
+    "tables.hierarchy": "Hierarchy",
+    "tables.history": "History",
+    "tables.people": "Observation People",
+    "tables.published_table": "PublishedTable",
+    "tables.release": "Grouping Release",
+    "tables.schema": "Categorical Numeric Schema",
+    "tables.view": "View",
 }
+"""Public names of each module."""
+
+PLACES = {name: f"foreknow.models.{module}" for module, names in NAMES.items() for name in names.split()}
 """Module of each public name."""
 
 __all__ = list(PLACES)

@@ -3,31 +3,28 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from foreknow.models.advice import Advice, message_of
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators import Auto, TooLarge
-from foreknow.models.knowledge.cascades import TAKES_CLAIMS, Cascade
+from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import AnyTransitions, chains_at, classes_of, is_personal
 from foreknow.models.knowledge.priors import Prior
-from foreknow.models.knowledge.sequences import GapRule, check_gaps
+from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.mechanisms import Channel, counterfeit_posterior, distortion_posterior, fitted_channel
 from foreknow.models.memory import Memory, Revision, joint_size, predict_by_class, remember, with_classes
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, check_is_estimator, probability_rows
 from foreknow.models.settings import as_floats, check_choice, check_kind, check_not_class, shown
+from foreknow.models.tables.history import History
 from foreknow.models.tables.people import Observation, People
 
 MIN_CHANGE_OF_BELIEF = 1e-9
 """Smallest difference between two probabilities that counts as a change; less is rounding error."""
-
-TAKES_MEMORY = "is a Memory; the first is Memory()"
-"""Meaning of an argument ``memory``, in its messages."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +92,13 @@ class Adversary:
     distortion: Literal["counted", "ignored"] = "counted"
 
     def __post_init__(self) -> None:
-        check_gaps(self.gaps)
+        check_choice("Adversary", "gaps", self.gaps, GAPS)
         check_choice("Adversary", "revision", self.revision, ("filter", "product", "chain"))
         check_choice("Adversary", "counterfeits", self.counterfeits, ("estimated", "uniform"))
         check_choice("Adversary", "distortion", self.distortion, ("counted", "ignored"))
         check_knowledge(self.prior, self.transitions, self.compromised)
         check_is_estimator("Adversary", "estimator", self.estimator)
-        check_cascade(self.cascade)
+        check_not_class("Adversary", "cascade", self.cascade)
         if self.transitions is not None:
             joint_size(chains_at(self.transitions, 0)[0], self.revision)
         if self.compromised is not None and self.cascade is None:
@@ -118,7 +115,7 @@ class Adversary:
         ValueError
             If the prior returns another shape, or a row that is not a distribution.
         """
-        check_kind("Adversary", "people", people, People, "is People, as view.people or release.observation.people")
+        check_kind("Adversary", "people", people, People)
         takes = "is a float array of shape (n, m): one distribution per respondent"
         rows = as_floats("Adversary", "the result of prior(people)", self.prior(people), takes)
         shape = (len(people), len(people.schema.values))
@@ -149,7 +146,7 @@ class Adversary:
             The prior for a respondent never seen, and for one whose past beliefs have no continuation by the chain, which
             only a substochastic chain allows.
         """
-        check_kind("Adversary.revise", "memory", memory, Memory, TAKES_MEMORY)
+        check_kind("Adversary.revise", "memory", memory, Memory, "is a Memory; the first is Memory()")
         revised = (self.prior_rows(people) if prior is None else prior).copy()
         rows = memory.rows_of(people)
         seen = np.flatnonzero(rows >= 0)
@@ -167,7 +164,6 @@ class Adversary:
 
     def posterior(self, revised: FloatArray, observation: Observation) -> Posterior:
         """Posterior of a release under a revised prior: rows for its n respondents, none for counterfeits."""
-        _check_observation("posterior", observation)
         problem, people = observation.problem(revised), len(revised)
         estimate: Callable[[Problem], Posterior] = partial(self.problem_posterior, observation=observation)
         if self.counterfeits == "estimated" and len(problem.group) > people:
@@ -180,7 +176,6 @@ class Adversary:
 
     def channel(self, revised: FloatArray, observation: Observation) -> Channel | None:
         """Channel of the distorted values of a release, estimated from it; None where none is distorted or counted."""
-        _check_observation("channel", observation)
         if self.distortion != "counted" or not observation.distorted:
             return None
         estimate: Callable[[Problem], Posterior] = partial(self.problem_posterior, observation=observation)
@@ -192,7 +187,6 @@ class Adversary:
 
         `posterior` calls it once, or once per round where the distribution of counterfeits or distorted values is estimated.
         """
-        _check_observation("problem_posterior", observation)
         claims = self.claims(observation.time, observation.people)
         contradicted = np.zeros(len(observation.counts), dtype=np.bool_)
         if claims is not None and self.distortion == "counted" and observation.distorted:
@@ -217,7 +211,6 @@ class Adversary:
         Respondents who are not published in the release keep their beliefs, unless a compromised record changed them.
         ``prior`` is the result of `prior_rows`, where it is already computed.
         """
-        check_kind("Adversary.update_memory", "memory", memory, Memory, TAKES_MEMORY)
         affected = self.affected_by_claims(memory, observation, posterior, prior=prior)
         observed = np.flatnonzero((observation.group >= 0) | affected)
         people, beliefs = observation.people[observed], posterior.probabilities[observed]
@@ -232,7 +225,7 @@ class Adversary:
 
     def observe(self, memory: Memory, observation: Observation) -> tuple[Posterior, Memory]:
         """Posterior of a release, and the memory with it."""
-        _check_observation("observe", observation)
+        check_kind("Adversary.observe", "observation", observation, Observation)
         prior = self.prior_rows(observation.people)
         posterior = self.posterior(self.revise(memory, observation.people, observation.time, prior=prior), observation)
         return posterior, self.update_memory(memory, observation, posterior, prior=prior)
@@ -245,8 +238,6 @@ class Adversary:
         The posterior is compared with the revised prior without claims. ``prior`` is the result of `prior_rows`, where it is
         already computed.
         """
-        _check_observation("affected_by_claims", observation)
-        check_kind("Adversary.affected_by_claims", "posterior", posterior, Posterior, "is the Posterior of the release")
         affected = np.zeros(len(observation.people), dtype=np.bool_)
         claims = self.claims(observation.time, observation.people)
         if claims is not None and len(claims.rows):
@@ -270,8 +261,6 @@ class Adversary:
 
     def contradicted_groups(self, claims: Claims, observation: Observation) -> IntArray:
         """Groups that do not show a claimed value of one of their members; raises ValueError if asked to."""
-        _check_observation("contradicted_groups", observation)
-        check_kind("Adversary.contradicted_groups", "claims", claims, Claims, TAKES_CLAIMS)
         group = observation.group[claims.rows]
         inside = np.flatnonzero(group >= 0)
         missing = inside[observation.counts[group[inside], claims.values[inside]] == 0]
@@ -286,12 +275,6 @@ class Adversary:
         return np.asarray(group[missing])
 
 
-def _check_observation(method: str, observation: Observation) -> None:
-    """Raise TypeError unless an argument of a method is an observation."""
-    takes = "is an Observation, as release.observation"
-    check_kind(f"Adversary.{method}", "observation", observation, Observation, takes)
-
-
 def _checked_chain(chain: MarkovChain, values: int) -> MarkovChain:
     """The chain; raises ValueError unless it is over the given number of values."""
     if chain.values != values:
@@ -300,9 +283,6 @@ def _checked_chain(chain: MarkovChain, values: int) -> MarkovChain:
             "domain, in its order."
         )
     return chain
-
-
-SWAPPED = "Write Adversary(prior, transitions), the prior first."
 
 
 def check_knowledge(prior: Any, transitions: Any, compromised: Any) -> None:
@@ -314,94 +294,39 @@ def check_knowledge(prior: Any, transitions: Any, compromised: Any) -> None:
     for name, setting in (("prior", prior), ("transitions", transitions), ("compromised", compromised)):
         check_not_class("Adversary", name, setting)
     if not callable(prior):
-        raise TypeError(f"Adversary: prior is {shown(prior)}; it maps people to probabilities. {_prior_from(prior)}")
-    if transitions is not None and not _is_chain(transitions):
         raise TypeError(
-            f"Adversary: transitions is {shown(transitions)}; it is a chain over the sensitive values. "
-            f"{_chain_from(transitions)}"
+            f"Adversary: prior is {shown(prior)}; it maps people to probabilities, as UniformPrior(), "
+            "ClassFrequencies.fit(history, classes), or GivenPrior(frame) of one row per respondent and one column per value. "
+            "The prior stands first."
         )
-    if compromised is not None and not isinstance(compromised, CompromisedRecords):
-        named = "An estimator is named: estimator=..." if callable(compromised) else ""
-        raise TypeError(
-            f"Adversary: compromised is {shown(compromised)}; it must be CompromisedRecords(frame). {named}".rstrip()
-        )
-    if transitions is not None:
-        _check_first_chain(transitions)
-
-
-def check_cascade(cascade: Any) -> None:
-    """Raise TypeError unless a cascade has the methods ``revise`` and ``posterior``, or is None."""
-    check_not_class("Adversary", "cascade", cascade)
-    if cascade is not None and not (hasattr(cascade, "revise") and hasattr(cascade, "posterior")):
-        raise TypeError(
-            f"Adversary: cascade is {shown(cascade)}; it is an object: RemoveKnown(), PriorCascade(), PosteriorCascade() or "
-            "EvidenceCascade()."
-        )
-
-
-def _prior_from(given: Any) -> str:
-    """The way from an object of another kind to a prior."""
-    if _is_tree(given):
-        return "Use ClassFrequencies.from_posterior(tree, cuts), or RegressionPrior.from_posterior(tree, design)."
-    if isinstance(given, pd.DataFrame):
-        return "Use GivenPrior(frame), with one row per respondent and one column per value."
-    if isinstance(given, np.ndarray | list | tuple):
-        return "Use GivenPrior(pandas.DataFrame(array, index=respondents, columns=values))."
-    return (
-        SWAPPED
-        if _is_chain(given)
-        else "Use UniformPrior(), ClassFrequencies.fit(history, classes) or GivenPrior(frame)."
-    )
-
-
-def _chain_from(given: Any) -> str:
-    """The way from an object of another kind to transitions."""
-    if _is_tree(given):
-        return "Use MarkovChain.from_posterior(tree), or TransitionsByClass.from_posterior(tree, cuts)."
-    if isinstance(given, np.ndarray | list | tuple):
-        return f"Use MarkovChain({max(np.ndim(given) - 1, 1) if isinstance(given, np.ndarray) else 1}, array)."
-    return SWAPPED if callable(given) else "Use MarkovChain(1, probabilities), or MarkovChain.fit(history)."
-
-
-def _is_tree(given: Any) -> bool:
-    """Return whether an object is of xarray, as the result of `pymc.sample`; xarray is not imported for it."""
-    return type(given).__module__.split(".")[0] == "xarray"
-
-
-def _check_first_chain(transitions: Any) -> None:
-    """Raise TypeError unless ``transitions.at(0)`` is a chain, or ``chains_at(0)`` is a tuple of chains."""
-    if is_personal(transitions):
-        _check_personal_chains(transitions)
+    takes = "must be CompromisedRecords(frame)"
+    check_kind("Adversary", "compromised", compromised, (CompromisedRecords, type(None)), takes)
+    if transitions is None:
         return
     try:
-        chain = transitions.at(0)
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        chains = tuple(chains_at(transitions, 0))
+    except (TypeError, ValueError, LookupError, AttributeError):
+        chains = ()
+    if not chains or not all(isinstance(chain, MarkovChain) for chain in chains):
         raise TypeError(
-            f"Adversary: transitions is {shown(transitions)}, and its at(0) gives no chain ({error}). {_chain_from(None)}"
-        ) from error
-    if not isinstance(chain, MarkovChain):
-        raise TypeError(
-            f"Adversary: at(0) of the transitions is {shown(chain)}; it is a MarkovChain. {_chain_from(None)}"
+            f"Adversary: transitions is {shown(transitions)}; it is a chain over the sensitive values, as "
+            "MarkovChain(1, array) or MarkovChain.fit(history), or TransitionsByClass(classes, chains)."
         )
 
 
-def _check_personal_chains(transitions: Any) -> None:
-    """Raise TypeError unless ``chains_at(0)`` is a tuple of chains."""
-    try:
-        chains = transitions.chains_at(0)
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise TypeError(
-            f"Adversary: transitions is {shown(transitions)}, and its chains_at(0) gives no chains ({error}). Use "
-            "TransitionsByClass(classes, chains)."
-        ) from error
-    if not isinstance(chains, tuple) or not chains or not all(isinstance(chain, MarkovChain) for chain in chains):
-        raise TypeError(
-            f"Adversary: chains_at(0) of the transitions is {shown(chains)}; it is a tuple of MarkovChain, one per class."
-        )
+class Simulation(NamedTuple):
+    """Simulated history, with the exact distributions that generated it.
 
+    Attributes
+    ----------
+    history : History
+        Original records.
+    prior : Prior
+        Distribution of the first value of each respondent: BK^sv, exact.
+    transitions : MarkovChain
+        Distribution of each value given the value before: BK^seq, exact.
+    """
 
-def _is_chain(given: Any) -> bool:
-    """Return whether an object has a method ``at`` or is `PersonalTransitions`; ``at`` of a pandas object is something else."""
-    if is_personal(given):
-        return True
-    return callable(getattr(given, "at", None)) and not isinstance(given, pd.DataFrame | pd.Series)
+    history: History
+    prior: Prior
+    transitions: MarkovChain

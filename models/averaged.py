@@ -88,13 +88,7 @@ class Averaged:
         takes = "is an iterable of Adversary, one for each draw"
         adversaries = tuple(as_list("Averaged", "adversaries", self.adversaries, takes))
         for number, adversary in enumerate(adversaries):
-            check_kind(
-                "Averaged",
-                f"adversary {number}",
-                adversary,
-                Adversary,
-                "is an Adversary, as Adversary(prior, transitions)",
-            )
+            check_kind("Averaged", f"adversary {number}", adversary, Adversary)
         if not adversaries:
             raise ValueError("Averaged: there is no adversary; give one for each draw, at least one.")
         check_flag("Averaged", "updated", self.updated)
@@ -133,7 +127,7 @@ class Averaged:
         TypeError, ValueError
             As `posterior_draws`, or if the function returns no `Adversary`.
         """
-        if not callable(adversary) or isinstance(adversary, Adversary):
+        if not callable(adversary):
             raise TypeError(
                 f"Averaged.from_posterior: adversary is a {type(adversary).__name__}; it is a function of a tree of one draw, as "
                 "lambda draw: Adversary(prior, MarkovChain.from_posterior(draw))."
@@ -160,14 +154,11 @@ class Averaged:
         """Weight of each draw given the log-probability of the releases under it: float arrays, shape ``(D,)``."""
         if not self.updated:
             return self.first_weights
-        log_evidence = self._checked(log_evidence)
         return powered_weights(self.first_weights, log_evidence, self.power_given(log_evidence))
 
     def power_given(self, log_evidence: FloatArray) -> float:
         """Power of the probability of the releases in the weights: 1, unless ``min_effective`` requires less."""
         from scipy.optimize import bisect
-
-        log_evidence = self._checked(log_evidence)
 
         def surplus(power: float) -> float:
             return effective_number(powered_weights(self.first_weights, log_evidence, power)) - least
@@ -176,14 +167,6 @@ class Averaged:
         if surplus(1.0) >= 0:
             return 1.0
         return float(bisect(surplus, 0.0, 1.0, xtol=1e-15)) if surplus(0.0) > 0 else 0.0
-
-    def _checked(self, log_evidence: FloatArray) -> FloatArray:
-        """One log-probability for each draw; raises TypeError or ValueError for another argument."""
-        takes = f"is a float array of one log-probability for each of the {len(self)} draws"
-        numbers = as_floats("Averaged", "log_evidence", log_evidence, takes)
-        if numbers.shape != (len(self),):
-            raise ValueError(f"Averaged: log_evidence has shape {numbers.shape}; it {takes}.")
-        return numbers
 
     def check_claim_times(self, times: Sequence[Any]) -> None:
         """Raise ValueError as `Adversary.check_claim_times`, for the first adversary that has such a record."""

@@ -16,7 +16,7 @@ from foreknow.models.arrays import FloatArray, ObjectArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.problem import Posterior, Status
-from foreknow.models.settings import as_list, check_choice, check_kind, is_whole, shown
+from foreknow.models.settings import as_list, check_choice, check_kind
 from foreknow.models.tables.atomic_file import saved_file
 from foreknow.models.tables.columns import check_order, check_time, lookalike
 from foreknow.models.tables.hierarchy import Hierarchy
@@ -46,24 +46,12 @@ class ReleaseBeliefs:
         Beliefs before any release, and before this release.
     posterior : Posterior
         Beliefs after this release. The row of a suppressed respondent is that of the revised prior.
-
-    Raises
-    ------
-    TypeError
-        If the observation or the posterior is of another type.
     """
 
     observation: Observation
     prior: FloatArray
     revised: FloatArray
     posterior: Posterior
-
-    def __post_init__(self) -> None:
-        takes = "is an Observation, as release.observation"
-        check_kind("ReleaseBeliefs", "observation", self.observation, Observation, takes)
-        check_kind(
-            "ReleaseBeliefs", "posterior", self.posterior, Posterior, "is a Posterior, which an estimator returns"
-        )
 
     def beliefs(self, stage: Stage) -> FloatArray:
         """Beliefs at a stage: "prior", "revised" or "posterior". Float array, shape ``(n, m)``."""
@@ -73,9 +61,7 @@ class ReleaseBeliefs:
 
     def frame(self, stage: Stage) -> pd.DataFrame:
         """Beliefs at a stage as a table: one row per respondent, one column per value."""
-        people = self.observation.people
-        index = pd.Index(people.respondents, name=people.schema.respondent, tupleize_cols=False)
-        return pd.DataFrame(self.beliefs(stage), index=index, columns=_columns(people.schema))
+        return _frame(self.observation.people, self.beliefs(stage))
 
 
 @equal_by_fields
@@ -96,7 +82,7 @@ class Beliefs:
     Raises
     ------
     TypeError
-        If a release is not `ReleaseBeliefs`, or the notes are one text.
+        If a release is not `ReleaseBeliefs`.
     ValueError
         If the times do not increase.
     """
@@ -109,10 +95,8 @@ class Beliefs:
         takes = "is an iterable of ReleaseBeliefs, in the order of time"
         object.__setattr__(self, "releases", tuple(as_list("Beliefs", "releases", self.releases, takes)))
         for number, release in enumerate(self.releases):
-            check_kind(
-                "Beliefs", f"release {number}", release, ReleaseBeliefs, "is ReleaseBeliefs, as an attack makes them"
-            )
-        check_kind("Beliefs", "notes", self.notes, (tuple, list), "is a tuple of sentences")
+            made = "is ReleaseBeliefs, as an attack makes them"
+            check_kind("Beliefs", f"release {number}", release, ReleaseBeliefs, made)
         for before, after in pairwise(self.times):
             check_order(before, after)
 
@@ -186,10 +170,9 @@ class Beliefs:
         import arviz_base
         import xarray
 
-        words = notation(ReleaseBeliefs, Beliefs, BeliefDraws)
         fields = {name: getattr(self, name) for name in ("releases", "notes", "draws")}
         if not self.releases:
-            return xarray.DataTree.from_dict({GROUP: stored(words, fields, (), (), False)})
+            return xarray.DataTree.from_dict({GROUP: stored(fields, (), (), False)})
         schema = self.releases[0].observation.people.schema
         respondents = self._respondents
         rows = {respondent: row for row, respondent in enumerate(respondents)}
@@ -221,7 +204,7 @@ class Beliefs:
             found["divergences"] = (dims[:2], self._divergences(placed, shape[:2]))
         if found:
             groups["diagnostics"] = xarray.Dataset(found, coords=coords)
-        groups[GROUP] = stored(words, fields, respondents, placed, self.draws is not None)
+        groups[GROUP] = stored(fields, respondents, placed, self.draws is not None)
         return xarray.DataTree.from_dict(groups)
 
     @classmethod
@@ -241,9 +224,8 @@ class Beliefs:
         import xarray
 
         check_kind("Beliefs.from_datatree", "tree", tree, xarray.DataTree, "is a DataTree, as beliefs.to_datatree()")
-        words = notation(ReleaseBeliefs, Beliefs, BeliefDraws)
         try:
-            return Beliefs(**restored(words, tree))
+            return Beliefs(**restored(tree))
         except (KeyError, IndexError, AttributeError) as error:
             raise ValueError(
                 f"Beliefs.from_datatree: the tree is not whole, it lacks {error}; give one that to_datatree returned."
@@ -305,10 +287,7 @@ class Beliefs:
             raise ValueError(
                 "these beliefs are those of one knowledge and have no draws; attack with an Averaged adversary for a spread."
             )
-        people = release.observation.people
-        index = pd.Index(people.respondents, name=people.schema.respondent, tupleize_cols=False)
-        rows = self.draws.spread(self.times.index(time))
-        return pd.DataFrame(rows, index=index, columns=_columns(people.schema))
+        return _frame(release.observation.people, self.draws.spread(self.times.index(time)))
 
     def at(self, time: Any) -> ReleaseBeliefs:
         """Beliefs around the release of a time, as arrays; their ``posterior`` has the status of each group.
@@ -362,27 +341,10 @@ class BeliefDraws:
         One for each draw, of the same releases.
     weights : float array, shape (t, D)
         Weight of each draw given the releases that the posterior of each release is given; rows sum to 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the beliefs are not `Beliefs` of the same times, or the weights have another shape.
     """
 
     beliefs: tuple[Beliefs, ...]
     weights: FloatArray
-
-    def __post_init__(self) -> None:
-        check_kind("BeliefDraws", "beliefs", self.beliefs, tuple, "is a tuple of Beliefs, one for each draw")
-        for number, beliefs in enumerate(self.beliefs):
-            check_kind("BeliefDraws", f"draw {number}", beliefs, Beliefs, "is Beliefs, as an attack makes them")
-        check_kind("BeliefDraws", "weights", self.weights, np.ndarray, "is a float array of shape (t, D)")
-        shape = (len(self.beliefs[0]) if self.beliefs else 0, len(self.beliefs))
-        if self.weights.shape != shape or any(beliefs.times != self.beliefs[0].times for beliefs in self.beliefs):
-            raise ValueError(
-                f"BeliefDraws: there are {shape[1]} draws of {shape[0]} releases, and weights of shape {self.weights.shape}; all "
-                "draws are of the same releases, with one weight for each release and draw."
-            )
 
     def __len__(self) -> int:
         return len(self.beliefs)
@@ -394,11 +356,6 @@ class BeliefDraws:
 
     def spread(self, t: int) -> FloatArray:
         """Standard deviation between draws of the beliefs after release number t: float array, shape ``(n, m)``."""
-        if not is_whole(t, 0) or t >= len(self.weights):
-            raise ValueError(
-                f"BeliefDraws.spread: t is {shown(t)}; it is the number of one of the {len(self.weights)} releases, from 0 on."
-            )
-        t = int(t)
         rows = np.stack([beliefs.releases[t].posterior.probabilities for beliefs in self.beliefs])
         mean = np.tensordot(self.weights[t], rows, axes=1)
         return np.asarray(np.sqrt(np.tensordot(self.weights[t], (rows - mean) ** 2, axes=1)))
@@ -409,6 +366,12 @@ def _counted(release: ReleaseBeliefs) -> tuple[Any, ...]:
     seen, status = release.observation, release.posterior.status
     flagged = [int((status & int(flag) != 0).sum()) for flag in (Status.CONTRADICTED, Status.UNCONVERGED)]
     return seen.time, len(seen.people), int((seen.group < 0).sum()), len(seen.counts), *flagged
+
+
+def _frame(people: People, rows: FloatArray) -> pd.DataFrame:
+    """Table of one row per respondent and one column per value."""
+    index = pd.Index(people.respondents, name=people.schema.respondent, tupleize_cols=False)
+    return pd.DataFrame(rows, index=index, columns=_columns(people.schema))
 
 
 def _columns(schema: Schema) -> "pd.Index[Any]":
@@ -434,21 +397,24 @@ def coordinates(labels: Sequence[Hashable]) -> "list[Hashable] | pd.Index[Any]":
 
 GROUP = "foreknow"
 """Group of the tree that only `Beliefs.from_datatree` reads."""
-STAGES_OF_TREE = ("prior", "revised", "posterior")
-CLASSES = (Schema, Numeric, Categorical, Hierarchy, People, Observation, Posterior)
-
-
-def notation(*more: type) -> Notation:
-    """Notation of beliefs, given the classes of `foreknow.models.beliefs`."""
-    return Notation({each.__name__: each for each in (*CLASSES, *more)})
+CLASSES = (
+    Schema,
+    Numeric,
+    Categorical,
+    Hierarchy,
+    People,
+    Observation,
+    Posterior,
+    ReleaseBeliefs,
+    Beliefs,
+    BeliefDraws,
+)
+WORDS = Notation({each.__name__: each for each in CLASSES})
+"""Notation of beliefs."""
 
 
 def stored(
-    words: Notation,
-    fields: Mapping[str, Any],
-    respondents: Sequence[Hashable],
-    placed: Sequence[Sequence[int]],
-    drawn: bool,
+    fields: Mapping[str, Any], respondents: Sequence[Hashable], placed: Sequence[Sequence[int]], drawn: bool
 ) -> "xarray.Dataset":
     """Fields of beliefs as a Dataset: the arrays, each once, and the structure as JSON text.
 
@@ -465,7 +431,7 @@ def stored(
         if id(array) not in known:
             kept.append(array)
             if array.dtype == object:
-                return {"objects": words.text(array.tolist())}
+                return {"objects": WORDS.text(array.tolist())}
             name = f"array_{len(variables)}"
             dims = [f"{name}_{axis}" for axis in range(array.ndim)]
             # An axis of length 0 is unlimited in a NetCDF file: the shape is kept in the structure.
@@ -477,16 +443,16 @@ def stored(
     for t, (release, row) in enumerate(zip(fields["releases"], rows, strict=True)):
         known[id(release.observation.people.respondents)] = {"respondents": t}
         store(row)
-        for stage in () if drawn else STAGES_OF_TREE:
+        for stage in () if drawn else STAGES:
             belief = release.beliefs(stage)
             if belief.dtype == np.float64:
                 known[id(belief)] = {"stage": stage, "release": t}
     parts = {"respondents": list(respondents), "rows": rows, "fields": dict(fields)}
-    text = json.dumps([[name, words.text(part, store)] for name, part in parts.items()])
+    text = json.dumps([[name, WORDS.text(part, store)] for name, part in parts.items()])
     return xarray.Dataset({"structure": ((), text), **variables})
 
 
-def restored(words: Notation, tree: "xarray.DataTree") -> dict[str, Any]:
+def restored(tree: "xarray.DataTree") -> dict[str, Any]:
     """Fields of beliefs from a tree.
 
     Raises
@@ -505,7 +471,7 @@ def restored(words: Notation, tree: "xarray.DataTree") -> dict[str, Any]:
 
     def array(reference: Mapping[str, Any]) -> "np.ndarray[Any, Any]":
         if "objects" in reference:
-            return _objects(words.value(reference["objects"]))
+            return _objects(WORDS.value(reference["objects"]))
         if "respondents" in reference:
             return _objects([found["respondents"][row] for row in found["rows"][reference["respondents"]]])
         if "stage" in reference:
@@ -516,7 +482,7 @@ def restored(words: Notation, tree: "xarray.DataTree") -> dict[str, Any]:
 
     # Respondents and rows come before the fields that refer to them.
     for name, part in json.loads(text):
-        found[name] = words.value(part, array)
+        found[name] = WORDS.value(part, array)
     fields: dict[str, Any] = found["fields"]
     return fields
 

@@ -40,7 +40,8 @@ def sources_digest(root: Path, folders: tuple[str, ...]) -> bytes:
 
 
 @cache
-def _stamp(folder: str) -> bytes:
+def sources_stamp(folder: str) -> bytes:
+    """Digest of all source files from which the files of a folder can import."""
     return sources_digest(PACKAGES_FOLDER, IMPORTABLE.get(folder, ALL_FOLDERS))
 
 
@@ -59,7 +60,7 @@ class PackageCache(FunctionCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         cast(Any, super()).__init__(function)
         file = cast(Any, self)._cache_file
-        file._version = (file._version, _stamp(_folder(function.__code__.co_filename)))
+        file._version = (file._version, sources_stamp(_folder(function.__code__.co_filename)))
 
 
 def compiled[F: Callable[..., Any]](function: F) -> F:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.estimators.assignments import group_sums
 from foreknow.models.estimators.exact import log_evidence
-from foreknow.models.group_rows import group_sums
 from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Posterior, Problem, chosen_groups
 
 MAX_ROUNDS = 200

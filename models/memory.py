@@ -12,7 +12,6 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.sequences import GapRule
-from foreknow.models.settings import check_kind
 from foreknow.models.tables.people import People
 
 type Revision = Literal["filter", "product", "chain"]
@@ -63,23 +62,11 @@ class Memory:
     classes: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
-        takes = "is made by Adversary.observe; write Memory() for one without releases"
-        check_kind("Memory", "releases", self.releases, int, takes)
-        check_kind("Memory", "rows", self.rows, Mapping, takes)
-        for name in ("beliefs", "known", "joint", "classes"):
-            check_kind("Memory", name, getattr(self, name), np.ndarray, takes)
-        if self.beliefs.ndim != 3 or {self.beliefs.shape[1], *self.known.shape, len(self.joint)} != {len(self.rows)}:
-            raise ValueError(
-                f"Memory: there are {len(self.rows)} rows, beliefs of shape {self.beliefs.shape}, known of shape "
-                f"{self.known.shape} and joint of shape {self.joint.shape}; all describe the same N respondents. It {takes}."
-            )
-
         if not len(self.classes):
             object.__setattr__(self, "classes", np.zeros(len(self.rows), dtype=np.int64))
 
     def rows_of(self, people: People) -> IntArray:
         """Row of each respondent, -1 for a respondent never seen: int array, shape ``(n,)``."""
-        check_kind("Memory.rows_of", "people", people, People, "is People, as view.people")
         return np.fromiter(map(self.rows.get, people.respondents, repeat(-1)), np.int64, len(people))
 
 

@@ -33,10 +33,10 @@ def is_whole(value: Any, least: int = 1) -> bool:
     return is_number(value, least, MAX_FLOAT) and bool(value == int(value))
 
 
-def check_whole(owner: str, name: str, value: Any, what: str) -> None:
-    """Raise ValueError unless a setting is a whole number of something, 1 or more."""
-    if not is_whole(value):
-        raise ValueError(f"{owner}: {name} is {value!r}; it is a number of {what}, 1 or more.")
+def check_whole(owner: str, name: str, value: Any, what: str, least: int = 1) -> None:
+    """Raise ValueError unless a setting is a whole number of something, ``least`` or more."""
+    if not is_whole(value, least):
+        raise ValueError(f"{owner}: {name} is {shown(value)}; it is a number of {what}, {least} or more.")
 
 
 def check_array_size(owner: str, **sizes: int) -> None:
@@ -59,14 +59,14 @@ def check_array_size(owner: str, **sizes: int) -> None:
 def check_range(owner: str, name: str, value: Any, least: float, most: float = math.inf, what: str = "") -> None:
     """Raise ValueError unless a setting is a number from ``least`` to ``most``."""
     if not is_number(value, least, most):
-        ends = f"from {least:g} to {most:g}" if most < math.inf else f"of at least {least:g}"
-        raise ValueError(f"{owner}: {name} is {value!r}; it is a number {ends}{f', {what}' if what else ''}.")
+        ends = f"from {least:g} to {most:g}" if most < MAX_FLOAT else f"of at least {least:g}"
+        raise ValueError(f"{owner}: {name} is {shown(value)}; it is a number {ends}{f', {what}' if what else ''}.")
 
 
 def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) -> None:
     """Raise ValueError unless a setting is one of several values."""
     if not any(isinstance(value, type(choice)) and value == choice for choice in choices):
-        raise ValueError(f"{owner}: {name} is {value!r}; it is one of {', '.join(map(repr, choices))}.")
+        raise ValueError(f"{owner}: {name} is {shown(value)}; it is one of {', '.join(map(repr, choices))}.")
 
 
 def check_flag(owner: str, name: str, value: Any) -> None:
@@ -75,7 +75,23 @@ def check_flag(owner: str, name: str, value: Any) -> None:
         raise TypeError(f"{owner}: {name} is {value!r}; it is True or False.")
 
 
-def check_kind(owner: str, name: str, value: Any, kind: "type | tuple[type, ...]", takes: str) -> None:
+KINDS = {
+    "Adversary": "is an Adversary, as Adversary(prior, transitions)",
+    "Evidence": "is an Evidence; make one by Evidence(signature, group, counts, rest), or attack releases by ForegroundAttack",
+    "ExternalKnowledge": "is an ExternalKnowledge, as ExternalKnowledge({'flu': ['cough']})",
+    "History": "is a History; make one by History([view, ...]) or History.read",
+    "Items": "is Items, as linking.items_of(view) or Items.from_cells(column) makes them",
+    "Linking": "is a Linking(knowledge, 'symptoms')",
+    "MarkovChain": "is a MarkovChain",
+    "Observation": "is an Observation, as release.observation",
+    "People": "is People, as view.people or release.observation.people",
+    "Release": "is a Release, as publish or Release(view, labels) makes it",
+    "View": "is a View, as View(frame, schema) makes it",
+}
+"""What a parameter of a class takes, and how an object of the class is made, as a predicate."""
+
+
+def check_kind(owner: str, name: str, value: Any, kind: "type | tuple[type, ...]", takes: str = "") -> None:
     """Raise TypeError unless a value is of some type.
 
     Parameters
@@ -86,10 +102,11 @@ def check_kind(owner: str, name: str, value: Any, kind: "type | tuple[type, ...]
     kind : type or tuple of types
         A ``typing.Protocol`` with ``@runtime_checkable`` is one too.
     takes : str
-        What the parameter takes and how to make it, as a predicate: "is a View; make one by View(frame, schema)".
+        What the parameter takes and how to make it, as a predicate: "is a View; make one by View(frame, schema)". By default
+        that of the type in `KINDS`.
     """
     if not isinstance(value, kind):
-        raise TypeError(f"{owner}: {name} is {shown(value)}; it {takes}.")
+        raise TypeError(f"{owner}: {name} is {shown(value)}; it {takes or KINDS[getattr(kind, '__name__', '')]}.")
 
 
 def as_list[T](owner: str, name: str, values: Iterable[T], takes: str) -> list[T]:
@@ -304,7 +321,7 @@ def check_state_limit(owner: str, limit: Any) -> None:
 def check_positive(owner: str, name: str, value: Any, what: str) -> None:
     """Raise ValueError unless a setting is a positive finite number."""
     if not (is_number(value, 0, MAX_FLOAT) and value > 0):
-        raise ValueError(f"{owner}: {name} is {value!r}; it is a positive finite number, {what}.")
+        raise ValueError(f"{owner}: {name} is {shown(value)}; it is a positive finite number, {what}.")
 
 
 def check_iteration(owner: str, tolerance: Any, iterations: Any) -> None:

@@ -24,8 +24,8 @@ from foreknow.defenses.requirements.summary import LOG_FLOOR, DrawnPrior, Summar
 from foreknow.models import Grouping, People, Release, View
 from foreknow.models.advice import Advice, Setting, Wording
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.divergence import jensen_shannon
 from foreknow.models.notes import Note
+from foreknow.models.problem import jensen_shannon
 from foreknow.models.settings import check_choice, check_range, is_number
 from foreknow.models.tables.distance import points
 
@@ -168,7 +168,7 @@ def pairwise_divergence(
 
     Return a float array of shape (u (u - 1) / 2,): condensed, as SciPy takes it.
 
-    Cost: O(u^2 m). `foreknow.models.divergence.jensen_shannon` would take most of the u^2 m logarithms for nothing, and allocate
+    Cost: O(u^2 m). `foreknow.models.problem.jensen_shannon` would take most of the u^2 m logarithms for nothing, and allocate
     an array of shape (u, u, m).
     """
     added = np.zeros(len(rows)) if radius is None else radius

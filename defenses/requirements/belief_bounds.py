@@ -19,10 +19,9 @@ from foreknow.defenses.requirements.requirement import (
 from foreknow.defenses.requirements.summary import DrawnPrior, GroupMembers, Summary, prior_of
 from foreknow.models import Categorical, Estimator, Hierarchy, History, KernelPrior, Omega, Problem, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.divergence import jensen_shannon
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.global_distribution import posterior_beliefs
-from foreknow.models.problem import check_is_estimator
+from foreknow.models.problem import check_is_estimator, jensen_shannon
 from foreknow.models.settings import check_choice, check_positive, check_range
 from foreknow.models.tables.distance import tree_distances
 from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values

@@ -16,7 +16,7 @@ from foreknow.defenses.requirements.quasi_sensitive import (
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models import Items, Linking, Release
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.group_rows import group_rows
+from foreknow.models.problem import group_rows
 from foreknow.models.quasi_sensitive.links import Links, Words, add_record, links, total_prevalence
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from foreknow.models.adversary import Simulation
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.settings import MAX_FLOAT, as_generator, check_array_size, is_number, is_whole
-from foreknow.models.simulation import Simulation
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Numeric, Schema

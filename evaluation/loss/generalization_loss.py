@@ -12,7 +12,7 @@ from foreknow.evaluation.arguments import check_releases, release_table
 from foreknow.evaluation.boxes import Boxes, Domains, domains, original_boxes, published_boxes, published_hulls
 from foreknow.models import Categorical, ItemRelease, Release
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.group_rows import group_rows
+from foreknow.models.problem import group_rows
 from foreknow.models.settings import check_choice, check_flag, check_whole
 
 type Width = Literal["domain", "table", "distinct"]

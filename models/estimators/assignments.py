@@ -425,3 +425,14 @@ def _tied_pairs(prior: FloatArray, own: IntArray) -> FloatArray:
             if s == own[i] or prior[i, own[i]] - prior[i, s] + loss[s, own[i]] <= SUM_TOLERANCE * k:
                 tied[i, s] = 1.0
     return tied
+
+
+@compiled
+def group_sums(rows: FloatArray, group: IntArray, groups: int) -> FloatArray:
+    """Sum of the rows of each group: float array, shape ``(g, m)``. Rows of group -1 are left out. Cost: O(n m)."""
+    sums = np.zeros((groups, rows.shape[1]))
+    for i in range(len(rows)):
+        if group[i] >= 0:
+            for s in range(rows.shape[1]):
+                sums[group[i], s] += rows[i, s]
+    return sums

@@ -11,8 +11,7 @@ from foreknow.models.estimators.belief_propagation import BeliefPropagation
 from foreknow.models.estimators.closed_form import DirichletMultinomial
 from foreknow.models.estimators.exact import Exact, state_counts
 from foreknow.models.estimators.sinkhorn import Omega, Sinkhorn
-from foreknow.models.group_rows import group_rows
-from foreknow.models.problem import Estimator, Posterior, Problem, check_is_estimator, chosen_groups
+from foreknow.models.problem import Estimator, Posterior, Problem, check_is_estimator, chosen_groups, group_rows
 from foreknow.models.settings import check_choice, check_state_limit, check_whole, is_whole
 
 EXACT, BEYOND, SINKHORN = 0, 1, 2

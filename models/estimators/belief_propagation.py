@@ -7,8 +7,7 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.assignments import group_beliefs, weights_and_possible_pairs, write_group_beliefs
-from foreknow.models.group_rows import group_rows
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
 from foreknow.models.settings import check_iteration, is_number
 
 

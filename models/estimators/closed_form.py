@@ -7,10 +7,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.estimators.assignments import average_of_best
+from foreknow.models.estimators.assignments import average_of_best, group_sums
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.group_rows import GroupRows, group_rows, group_sums
-from foreknow.models.problem import Posterior, Problem, Status, probability_rows
+from foreknow.models.problem import GroupRows, Posterior, Problem, Status, group_rows, probability_rows
 from foreknow.models.settings import check_choice, check_positive
 
 

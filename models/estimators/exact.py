@@ -16,8 +16,7 @@ from foreknow.models.estimators.assignments import (
     write_group_beliefs,
 )
 from foreknow.models.estimators.sinkhorn import Sinkhorn
-from foreknow.models.group_rows import group_rows
-from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem
+from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem, group_rows
 from foreknow.models.settings import check_state_limit
 
 

@@ -6,9 +6,13 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.estimators.assignments import MIN_DIVISOR, weights_and_possible_pairs, write_group_beliefs
-from foreknow.models.group_rows import group_rows, group_sums
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
+from foreknow.models.estimators.assignments import (
+    MIN_DIVISOR,
+    group_sums,
+    weights_and_possible_pairs,
+    write_group_beliefs,
+)
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
 from foreknow.models.settings import check_iteration
 
 

@@ -1,7 +1,7 @@
 """Exact posterior by Markov chain Monte Carlo over assignments, for groups with too many states for `Exact`."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,9 +10,8 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.assignments import group_beliefs, weights_and_possible_pairs, write_group_beliefs
 from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS, mean_diagnostics
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.group_rows import group_rows
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
-from foreknow.models.settings import as_generator, is_whole
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
+from foreknow.models.settings import as_generator, is_whole, shown
 
 MIN_RELATIVE_PRIOR = 1e-100
 """Smallest positive prior, relative to the member's largest; smaller ones are raised to it, so that products of three do not
@@ -20,6 +19,14 @@ underflow."""
 
 MAX_STORED_PROBABILITIES = 2**31
 """Largest number of probabilities that are stored for a group: chains * draws * k * d, of 8 bytes each, 16 GiB."""
+
+
+def check_chains(owner: str, draws: Any, chains: Any, warmup: Any) -> None:
+    """Raise ValueError unless chains are long enough for their diagnostics; a warm-up may be None."""
+    numbers = {"draws": (draws, MIN_DRAWS), "chains": (chains, 2), "warmup": (0 if warmup is None else warmup, 0)}
+    for name, (number, least) in numbers.items():
+        if not is_whole(number, least) or number > MAX_STORED_PROBABILITIES:
+            raise ValueError(f"{owner}: {name} is {shown(number)}; it is a whole number from {least} to 2^31.")
 
 
 @equal_by_fields
@@ -75,14 +82,7 @@ class SwapChain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rng", as_generator("SwapChain", self.rng))
-        least = {"draws": MIN_DRAWS, "chains": 2} | ({} if self.warmup is None else {"warmup": 0})
-        for name, fewest in least.items():
-            number = getattr(self, name)
-            if not is_whole(number, fewest) or number > MAX_STORED_PROBABILITIES:
-                raise ValueError(
-                    f"SwapChain: {name} is {number!r}; it is a number of {'chains' if name == 'chains' else 'sweeps'}, from "
-                    f"{fewest} to 2^31."
-                )
+        check_chains("SwapChain", self.draws, self.chains, self.warmup)
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""

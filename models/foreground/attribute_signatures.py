@@ -5,15 +5,15 @@ records with that combination (foreground knowledge, Definition 1).
 """
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import is_number
+from foreknow.models.settings import as_list, check_positive, check_range
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Categorical
 
@@ -36,7 +36,7 @@ class SampleSize:
     epsilon : float
         Largest error, as a difference of probabilities; from `MIN_EPSILON` to 1.
     sigma : float
-        Largest probability of a larger error; over 0 and at most 2. The paper calls it confidence: at its value of 0.9, nine
+        Largest probability of a larger error; over 0. The paper calls it confidence: at its value of 0.9, nine
         samples in ten may miss.
 
     Raises
@@ -59,14 +59,8 @@ class SampleSize:
     sigma: float = 0.9
 
     def __post_init__(self) -> None:
-        if not is_number(self.epsilon, MIN_EPSILON, 1):
-            raise ValueError(
-                f"SampleSize: epsilon is {self.epsilon!r}; it is a difference of probabilities, from {MIN_EPSILON:g} to 1."
-            )
-        if not (is_number(self.sigma, 0, 2) and self.sigma > 0):
-            raise ValueError(
-                f"SampleSize: sigma is {self.sigma!r}; it is a probability, over 0 (above 2 the sample size is 0)."
-            )
+        check_range("SampleSize", "epsilon", self.epsilon, MIN_EPSILON, 1, "a difference of probabilities")
+        check_positive("SampleSize", "sigma", self.sigma, "a probability")
 
     @property
     def records(self) -> int:
@@ -163,7 +157,8 @@ def supported_sets(
         If a set is empty, names an attribute that is no quasi-identifier, or names one twice.
     """
     names = tuple(people.schema.quasi_identifiers)
-    sets = _all_sets(names) if isinstance(attribute_sets, str) else _listed_sets(attribute_sets, names)
+    given = check_attribute_sets("supported_sets", attribute_sets)
+    sets = _all_sets(names) if isinstance(given, str) else _listed_sets(given, names)
     unsupported: set[frozenset[str]] = set()
     for attributes in sets:
         whole = frozenset(attributes)
@@ -177,7 +172,7 @@ def supported_sets(
             unsupported.add(whole)
 
 
-def check_attribute_sets(owner: str, attribute_sets: object) -> AttributeSets:
+def check_attribute_sets(owner: str, attribute_sets: Any) -> AttributeSets:
     """Return the attribute sets as tuples, or "all".
 
     Raises
@@ -185,21 +180,15 @@ def check_attribute_sets(owner: str, attribute_sets: object) -> AttributeSets:
     ValueError, TypeError
         If they are neither.
     """
-    if isinstance(attribute_sets, str):
-        if attribute_sets != "all":
-            raise ValueError(
-                f"{owner}: attribute_sets is {attribute_sets!r}; it is 'all', or a list of sets, as [{attribute_sets!r}] or "
-                f"[[{attribute_sets!r}, ...]]."
-            )
+    if isinstance(attribute_sets, str) and attribute_sets == "all":
         return "all"
-    listed = tuple(attribute_sets) if isinstance(attribute_sets, Iterable) and np.iterable(attribute_sets) else (None,)
-    if not all(isinstance(one, Iterable) and np.iterable(one) for one in listed):
-        raise TypeError(f"{owner}: attribute_sets is {attribute_sets!r}; it is 'all', or a list of sets of names.")
-    sets = tuple((one,) if isinstance(one, str) else tuple(one) for one in listed if one is not None)
+    takes = "is 'all', or a list of sets of names, as ['age', ['age', 'sex']]"
+    sets = tuple(
+        (one,) if isinstance(one, str) else tuple(as_list(owner, "an attribute set", one, takes))
+        for one in list[Any](as_list(owner, "attribute_sets", attribute_sets, takes))
+    )
     if not sets or not all(sets):
-        raise ValueError(
-            f"{owner}: attribute_sets is {attribute_sets!r}; name at least one set, of one attribute or more."
-        )
+        raise ValueError(f"{owner}: attribute_sets is {attribute_sets!r}; it {takes}, one at least.")
     return sets
 
 
@@ -207,8 +196,7 @@ def _all_sets(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     return (chosen for size in range(1, len(names) + 1) for chosen in combinations(names, size))
 
 
-def _listed_sets(attribute_sets: "Sequence[str | Sequence[str]]", names: tuple[str, ...]) -> list[tuple[str, ...]]:
-    sets = [(one,) if isinstance(one, str) else tuple(one) for one in attribute_sets]
+def _listed_sets(sets: Sequence[Any], names: tuple[str, ...]) -> list[tuple[str, ...]]:
     for attributes in sets:
         for name in attributes:
             if name not in names:

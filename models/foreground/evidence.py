@@ -8,9 +8,8 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.group_rows import group_rows
-from foreknow.models.problem import Problem, probability_rows
-from foreknow.models.settings import as_array, as_floats
+from foreknow.models.problem import Problem, group_rows, probability_rows
+from foreknow.models.settings import as_array, as_floats, shown
 
 
 @equal_by_fields
@@ -41,33 +40,19 @@ class Evidence:
     rest: FloatArray
 
     def __post_init__(self) -> None:
-        signature, group, rest = (
-            as_array("Evidence", name, getattr(self, name), "is an array of numbers")
-            for name in ("signature", "group", "rest")
-        )
-        if signature.ndim != 1 or signature.shape != group.shape or rest.ndim != 1:
+        signature = as_array("Evidence", "signature", self.signature, "is an array of integers")
+        if signature.ndim != 1 or signature.dtype.kind not in "iu" or signature.min(initial=0) < -1:
             raise ValueError(
-                "Evidence: signature and group have an entry for each record, shape (n,), and rest one for each value, (m,); "
-                f"got the shapes {signature.shape}, {group.shape} and {rest.shape}."
+                f"Evidence: signature is {shown(signature)}; it is an integer array of shape (n,): 0 to s - 1, or -1 for records "
+                "whose signature has too little support."
             )
-        if not np.issubdtype(signature.dtype, np.integer) or signature.min(initial=0) < -1:
-            found = (
-                f"{signature.min()}" if np.issubdtype(signature.dtype, np.integer) else f"the dtype {signature.dtype}"
-            )
-            raise ValueError(
-                f"Evidence: signature has {found}; it is an integer array of the values 0 to s - 1, or -1 for records whose "
-                "signature has too little support."
-            )
-        if rest.dtype.kind not in "biuf":
-            raise ValueError(
-                f"Evidence: rest has the dtype {rest.dtype}; it is an array of m probabilities that sum to 1."
-            )
-        uniform = np.full((len(signature), len(rest)), 1.0 / max(len(rest), 1))
-        problem = Problem(uniform, group, self.counts)
+        rest = as_floats("Evidence", "rest", self.rest, "is an array of m probabilities that sum to 1").reshape(1, -1)
+        rest = probability_rows(rest, "the rest's distribution, row")
+        problem = Problem(np.repeat(rest, len(signature), axis=0), self.group, self.counts)
         object.__setattr__(self, "signature", signature.astype(np.int64))
         object.__setattr__(self, "group", problem.group)
         object.__setattr__(self, "counts", problem.counts)
-        object.__setattr__(self, "rest", probability_rows(rest[None, :], "the rest's distribution, row")[0])
+        object.__setattr__(self, "rest", rest[0])
 
     @property
     def signatures(self) -> int:
@@ -105,11 +90,7 @@ class Evidence:
 
     def table(self, probabilities: FloatArray) -> FloatArray:
         """Distributions of the signatures, shape ``(s, m)``, followed by ``rest``: shape ``(s + 1, m)``."""
-        takes = f"is a float array of shape {(self.signatures, len(self.rest))}: one distribution for each signature"
-        rows = as_floats("Evidence.table", "probabilities", probabilities, takes)
-        if rows.shape != (self.signatures, len(self.rest)):
-            raise ValueError(f"Evidence.table: probabilities has shape {rows.shape}; it {takes}.")
-        return np.vstack([rows, self.rest])
+        return np.vstack([probabilities, self.rest])
 
     @cached_property
     def mixed(self) -> BoolArray:

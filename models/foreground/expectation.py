@@ -10,8 +10,7 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators import Auto, Exact
 from foreknow.models.estimators.assignments import log_weight_and_beliefs, proportional_rows, shown_priors
 from foreknow.models.foreground.evidence import Evidence, distinct_groups
-from foreknow.models.group_rows import group_rows
-from foreknow.models.problem import Estimator, Problem
+from foreknow.models.problem import Estimator, Problem, group_rows
 
 AUTO_MAX_OPERATIONS = 2**18
 """Largest number of operations N c of a group of two values that is computed exactly under `Auto`: 0.4 ms."""

@@ -8,12 +8,13 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.estimators.convergence import MAX_RHAT, mean_diagnostics
+from foreknow.models.estimators.convergence import MAX_RHAT
+from foreknow.models.estimators.swap_chain import summarize_chains
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import Expectation, Expected, expectation, step_operations
 from foreknow.models.knowledge.posterior_variable import VALUE, divergences, posterior_dataset, posterior_variable
 from foreknow.models.problem import Estimator, probability_rows
-from foreknow.models.settings import check_array_size, check_flag, check_kind, check_whole, is_number
+from foreknow.models.settings import check_array_size, check_flag, check_iteration, check_kind, check_whole
 
 if TYPE_CHECKING:
     import xarray
@@ -67,11 +68,6 @@ class Fit:
     error : float
         Largest first-order term of a probability in groups computed by the saddlepoint approximation. The probabilities include
         this term; what they leave out is of second order. 0 without such groups.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the arrays have other shapes, or ``status`` is no `FitStatus`.
     """
 
     probabilities: FloatArray
@@ -111,31 +107,15 @@ class Fit:
         status = FitStatus.FINE if is_fine else FitStatus.UNCONVERGED
         return cls(mean, status, float("nan"), len(draws), np.zeros((0, *mean.shape)), draws, ess, rhat)
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.status, FitStatus):
-            raise TypeError(f"Fit: status is {self.status!r}; it is a FitStatus, as FitStatus.FINE.")
-        shape = np.shape(self.probabilities)
-        if len(shape) != 2:
-            raise ValueError(f"Fit: probabilities has the shape {shape}; it has a row for each signature, (s, m).")
-        for name, stacked in (("others", True), ("draws", True), ("ess", False), ("rhat", False)):
-            array = getattr(self, name)
-            if array is None and name != "others":
-                continue
-            if np.ndim(array) != 2 + stacked or np.shape(array)[int(stacked) :] != shape:
-                expected = f"(any number, {shape[0]}, {shape[1]})" if stacked else f"{shape}"
-                raise ValueError(
-                    f"Fit: {name} has the shape {np.shape(array)}; for probabilities of the shape {shape} it has {expected}."
-                )
-
 
 def _diagnostics(dataset: "xarray.Dataset", variable: str) -> tuple[FloatArray | None, FloatArray | None]:
     """Effective sample size and R-hat of each probability, shapes ``(s, m)``; None with fewer than 4 draws per chain."""
     array = dataset[variable].transpose("chain", "draw", "signature", VALUE).to_numpy()
     if array.shape[1] < 4:
         return None, None
-    by_entry = np.moveaxis(array.astype(np.float64), (0, 1), (2, 3))
-    both = np.array([[mean_diagnostics(np.ascontiguousarray(entry)) for entry in row] for row in by_entry])
-    return both[..., 0], both[..., 1]
+    by_entry = np.ascontiguousarray(np.moveaxis(array.astype(np.float64), (0, 1), (2, 3)))
+    _, _, ess, rhat = summarize_chains(by_entry)
+    return ess, rhat
 
 
 class Fitting(Protocol):
@@ -304,14 +284,14 @@ class ExpectationMaximization:
     accelerated: bool = True
 
     def __post_init__(self) -> None:
-        check_iterations(
-            "ExpectationMaximization", self.tolerance, self.iterations, 1 if self.starts is None else self.starts
-        )
+        check_iteration("ExpectationMaximization", self.tolerance, self.iterations)
+        if self.starts is not None:
+            check_whole("ExpectationMaximization", "starts", self.starts, "starting points")
         check_flag("ExpectationMaximization", "accelerated", self.accelerated)
 
     def __call__(self, evidence: Evidence, estimator: Estimator) -> Fit:
         """Fit the global distribution of one attribute set."""
-        check_evidence("ExpectationMaximization", evidence)
+        check_kind("ExpectationMaximization", "evidence", evidence, Evidence)
         expect = expectation(evidence, estimator)
         starts = self.starts
         if starts is None:
@@ -364,22 +344,3 @@ def _extrapolated(now: FloatArray, once: FloatArray, twice: FloatArray, reach: F
     far = now + 2 * ahead * (once - now) + ahead**2 * (twice - 2 * once + now)
     far = np.maximum(far, 0.1 * twice)
     return np.asarray(far / far.sum(axis=1, keepdims=True))
-
-
-def check_iterations(owner: str, tolerance: float, iterations: int, starts: int) -> None:
-    """Raise ValueError unless a tolerance is between 0 and 1, and the numbers of iterations and starting points at least 1."""
-    if not (is_number(tolerance, 0, 1) and 0 < tolerance < 1):
-        raise ValueError(f"{owner}: tolerance is {tolerance!r}; it is a change of a probability, over 0 and under 1.")
-    check_whole(owner, "iterations", iterations, "iterations")
-    check_whole(owner, "starts", starts, "starting points")
-
-
-def check_evidence(owner: str, evidence: object) -> None:
-    """Raise TypeError unless a fit is given an `Evidence`."""
-    check_kind(
-        owner,
-        "evidence",
-        evidence,
-        Evidence,
-        "is an Evidence; make one by Evidence(signature, group, counts, rest), or attack releases by ForegroundAttack(fit=...)",
-    )

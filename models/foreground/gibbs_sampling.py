@@ -10,13 +10,13 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators import Exact
-from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS, mean_diagnostics
+from foreknow.models.estimators.convergence import MAX_RHAT
+from foreknow.models.estimators.swap_chain import check_chains, summarize_chains
 from foreknow.models.foreground.evidence import Cells, Evidence
 from foreknow.models.foreground.expectation import expectation, has_closed_form, multiply
-from foreknow.models.foreground.fit import Fit, FitStatus, check_evidence
-from foreknow.models.group_rows import group_rows
-from foreknow.models.problem import Estimator
-from foreknow.models.settings import MAX_FLOAT, as_generator, check_array_size, is_number, is_whole
+from foreknow.models.foreground.fit import Fit, FitStatus
+from foreknow.models.problem import Estimator, group_rows
+from foreknow.models.settings import as_generator, check_array_size, check_kind, check_positive, check_whole
 
 CONCENTRATIONS = np.geomspace(1, 10_000, 33)
 """Grid of an unknown concentration, of equal prior probability."""
@@ -103,31 +103,24 @@ class GibbsSampling:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rng", as_generator("GibbsSampling", self.rng))
-        if self.concentration is not None and not (
-            is_number(self.concentration, 0, MAX_FLOAT) and self.concentration > 0
-        ):
-            raise ValueError(
-                f"GibbsSampling: concentration is {self.concentration!r}; it is a number of records, over 0, or None to sample it."
-            )
-        least = {"draws": MIN_DRAWS, "chains": 2, "kept": 1} | ({} if self.warmup is None else {"warmup": 0})
-        if not all(is_whole(getattr(self, name), number) for name, number in least.items()):
-            raise ValueError(
-                f"GibbsSampling needs {MIN_DRAWS} draws or more, 2 chains or more, 1 kept or more and no negative warm-up, in "
-                f"whole numbers; got draws={self.draws!r}, chains={self.chains!r}, kept={self.kept!r}, warmup={self.warmup!r}."
-            )
-        for name in least:
-            object.__setattr__(self, name, int(getattr(self, name)))
+        if self.concentration is not None:
+            check_positive("GibbsSampling", "concentration", self.concentration, "or None to sample it")
+        check_chains("GibbsSampling", self.draws, self.chains, self.warmup)
+        check_whole("GibbsSampling", "kept", self.kept, "draws")
+        for name in ("draws", "chains", "kept", "warmup"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else int(value))
 
     def __call__(self, evidence: Evidence, estimator: Estimator) -> Fit:
         """Fit the global distribution of one attribute set: the posterior mean, and draws from the posterior."""
-        check_evidence("GibbsSampling", evidence)
+        check_kind("GibbsSampling", "evidence", evidence, Evidence)
         _check_prior(evidence)
         shape = (evidence.signatures, len(evidence.rest))
         check_array_size("GibbsSampling", signatures=shape[0], values=shape[1], chains=self.chains, draws=self.draws)
         drawn, mean = np.zeros((*shape, self.chains, self.draws)), np.zeros(shape)
         for chain in range(self.chains):
             mean += self._chain(evidence, drawn[:, :, chain]) / self.chains
-        ess, rhat = _diagnostics(drawn)
+        _, _, ess, rhat = summarize_chains(drawn)
         total = self.chains * self.draws
         kept = np.linspace(0, total - 1, min(self.kept, total)).astype(np.int64)
         draws = np.moveaxis(drawn.reshape(*shape, total)[:, :, kept], 2, 0)
@@ -181,16 +174,6 @@ def _draw_distributions(parameters: FloatArray, rng: np.random.Generator) -> Flo
     shares = gammas / np.maximum(gammas.sum(axis=1, keepdims=True), 1e-300)
     shares = np.where(parameters > 0, np.maximum(shares, MIN_DRAWN_PROBABILITY), 0.0)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-
-@compiled
-def _diagnostics(drawn: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Effective sample size and R-hat of each probability, shapes ``(s, m)``."""
-    ess, rhat = np.zeros(drawn.shape[:2]), np.zeros(drawn.shape[:2])
-    for row in range(drawn.shape[0]):
-        for value in range(drawn.shape[1]):
-            ess[row, value], rhat[row, value] = mean_diagnostics(drawn[row, value])
-    return ess, rhat
 
 
 def _check_prior(evidence: Evidence) -> None:

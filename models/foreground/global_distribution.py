@@ -13,9 +13,7 @@ from foreknow.models.foreground.attribute_signatures import AttributeSignatures
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import cells_under, has_closed_form, max_operations
 from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
-from foreknow.models.group_rows import group_rows
-from foreknow.models.problem import Estimator, Problem
-from foreknow.models.settings import check_kind
+from foreknow.models.problem import Estimator, Problem, group_rows
 from foreknow.models.tables.people import Observation
 from foreknow.models.tables.schema import SensitiveSet
 
@@ -40,28 +38,12 @@ class GlobalDistribution:
         The numbers and their status.
     rest : float array, shape (m,)
         Distribution of the records whose signature has too little support.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an attribute is of another type, or the shapes do not fit.
     """
 
     signatures: AttributeSignatures
     sensitive_set: SensitiveSet
     fit: Fit
     rest: FloatArray
-
-    def __post_init__(self) -> None:
-        way_out = "; ForegroundAttack.mine(observation) makes global distributions"
-        for name, kind in (("signatures", AttributeSignatures), ("sensitive_set", SensitiveSet), ("fit", Fit)):
-            check_kind("GlobalDistribution", name, getattr(self, name), kind, f"is of type {kind.__name__}{way_out}")
-        shape = (len(self.signatures), len(self.values))
-        if np.shape(self.fit.probabilities) != shape or np.shape(self.rest) != shape[1:]:
-            raise ValueError(
-                f"GlobalDistribution: the fit's probabilities have the shape {np.shape(self.fit.probabilities)} and rest has "
-                f"{np.shape(self.rest)}; of {shape[0]} signatures and {shape[1]} values they have {shape} and {shape[1:]}{way_out}."
-            )
 
     def __repr__(self) -> str:
         return (

@@ -15,14 +15,14 @@ from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.group_rows import group_rows, group_sums
+from foreknow.models.estimators.assignments import group_sums
 from foreknow.models.joint.problem import JointPosterior, JointProblem
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of, is_personal
 from foreknow.models.mechanisms import SignatureLaw, emission_matrices, normalized_rows, signature_numbers
 from foreknow.models.memory import Memory
-from foreknow.models.problem import DOUBT, Posterior
+from foreknow.models.problem import DOUBT, Posterior, group_rows
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.people import Observation
 
@@ -96,9 +96,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     """
     observations = tuple(observations)
     for observation in observations:
-        check_kind(
-            "joint_history", "an observation", observation, Observation, "is an Observation, as release.observation"
-        )
+        check_kind("joint_history", "an observation", observation, Observation)
     m = check_one_domain(observations)
     claims = [_checked_claims(adversary, observation) for observation in observations]
     rows = _all_rows(observations)

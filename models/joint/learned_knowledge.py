@@ -28,7 +28,7 @@ from foreknow.models.joint.problem import JointProblem, Layout
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_codes, class_cuts
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_pseudo_count
 from foreknow.models.knowledge.priors import UniformPrior
-from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
+from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.problem import DOUBT
 from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import check_choice, check_range, check_whole, shown
@@ -160,9 +160,9 @@ class LearnedKnowledge:
         members' weights changed.
         """
         owner = "LearnedKnowledge.fit"
-        check_pseudo_count(pseudo_count)
-        check_gaps(gaps)
-        check_chain_order(order)
+        check_pseudo_count(owner, pseudo_count)
+        check_choice(owner, "gaps", gaps, GAPS)
+        check_whole(owner, "order", order, "past values")
         check_range(owner, "tolerance", tolerance, 0)
         check_whole(owner, "rounds", rounds, "rounds")
         check_choice(owner, "counts", counts, ("exact", "expected"))

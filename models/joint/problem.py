@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.problem import ROW_SUM_TOLERANCE, probability_rows
+from foreknow.models.problem import probability_rows
 from foreknow.models.progress import Progress
 from foreknow.models.settings import shown
 
@@ -208,8 +208,8 @@ class JointProblem:
 
     Notes
     -----
-    Shapes, numbers, counts and rows are checked. Memory: O(number of states), at most R m^d; only shown values are stored. Arrays
-    are kept in C order: kernels are compiled for one order only.
+    Checked: that counts sum to the sizes of their groups, and that rows of the prior sum to 1. Memory: O(number of states), at most
+    R m^d; only shown values are stored. Arrays are kept in C order: kernels are compiled for one order only.
     """
 
     prior: FloatArray
@@ -227,24 +227,24 @@ class JointProblem:
     layout: Layout = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        given = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
-        path, counts = np.atleast_1d(self.path), np.asarray(self.counts)
-        m = counts.shape[1] if counts.ndim == 2 else 0
+        m = np.shape(self.counts)[1]
         default = {
             "evidence": np.zeros((0, m)),
-            "evidence_row": np.full(len(path), -1),
+            "evidence_row": np.full(len(self.path), -1),
             "emission": np.zeros((0, m, m)),
-            "emission_row": np.full(len(np.atleast_1d(counts)), -1),
+            "emission_row": np.full(len(self.counts), -1),
         }
-        for name, value in (default | given).items():
-            object.__setattr__(self, name, _array(name, value))
-        object.__setattr__(self, "tables", tuple(_array("tables", table) for table in self.tables))
+        for name, kind in ARRAYS.items():
+            value = getattr(self, name)
+            array = np.asarray(default[name] if value is None else value).astype(kind, order="C")
+            object.__setattr__(self, name, array)
+        tables = tuple(np.asarray(table).astype(np.float64, order="C") for table in self.tables)
+        object.__setattr__(self, "tables", tables)
         if self.respondents is None:
             object.__setattr__(self, "respondents", len(self.prior))
-        _check(self, m)
+        _check_counts(self)
         object.__setattr__(self, "prior", probability_rows(self.prior, "the prior of path"))
         object.__setattr__(self, "layout", layout(self))
-        _check_releases(self)
 
     @property
     def values(self) -> int:
@@ -274,76 +274,15 @@ ARRAYS |= dict.fromkeys(("prior", "evidence", "emission"), np.float64)
 """Type of each array of a `JointProblem`."""
 
 
-def _array(name: str, value: Any) -> Any:
-    """An array of the type of a field, in C order."""
-    array = np.asarray(value)
-    kind = ARRAYS.get(name, np.float64)
-    if array.dtype.kind not in ("iub" if kind is np.int64 else "iubf") and array.size:
-        wanted = "integers" if kind is np.int64 else "numbers"
-        raise TypeError(f"JointProblem: {name} is {shown(value)}; it is an array of {wanted}.")
-    return np.atleast_1d(array.astype(kind, order="C"))
-
-
-def _check(problem: JointProblem, m: int) -> None:
-    """Raise ValueError unless shapes fit, numbers exist and do not decrease, and counts and rows are possible."""
-    records, groups = len(problem.path), len(problem.counts)
-    chains = len(problem.tables[0]) if problem.tables else 1
-    shapes = {
-        "counts": (groups, m),
-        "prior": (len(problem.prior), m),
-        **dict.fromkeys(("path", "group", "chain", "evidence_row"), (records,)),
-        **dict.fromkeys(("release", "emission_row"), (groups,)),
-        "evidence": (len(problem.evidence), m),
-        "emission": (len(problem.emission), m, m),
-    }
-    found = {name: getattr(problem, name) for name in shapes}
-    for length, table in enumerate(problem.tables, start=1):
-        found[f"table {length}"], shapes[f"table {length}"] = table, (chains, *(m,) * (length + 1))
-    for name, shape in shapes.items():
-        if found[name].shape != shape:
-            raise ValueError(f"JointProblem: {name} has shape {found[name].shape}; it needs {shape}.")
-    limits = {
-        "path": (0, len(problem.prior)),
-        "group": (0, groups),
-        "chain": (0, chains),
-        "release": (0, np.iinfo(np.int32).max),
-        "evidence_row": (-1, len(problem.evidence)),
-        "emission_row": (-1, len(problem.emission)),
-    }
-    for name, (least, limit) in limits.items():
-        if len(found[name]) and not (found[name].min() >= least and found[name].max() < limit):
-            raise ValueError(f"JointProblem: {name} holds numbers outside {least}..{limit - 1}.")
-        if name in ("group", "release") and (np.diff(found[name]) < 0).any():
-            raise ValueError(f"JointProblem: {name} decreases; sort records by group, and groups by release.")
-    sizes = np.bincount(problem.group, minlength=groups)
-    negative = (problem.counts < 0).any(axis=1)
-    unfit = negative | (problem.constrained & (problem.counts.sum(axis=1) != sizes))
+def _check_counts(problem: JointProblem) -> None:
+    """Raise ValueError unless the counts of each group that publishes them sum to its number of records."""
+    sizes, shown = np.bincount(problem.group, minlength=len(problem.counts)), problem.counts.sum(axis=1)
+    unfit = problem.constrained & (shown != sizes)
     if unfit.any():
         g = int(unfit.argmax())
         raise ValueError(
-            f"JointProblem: group {g} has {sizes[g]} records and counts that sum to {problem.counts[g].sum()}"
-            f"{', some of them negative' if negative[g] else ''}; a group shows one value per record. Add a path for each "
-            "counterfeit."
-        )
-    for name in found.keys() - limits.keys() - {"counts", "prior", "evidence"}:
-        if not ((found[name] >= 0).all() and (found[name].sum(axis=-1) <= 1 + ROW_SUM_TOLERANCE).all()):
-            raise ValueError(
-                f"JointProblem: {name} has a row that is no distribution; its numbers are at least 0 and sum to at most 1."
-            )
-    if not (np.isfinite(problem.evidence) & (problem.evidence >= 0)).all():
-        raise ValueError(
-            "JointProblem: a row of evidence is not finite or negative; it holds the likelihood of each value."
-        )
-
-
-def _check_releases(problem: JointProblem) -> None:
-    """Raise ValueError if a path has two records in a release."""
-    previous, when = problem.layout.previous, problem.release[problem.group]
-    twice = (previous >= 0) & (when == when[previous])
-    if twice.any():
-        r = int(twice.argmax())
-        raise ValueError(
-            f"JointProblem: path {problem.path[r]} has two records in release {when[r]}; a path has one value in a release."
+            f"JointProblem: group {g} has {sizes[g]} records and counts that sum to {shown[g]}; a group shows one value per "
+            "record. Add a path for each counterfeit."
         )
 
 

@@ -28,12 +28,12 @@ from foreknow.models.joint.path_factors import PathFactors, path_factors
 from foreknow.models.joint.path_sampler import BATCHES, PathSampler, SampledPosterior, chain_diagnostics
 from foreknow.models.joint.problem import JointProblem, belief_starts
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
-from foreknow.models.knowledge.dirichlet import check_concentration, drawn_rows
+from foreknow.models.knowledge.dirichlet import drawn_rows
 from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
+from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.problem import DOUBT, UNCONVERGED
 from foreknow.models.progress import stepping
-from foreknow.models.settings import as_generator, check_array_size
+from foreknow.models.settings import as_generator, check_array_size, check_choice, check_positive, check_whole
 from foreknow.models.tables.people import Observation
 from foreknow.models.tables.release import Release
 
@@ -119,9 +119,9 @@ class SampledKnowledge:
         values it equals the estimate of `LearnedKnowledge.fit` with the same pseudo-count.
         """
         owner = "SampledKnowledge.fit"
-        check_concentration(pseudo_count)
-        check_gaps(gaps)
-        check_chain_order(order)
+        check_positive(owner, "pseudo_count", pseudo_count, "the concentration of a Dirichlet prior")
+        check_choice(owner, "gaps", gaps, GAPS)
+        check_whole(owner, "order", order, "past values")
         observations = each_observation(owner, releases)
         data = learning_data(owner, observations, classes or {}, gaps, int(order), float(pseudo_count))
         drawn, cells = law_draws(data, sampler), law_cells(data)

@@ -14,14 +14,10 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.problem import CONTRADICTED, DOUBT, Estimator, Posterior, Problem
-from foreknow.models.settings import check_flag, check_kind
+from foreknow.models.settings import check_flag
 
 CONFIDENCE_TOLERANCE = 1e-12
 """Largest difference between a confidence and the revised prior at which they count as equal."""
-
-
-TAKES_CLAIMS = "is the Claims of a release, as adversary.claims(time, people)"
-"""Meaning of an argument ``claims``, in its messages."""
 
 
 class Cascade(Protocol):
@@ -52,7 +48,6 @@ class RemoveKnown:
 
     def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
         """Prior with one-hot rows for the respondents of the claims."""
-        _check_revised(self, prior, claims)
         if len(claims.unsure.rows):
             raise ValueError(
                 f"a compromised record has the confidence {claims.unsure.confidence[0]:g}, and RemoveKnown takes only 1. Use "
@@ -62,7 +57,6 @@ class RemoveKnown:
 
     def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
         """Posterior of the other members, with one-hot rows for the known ones."""
-        _check_problem(self, problem, claims)
         return posterior_of_others(problem, claims.sure, estimator)
 
 
@@ -101,7 +95,6 @@ class PriorCascade:
 
     def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
         """Prior with the claims mixed in."""
-        _check_revised(self, prior, claims)
         rows, values, confidence = claims.unsure
         mixed = prior.copy()
         if self.normalized:
@@ -116,7 +109,6 @@ class PriorCascade:
 
     def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
         """Posterior by the estimator of members not known with certainty; the other claims are in the prior already."""
-        _check_problem(self, problem, claims)
         return posterior_of_others(problem, claims.sure, estimator)
 
 
@@ -154,12 +146,10 @@ class PosteriorCascade:
 
     def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
         """Prior with one-hot rows for respondents known with certainty; other claims do not change it."""
-        _check_revised(self, prior, claims)
         return with_known_values(prior, claims.sure)
 
     def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
         """Posterior with the claims as evidence."""
-        _check_problem(self, problem, claims)
 
         def with_evidence(rest: Problem) -> Posterior:
             evidence = np.zeros(rest.prior.shape)
@@ -188,7 +178,6 @@ class EvidenceCascade:
 
     def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
         """Prior times the likelihood of the claims, rows normalized."""
-        _check_revised(self, prior, claims)
         if not len(claims.unsure.rows):
             return with_known_values(prior, claims.sure)
         respondents, likelihood = _likelihood(claims.unsure, prior.shape[1])
@@ -202,22 +191,7 @@ class EvidenceCascade:
 
     def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
         """Posterior by the estimator of members not known with certainty; the other claims are in the prior already."""
-        _check_problem(self, problem, claims)
         return posterior_of_others(problem, claims.sure, estimator)
-
-
-def _check_revised(cascade: Cascade, prior: FloatArray, claims: Claims) -> None:
-    """Raise TypeError unless the arguments of ``revise`` are an array and claims."""
-    owner = f"{type(cascade).__name__}.revise"
-    check_kind(owner, "prior", prior, np.ndarray, "is an array of shape (n, m), as adversary.prior_rows(people)")
-    check_kind(owner, "claims", claims, Claims, TAKES_CLAIMS)
-
-
-def _check_problem(cascade: Cascade, problem: Problem, claims: Claims) -> None:
-    """Raise TypeError unless the arguments of ``posterior`` are a problem and claims."""
-    owner = f"{type(cascade).__name__}.posterior"
-    check_kind(owner, "problem", problem, Problem, "is a Problem, as observation.problem(prior)")
-    check_kind(owner, "claims", claims, Claims, TAKES_CLAIMS)
 
 
 def _likelihood(claims: Claims, values: int) -> tuple[IntArray, FloatArray]:

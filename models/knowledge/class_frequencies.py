@@ -10,9 +10,8 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
-from foreknow.models.knowledge.priors import check_people
 from foreknow.models.problem import probability_rows
-from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, is_number, is_whole, shown
+from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, check_range, is_whole, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Categorical, Schema
@@ -49,8 +48,7 @@ class ClassFrequencies:
     probabilities: FloatArray
 
     def __post_init__(self) -> None:
-        check_kind("ClassFrequencies", "cuts", self.cuts, Mapping, CUTS)
-        cuts = {name: _increasing(name, cut) for name, cut in self.cuts.items()}
+        cuts = increasing_cuts(self.cuts)
         takes = "is a float array of shape (c_1, ..., c_a, m), a distribution per class"
         probabilities = as_floats("ClassFrequencies", "probabilities", self.probabilities, takes)
         shape = tuple(len(cut) + 1 for cut in cuts.values())
@@ -85,10 +83,7 @@ class ClassFrequencies:
         ValueError
             If an attribute is no quasi-identifier, its number of classes does not fit, or ``pseudo_count`` is negative.
         """
-        if not is_number(pseudo_count, 0, MAX_FLOAT):
-            raise ValueError(
-                f"pseudo_count is {shown(pseudo_count)}; it is added to counts, so it must be a number, 0 or more."
-            )
+        check_range("ClassFrequencies.fit", "pseudo_count", pseudo_count, 0, MAX_FLOAT, "added to counts")
         cuts, table = class_counts("ClassFrequencies.fit", history, classes)
         return cls(cuts, frequencies_of_counts(table, pseudo_count))
 
@@ -129,7 +124,7 @@ class ClassFrequencies:
 
     def classes(self, people: People) -> IntArray:
         """Class of each respondent, 0 to c - 1 in the order of ``probabilities.reshape(c, m)``: int array, shape ``(n,)``."""
-        check_people("ClassFrequencies", people)
+        check_kind("ClassFrequencies", "people", people, People)
         return class_codes(self.cuts, people)
 
 
@@ -143,8 +138,7 @@ def frequencies_of_counts(table: FloatArray, pseudo_count: float) -> FloatArray:
 
 def class_shape(cuts: Any) -> tuple[int, ...]:
     """Number of classes of each attribute of some cuts; raises TypeError or ValueError if they are no cuts."""
-    check_kind("ClassFrequencies", "cuts", cuts, Mapping, CUTS)
-    return tuple(len(_increasing(name, cut)) + 1 for name, cut in cuts.items())
+    return tuple(len(cut) + 1 for cut in increasing_cuts(cuts).values())
 
 
 def with_classes(table: FloatArray, shape: tuple[int, ...], rest: int) -> FloatArray:
@@ -171,7 +165,7 @@ def class_counts(
     TypeError, ValueError
         As `ClassFrequencies.fit`; ``owner`` is named.
     """
-    check_kind(owner, "history", history, History, "is a History; make one by History([view, ...]) or History.read")
+    check_kind(owner, "history", history, History)
     cuts = class_cuts(owner, history.schema, classes)
     shape, m = tuple(len(cut) + 1 for cut in cuts.values()), len(history.schema.values)
     cells = np.concatenate([class_codes(cuts, view.people) * m + view.sensitive for view in history])
@@ -187,11 +181,8 @@ def class_cuts(owner: str, schema: Schema, classes: Mapping[str, int | None]) ->
     TypeError, ValueError
         As `ClassFrequencies.fit`; ``owner`` is named.
     """
-    if not isinstance(classes, Mapping):
-        raise TypeError(
-            f"{owner}: classes is {shown(classes)}; it maps each attribute to its number of classes, as {{'age': 3, 'sex': None}}, "
-            "with None for a categorical attribute."
-        )
+    takes = "maps each attribute to its number of classes, as {'age': 3, 'sex': None}, with None for a categorical attribute"
+    check_kind(owner, "classes", classes, Mapping, takes)
     cuts = {name: _cuts(schema, name, parts) for name, parts in classes.items()}
     shape, m = tuple(len(cut) + 1 for cut in cuts.values()), len(schema.values)
     if math.prod(shape) * m > MAX_CLASS_PROBABILITIES:
@@ -222,29 +213,29 @@ def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:
             f"{name!r} is no quasi-identifier; classes are defined by {', '.join(schema.quasi_identifiers)}."
         )
     if isinstance(kind, Categorical):
-        if parts is not None and not (is_whole(parts) and parts == len(kind.values)):
+        if parts not in (None, len(kind.values)):
             raise ValueError(
                 f"{name!r} has {len(kind.values)} values and one class for each, not {shown(parts)}; write None."
             )
         return tuple(np.arange(len(kind.values) - 1) + 0.5)
-    if parts is None or not is_whole(parts):
+    if parts is None or not is_whole(parts) or parts > MAX_CLASS_PROBABILITIES:
         raise ValueError(
-            f"{name!r} is cut into {shown(parts)} classes; write the number of intervals of equal width, 1 or more."
-        )
-    if parts > MAX_CLASS_PROBABILITIES:
-        raise ValueError(
-            f"{name!r} is cut into {parts} classes, over {MAX_CLASS_PROBABILITIES}; cut it into fewer intervals."
+            f"{name!r} is cut into {shown(parts)} classes; write the number of intervals of equal width, 1 or more, at "
+            f"most {MAX_CLASS_PROBABILITIES}."
         )
     return tuple(np.linspace(*kind.bounds, int(parts) + 1)[1:-1].tolist())
 
 
-def _increasing(name: str, cut: Any) -> tuple[float, ...]:
-    if cut is None or is_whole(cut):
-        raise ValueError(
-            f"the cuts of {name!r} are {shown(cut)}, which is a number of classes; cuts are increasing numbers, as (20.0, 40.0). "
-            f"Give the cuts of ClassFrequencies.fit(history, {{{name!r}: {shown(cut)}}}).cuts."
-        )
-    codes = as_floats("ClassFrequencies", f"the cuts of {name!r}", cut, "is a tuple of increasing numbers")
-    if codes.ndim != 1 or not (np.diff(codes) >= 0).all() or not np.isfinite(codes).all():
-        raise ValueError(f"the cuts of {name!r} are {shown(cut)}; they are increasing numbers, as (20.0, 40.0).")
-    return tuple(codes.tolist())
+def increasing_cuts(cuts: Any) -> dict[str, tuple[float, ...]]:
+    """Cuts of each attribute as floats; raises TypeError or ValueError unless they map attributes to increasing numbers."""
+    check_kind("ClassFrequencies", "cuts", cuts, Mapping, CUTS)
+    found = {}
+    for name, cut in cuts.items():
+        codes = as_floats("ClassFrequencies", f"the cuts of {name!r}", cut, "is a tuple of increasing numbers")
+        if codes.ndim != 1 or not (np.diff(codes) >= 0).all() or not np.isfinite(codes).all():
+            raise ValueError(
+                f"the cuts of {name!r} are {shown(cut)}; they are increasing numbers, as (20.0, 40.0). "
+                "ClassFrequencies.fit makes them of a number of classes: its result has them as .cuts."
+            )
+        found[name] = tuple(codes.tolist())
+    return found

@@ -121,7 +121,7 @@ class CompromisedRecords:
             If the share or the confidence lies outside its range.
         """
         owner = "CompromisedRecords.sample"
-        check_kind(owner, "history", history, History, "is a History; make one by History([view, ...]) or History.read")
+        check_kind(owner, "history", history, History)
         check_range(owner, "share", share, 0, 1, "a part of the records")
         if not (is_number(confidence, 0, 1) and confidence > 0):
             raise ValueError(f"{owner}: confidence is {confidence!r}; it must be over 0 and at most 1.")
@@ -189,7 +189,7 @@ class CompromisedRecords:
             domain.
         """
         time = check_time("CompromisedRecords.at", time)
-        check_kind("CompromisedRecords.at", "people", people, People, "is People, as view.people")
+        check_kind("CompromisedRecords.at", "people", people, People)
         frame = self.frame.loc[np.array([bool(when == time) for when in self.frame["time"].tolist()], dtype=np.bool_)]
         if not len(frame):
             nothing = np.zeros(0, dtype=np.int64)
@@ -220,11 +220,7 @@ def _complete(frame: pd.DataFrame) -> pd.DataFrame:
     """The four columns as plain values, none of them missing."""
     takes = f"is a DataFrame with the columns {', '.join(COLUMNS)}, one row per claim"
     check_kind("CompromisedRecords", "frame", frame, pd.DataFrame, takes)
-    columns = list(frame.columns)
-    wrong = [name for name in COLUMNS if columns.count(name) != 1]
-    if wrong:
-        state = "is missing. Rename or add it" if wrong[0] not in columns else "stands twice. Drop one"
-        raise ValueError(f"compromised records need the columns {', '.join(COLUMNS)}; {wrong[0]!r} {state}.")
+    check_columns(frame, COLUMNS)
     plain = plain_columns(frame.reset_index(drop=True)[list(COLUMNS)], COLUMNS, "the compromised records")
     for name in COLUMNS[:3]:
         missing = plain[name].isna().to_numpy()

@@ -11,9 +11,9 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_counts, class_shape, with_classes
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.posterior_variable import TABLE, VALUE, posterior_variable
-from foreknow.models.knowledge.sequences import GapRule, check_chain_order, sequences_for_order
+from foreknow.models.knowledge.sequences import GapRule, sequences_for_order
 from foreknow.models.problem import probability_rows
-from foreknow.models.settings import MAX_FLOAT, as_floats, as_generator, check_kind, is_number, shown
+from foreknow.models.settings import as_floats, as_generator, check_kind, check_positive, check_whole, is_number, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
@@ -84,28 +84,34 @@ def matched_rows(draws: FloatArray) -> FloatArray:
     return np.asarray(rows * (wide / spread - 1)[..., None])
 
 
-def check_concentration(concentration: float) -> None:
+def check_concentration(owner: str, concentration: float) -> None:
     """Raise ValueError unless a concentration is positive and finite."""
-    if not (is_number(concentration, 0, MAX_FLOAT) and concentration > 0):
-        raise ValueError(
-            f"concentration is {shown(concentration)}; that of a Dirichlet distribution is a positive number: 1 for a uniform one, "
-            "less where rows are expected to be sharp."
-        )
+    what = "1 for a uniform distribution, less where rows are expected to be sharp"
+    check_positive(owner, "concentration", concentration, what)
 
 
 def positive_concentrations(concentrations: FloatArray, row: str) -> FloatArray:
     """Concentrations as floats; raises ValueError, naming the row, unless all are positive and finite."""
     concentrations = as_floats("Dirichlet", "concentrations", concentrations, "is a float array of positive numbers")
-    if not concentrations.ndim:
-        raise ValueError(
-            f"Dirichlet: concentrations is {concentrations:g}; it is an array, with one number for each value."
-        )
     wrong = ~(np.isfinite(concentrations) & (concentrations > 0))
     if wrong.any():
         where = tuple(int(axis[0]) for axis in np.nonzero(wrong))
         raise ValueError(
             f"the concentration of value {where[-1]} in {row} {where[:-1]} is {concentrations[where]:g}; a Dirichlet "
             "distribution has positive ones. Add a concentration to the counts."
+        )
+    return concentrations
+
+
+def row_concentrations(owner: str, name: str, concentration: Any, shape: tuple[int, ...]) -> FloatArray:
+    """Concentration of each number of some rows of a shape, from one for all of them or one for each."""
+    if np.ndim(concentration) == 0:
+        check_positive(owner, name, concentration, "1 for uniform rows")
+        return np.full(shape, float(concentration))
+    concentrations = positive_concentrations(concentration, "row")
+    if concentrations.shape != shape:
+        raise ValueError(
+            f"{owner}: {name} has shape {concentrations.shape}; it is one number, or one for each: {shape}."
         )
     return concentrations
 
@@ -180,7 +186,7 @@ class DirichletFrequencies:
         TypeError, ValueError
             If the concentration is not a positive number, or as `ClassFrequencies.fit`.
         """
-        check_concentration(concentration)
+        check_concentration("DirichletFrequencies.fit", concentration)
         cuts, counts = class_counts("DirichletFrequencies.fit", history, classes)
         return cls(cuts, counts + concentration)
 
@@ -328,7 +334,7 @@ class DirichletChain:
         -----
         Cost: O(records * order + m^(order + 1)).
         """
-        check_concentration(concentration)
+        check_concentration("DirichletChain.fit", concentration)
         counted = sequences_for_order(sequences, order, values, gaps)
         return cls(tuple(counted.followed(length) + concentration for length in range(1, int(order) + 1)))
 
@@ -370,7 +376,7 @@ class DirichletChain:
 
     def truncate(self, steps: int) -> "DirichletChain":
         """Posterior of a chain of order at most ``steps``, as `MarkovChain.truncate`."""
-        check_chain_order(steps)
+        check_whole("DirichletChain.truncate", "steps", steps, "past values")
         return DirichletChain(self.concentrations[: int(steps)])
 
     @property

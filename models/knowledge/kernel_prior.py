@@ -11,7 +11,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
 from foreknow.models.problem import probability_rows
-from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, shown
+from foreknow.models.settings import check_flag, check_kind, check_positive
 from foreknow.models.tables.distance import distances
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
@@ -68,14 +68,6 @@ class KernelPrior:
     own : mapping of respondent to OwnRecords
         Records that are left out of the sums of their own respondent; empty without ``leave_one_out``.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of another type.
-    ValueError
-        If a bandwidth is not a positive number, an attribute has none, one is named that is no quasi-identifier, or the shapes
-        of points and counts do not fit.
-
     Notes
     -----
     Where no record has weight (a respondent far from all records, or without others by ``leave_one_out``), the prior is the
@@ -112,24 +104,6 @@ class KernelPrior:
     counts: FloatArray = field(repr=False)
     own: Mapping[Hashable, OwnRecords] = field(default_factory=dict, repr=False)
 
-    def __post_init__(self) -> None:
-        check_kind("KernelPrior", "schema", self.schema, Schema, "is a Schema")
-        check_kind("KernelPrior", "own", self.own, Mapping, "maps respondents to OwnRecords")
-        object.__setattr__(self, "bandwidth", _bandwidths(self.schema, self.bandwidth))
-        for name in ("points", "counts"):
-            array = as_floats("KernelPrior", name, getattr(self, name), "is a float array; KernelPrior.fit makes it")
-            object.__setattr__(self, name, array)
-        d, m = len(self.schema.quasi_identifiers), len(self.schema.values)
-        if self.points.ndim != 2 or not len(self.points) or self.counts.shape != (len(self.points), m):
-            raise ValueError(
-                f"KernelPrior: points has shape {self.points.shape} and counts {self.counts.shape}; they need (c, {d}) and "
-                f"(c, {m}) for c points. KernelPrior.fit(history, bandwidth) makes them."
-            )
-        if self.points.shape[1] != d:
-            raise ValueError(
-                f"KernelPrior: points has {self.points.shape[1]} columns; there are {d} quasi-identifiers."
-            )
-
     @classmethod
     def fit(
         cls, history: History, bandwidth: "float | Mapping[str, float]", leave_one_out: bool = False
@@ -160,8 +134,7 @@ class KernelPrior:
 
         Cost: O(r log r) for r records.
         """
-        takes = "is a History; make one by History([view, ...]) or History.read"
-        check_kind("KernelPrior.fit", "history", history, History, takes)
+        check_kind("KernelPrior.fit", "history", history, History)
         check_flag("KernelPrior.fit", "leave_one_out", leave_one_out)
         sizes = _bandwidths(history.schema, bandwidth)
         codes = np.concatenate([view.people.quasi_identifiers for view in history])
@@ -215,7 +188,7 @@ class KernelPrior:
         Adversary(KernelPrior.fit(corpus, float(draw.posterior["bandwidth"]))))``.
         """
         owner = "KernelPrior.from_posterior"
-        check_kind(owner, "people", people, People, "is the People of the corpus, as release.observation.people")
+        check_kind(owner, "people", people, People)
         check_flag(owner, "leave_one_out", leave_one_out)
         sizes = _bandwidths(people.schema, bandwidth)
         orders = [("respondent", VALUE), ("release", "respondent", VALUE)]
@@ -244,7 +217,7 @@ class KernelPrior:
             If the people have other quasi-identifiers or sensitive values than the corpus; the ends of numeric domains
             may differ.
         """
-        check_kind("KernelPrior", "people", people, People, "is People, as view.people")
+        check_kind("KernelPrior", "people", people, People)
         codes = self._codes(people)
         number = {respondent: place for place, respondent in enumerate(self.own)}
         owner = [number.get(respondent, -1) for respondent in people.respondents]
@@ -256,15 +229,10 @@ class KernelPrior:
     def _codes(self, people: People) -> FloatArray:
         """Quasi-identifiers of people, in the order of the corpus."""
         names = list(people.schema.quasi_identifiers)
-        odd = sorted(set(names) ^ set(self.bandwidth))
-        if odd:
+        if set(names) != set(self.bandwidth) or people.schema.values != self.schema.values:
             raise ValueError(
-                f"{odd[0]!r} is a quasi-identifier of the people or of the corpus, not of both; describe them alike."
-            )
-        if people.schema.values != self.schema.values:
-            raise ValueError(
-                f"the people's sensitive domain {people.schema.values} is not the corpus's, {self.schema.values}; use "
-                "one Schema for both."
+                f"KernelPrior: the people have the quasi-identifiers {', '.join(names)}, or sensitive values, that are not those "
+                f"of the corpus ({', '.join(self.bandwidth)}); use one Schema for both."
             )
         for name, kind in self.schema.quasi_identifiers.items():
             other = people.schema.quasi_identifiers[name]
@@ -314,20 +282,14 @@ def _bandwidths(schema: Schema, bandwidth: "float | Mapping[str, float]") -> Map
     """Bandwidth of each attribute, in the order of the schema."""
     names = schema.quasi_identifiers
     given = bandwidth if isinstance(bandwidth, Mapping) else dict.fromkeys(names, bandwidth)
-    unknown = [name for name in given if name not in names]
-    if unknown:
-        raise ValueError(f"the bandwidth names {unknown[0]!r}, which is no quasi-identifier; name {', '.join(names)}.")
-    missing = [name for name in names if name not in given]
-    if missing:
+    if set(given) != set(names):
         raise ValueError(
-            f"the bandwidth of {missing[0]!r} is missing; give one for every quasi-identifier, or one number for all."
+            f"the bandwidth names {', '.join(map(str, given))}, and the quasi-identifiers are {', '.join(names)}; "
+            "give one for each, or one number for all."
         )
     for name, size in given.items():
-        if not (is_number(size, 0, MAX_FLOAT) and size > 0):
-            raise ValueError(
-                f"the bandwidth of {name!r} is {shown(size)}; it must be a positive number: small for sharp knowledge of the "
-                "association of the attribute and the value, over 1 for little of it."
-            )
+        what = "small for sharp knowledge of the association of the attribute and the value, over 1 for little of it"
+        check_positive("KernelPrior", f"the bandwidth of {name!r}", size, what)
     return {name: float(given[name]) for name in names}
 
 

@@ -1,5 +1,6 @@
 """Transitions that depend on the person, and transitions by class of respondent: BK^seq of JS-reduce, Definition 2."""
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -10,10 +11,10 @@ from foreknow.models.arrays import IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.class_frequencies import (
     CUTS,
-    ClassFrequencies,
     class_codes,
     class_cuts,
     class_shape,
+    increasing_cuts,
     with_classes,
 )
 from foreknow.models.knowledge.markov_chain import (
@@ -25,9 +26,8 @@ from foreknow.models.knowledge.markov_chain import (
     shrunk_chain,
 )
 from foreknow.models.knowledge.posterior_variable import TABLE, VALUE, posterior_variable
-from foreknow.models.knowledge.priors import check_people
 from foreknow.models.knowledge.sequences import GapRule, Sequences, record_order, sequences_for_order
-from foreknow.models.settings import MAX_FLOAT, as_list, check_kind, check_not_class, is_number, shown
+from foreknow.models.settings import MAX_FLOAT, as_list, check_kind, check_not_class, check_range, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
@@ -172,18 +172,14 @@ class TransitionsByClass:
                     f"{owner}: chain {number} is {shown(chain)}; it is a MarkovChain, or another Transitions."
                 )
         object.__setattr__(self, "chains", chains)
-        first = self.chains_at(0)
-        for number, chain in enumerate(first):
-            check_kind(owner, f"at(0) of chain {number}", chain, MarkovChain, "is a MarkovChain")
+        check_alike(self.chains_at(0))
         if isinstance(self.classes, Mapping):
+            object.__setattr__(self, "classes", increasing_cuts(self.classes))
             shape = class_shape(self.classes)
-            if int(np.prod(shape)) != len(chains):
+            if math.prod(shape) != len(chains):
                 raise ValueError(
                     f"{owner}: the cuts make {shape} classes, and there are {len(chains)} chains; one per class."
                 )
-            cuts = ClassFrequencies(self.classes, np.full((*shape, 1), 1.0)).cuts
-            object.__setattr__(self, "classes", cuts)
-        check_alike(first)
 
     @classmethod
     def fit(
@@ -224,9 +220,8 @@ class TransitionsByClass:
         Cost: O(c records order + c m^(order + 1)) for c classes.
         """
         owner = "TransitionsByClass.fit"
-        if not is_number(shrinkage, 0, MAX_FLOAT):
-            raise ValueError(f"shrinkage is {shown(shrinkage)}; it is a number of observations, 0 or more.")
-        check_pseudo_count(pseudo_count)
+        check_range(owner, "shrinkage", shrinkage, 0, MAX_FLOAT, "of observations that the pooled row counts as")
+        check_pseudo_count(owner, pseudo_count)
         cuts, sequences, label = sequences_by_class(owner, history, classes, order, gaps)
         pooled = chain_of_counts(sequences, order, pseudo_count)
         number = int(np.prod(class_shape(cuts)))
@@ -271,7 +266,7 @@ class TransitionsByClass:
 
     def class_of(self, people: People) -> IntArray:
         """Class of each respondent, 0 to c - 1: int array, shape ``(n,)``."""
-        check_people("TransitionsByClass", people)
+        check_kind("TransitionsByClass", "people", people, People)
         return class_codes(self.classes, people) if isinstance(self.classes, Mapping) else self.classes(people)
 
     def chains_at(self, release: int) -> tuple[MarkovChain, ...]:
@@ -306,7 +301,7 @@ def sequences_by_class(
     TypeError, ValueError
         As `ClassFrequencies.fit` and `MarkovChain.fit`; ``owner`` is named.
     """
-    check_kind(owner, "history", history, History, "is a History; make one by History([view, ...]) or History.read")
+    check_kind(owner, "history", history, History)
     cuts = class_cuts(owner, history.schema, classes)
     sequences = sequences_for_order(history, order, None, gaps)
     label = np.concatenate([class_codes(cuts, view.people) for view in history])[record_order(history)]

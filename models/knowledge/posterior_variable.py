@@ -77,14 +77,11 @@ def posterior_variable(
     A coordinate of the positions 0 to m - 1, as that of `release_model`, is taken in the order of the domain. Cost: that of the
     mean over all draws.
     """
-    from difflib import get_close_matches
-
     dataset = posterior_dataset(tree)
     check_kind("from_posterior", "variable", variable, str, "is the name of a variable of the posterior")
     names = [str(name) for name in dataset.data_vars]
     if variable not in names:
-        close = "".join(f" Did you mean {name!r}?" for name in get_close_matches(variable, names, n=1))
-        raise ValueError(f"the posterior has no variable {variable!r}; it has {_listed(names)}.{close}")
+        raise ValueError(f"the posterior has no variable {variable!r}; it has {_listed(names)}.")
     array = _ordered(dataset[variable], orders)
     if array.dtype.kind not in "biuf" or not np.isfinite(array.to_numpy()).all():
         kind = "a NaN or infinite draw" if array.dtype.kind in "biuf" else f"draws of the type {array.dtype}"
@@ -259,8 +256,8 @@ def _as_coordinate(values: Any) -> list[Any]:
     """Domain as a coordinate of xarray holds it."""
     import xarray
 
-    check_kind("from_posterior", "values", values, (Sequence, np.ndarray), "is the sensitive domain, as schema.values")
-    labels = [coordinate(value) for value in as_list("from_posterior", "values", values, "is the sensitive domain")]
+    takes = "is the sensitive domain, as schema.values"
+    labels = [coordinate(value) for value in as_list("from_posterior", "values", values, takes)]
     return list(
         xarray.DataArray(np.zeros(len(labels)), dims="value", coords={"value": labels})["value"].values.tolist()
     )

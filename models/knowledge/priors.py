@@ -15,7 +15,7 @@ from foreknow.models.knowledge.posterior_variable import (
     posterior_variable,
     warn_of_divergences,
 )
-from foreknow.models.problem import are_probabilities, probability_rows
+from foreknow.models.problem import probability_rows
 from foreknow.models.settings import check_kind, shown
 from foreknow.models.tables.columns import lookalike
 from foreknow.models.tables.people import People
@@ -38,7 +38,7 @@ class UniformPrior:
 
     def __call__(self, people: People) -> FloatArray:
         """One distribution per respondent: float array, shape ``(n, m)``, all ``1 / m``."""
-        check_people("UniformPrior", people)
+        check_kind("UniformPrior", "people", people, People)
         m = len(people.schema.values)
         return np.full((len(people), m), 1.0 / m)
 
@@ -74,16 +74,7 @@ class GivenPrior:
         twice = self.frame.index[self.frame.index.duplicated()]
         if len(twice):
             raise ValueError(f"respondent {twice[0]!r} has two rows in the prior; keep one.")
-        numbers = _numbers(self.frame)
-        wrong = ~are_probabilities(numbers)
-        if wrong.any():
-            row = int(wrong.argmax())
-            raise ValueError(
-                f"the prior of respondent {self.frame.index[row]!r} is {self.frame.iloc[row].tolist()}; it must be "
-                "probabilities that sum to 1 over the whole sensitive domain. Normalize it, or give the rest to the values "
-                "that were left out."
-            )
-        rows = probability_rows(numbers, "the prior of respondent in row")
+        rows = probability_rows(_numbers(self.frame), "the prior of respondent", self.frame.index)
         object.__setattr__(self, "frame", pd.DataFrame(rows, self.frame.index, self.frame.columns))
 
     @classmethod
@@ -146,7 +137,7 @@ class GivenPrior:
         ValueError
             If a respondent has no row, or the columns are not the sensitive domain.
         """
-        check_people("GivenPrior", people)
+        check_kind("GivenPrior", "people", people, People)
         values = people.schema.values
         if set(self.frame.columns) != set(values):
             odd = sorted(set(self.frame.columns) ^ set(values), key=str)[0]
@@ -252,7 +243,7 @@ class PriorByTime:
         ValueError
             If there is no prior of that time.
         """
-        check_people("PriorByTime", people)
+        check_kind("PriorByTime", "people", people, People)
         if people.time not in self.priors:
             raise ValueError(
                 f"there is no prior of the time {people.time!r}; there are those of {', '.join(map(repr, self.priors))}. Give one "
@@ -263,11 +254,7 @@ class PriorByTime:
 
 def _numbers(frame: pd.DataFrame) -> FloatArray:
     """Cells as floats, NaN where a cell is no number."""
-    columns = [pd.to_numeric(frame.iloc[:, column], errors="coerce") for column in range(frame.shape[1])]
-    numbers = np.full(frame.shape, np.nan)
-    for column, cells in enumerate(columns):
-        numbers[:, column] = cells.to_numpy(dtype=np.float64, na_value=np.nan)
-    return numbers
+    return np.asarray(frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def _times(owner: str, dataset: "xarray.Dataset", times: Sequence[Hashable] | None) -> list[Hashable]:
@@ -293,8 +280,3 @@ def _times(owner: str, dataset: "xarray.Dataset", times: Sequence[Hashable] | No
 
 def _is_prior(given: Any) -> bool:
     return callable(given) and not isinstance(given, type)
-
-
-def check_people(owner: str, people: Any) -> None:
-    """Raise TypeError unless a prior is called with `People`."""
-    check_kind(owner, "people", people, People, "is People, as view.people or release.observation.people")

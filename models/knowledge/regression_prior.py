@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, equidistant_draws, posterior_dataset, posterior_variable
-from foreknow.models.settings import as_floats, check_kind, check_whole, shown
+from foreknow.models.settings import as_floats, as_list, check_kind, check_whole, shown
 from foreknow.models.tables.columns import lookalike
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
@@ -35,13 +35,6 @@ class RegressionDesign:
     centers, spreads : float array, shape (f,)
         Of each column. Spreads are positive.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of another type.
-    ValueError
-        If an attribute is no quasi-identifier or is named twice, or the arrays have other shapes or are not finite.
-
     Examples
     --------
     >>> import pandas as pd
@@ -61,20 +54,6 @@ class RegressionDesign:
     centers: FloatArray
     spreads: FloatArray
 
-    def __post_init__(self) -> None:
-        check_kind("RegressionDesign", "schema", self.schema, Schema, "is a Schema, as history.schema")
-        object.__setattr__(self, "attributes", _attributes("RegressionDesign", self.schema, self.attributes))
-        f = len(self.features)
-        for name in ("centers", "spreads"):
-            array = as_floats("RegressionDesign", name, getattr(self, name), "is a float array, one number per column")
-            is_valid = array.shape == (f,) and np.isfinite(array).all() and (name == "centers" or (array > 0).all())
-            if not is_valid:
-                raise ValueError(
-                    f"RegressionDesign: {name} is {shown(array.tolist())}; it has one finite number for each of {f} columns, and "
-                    "spreads are positive."
-                )
-            object.__setattr__(self, name, array)
-
     @classmethod
     def fit(cls, history: History, attributes: Iterable[str] | None = None) -> "RegressionDesign":
         """Centers are the means of all records of a history; spreads their standard deviations for numbers, and 1 for categories.
@@ -88,22 +67,22 @@ class RegressionDesign:
         Raises
         ------
         TypeError, ValueError
-            If ``history`` is no `History`, or as the constructor.
+            If ``history`` is no `History`, or an attribute is no quasi-identifier or is named twice.
         """
         owner = "RegressionDesign.fit"
-        check_kind(owner, "history", history, History, "is a History; make one by History([view, ...]) or History.read")
+        check_kind(owner, "history", history, History)
         schema = history.schema
         names = _attributes(owner, schema, tuple(schema.quasi_identifiers) if attributes is None else attributes)
-        plain = cls(schema, names, *_unscaled(schema, names))
+        plain = cls(schema, names, np.zeros(1), np.ones(1))
         columns = np.concatenate([plain(view.people) for view in history])
-        numeric = np.array([not _is_categorical(schema, names[place]) for place in plain.attribute_of], dtype=np.bool_)
+        numeric = np.array([_values(schema, names[place]) is None for place in plain.attribute_of], dtype=np.bool_)
         spreads = columns.std(axis=0)
         return cls(schema, names, columns.mean(axis=0), np.where(numeric & (spreads > 0), spreads, 1.0))
 
     @property
     def features(self) -> tuple[str, ...]:
         """Name of each of the f columns."""
-        return tuple(name for names in map(self._names, self.attributes) for name in names)
+        return tuple(name for attribute in self.attributes for name in self._names(attribute))
 
     @property
     def attribute_of(self) -> IntArray:
@@ -120,27 +99,28 @@ class RegressionDesign:
         ValueError
             If their quasi-identifiers are others than those of the schema.
         """
-        check_kind(
-            "RegressionDesign", "people", people, People, "is People, as view.people or release.observation.people"
-        )
+        check_kind("RegressionDesign", "people", people, People)
         names = list(people.schema.quasi_identifiers)
         parts = [np.zeros((len(people), 0))]
         for name in self.attributes:
-            kind = self.schema.quasi_identifiers[name]
-            if name not in names or _values(people.schema.quasi_identifiers[name]) != _values(kind):
+            values = _values(self.schema, name)
+            if name not in names or _values(people.schema, name) != values:
                 raise ValueError(
                     f"RegressionDesign: the quasi-identifier {name!r} is missing in the people or has other values; make the "
                     "design from a history of their schema."
                 )
             codes = people.quasi_identifiers[:, names.index(name)]
-            values = _values(kind)
             parts.append(
                 codes[:, None] if values is None else (codes[:, None] == np.arange(len(values))).astype(np.float64)
             )
         return (np.concatenate(parts, axis=1) - self.centers) / self.spreads
 
     def _names(self, attribute: str) -> list[str]:
-        return _column_names(self.schema, attribute)
+        values = _values(self.schema, attribute)
+        return [attribute] if values is None else [f"{attribute} {value}" for value in values]
+
+
+DESIGN = "is a RegressionDesign; make one by RegressionDesign.fit(history)"
 
 
 @equal_by_fields
@@ -163,7 +143,7 @@ class RegressionPrior:
     TypeError
         If an argument is of another type.
     ValueError
-        If the shapes do not fit, or a number is not finite.
+        If the shapes do not fit.
 
     Notes
     -----
@@ -187,8 +167,7 @@ class RegressionPrior:
     coefficients: FloatArray = field(repr=False)
 
     def __post_init__(self) -> None:
-        takes = "is a RegressionDesign; make one by RegressionDesign.fit(history)"
-        check_kind("RegressionPrior", "design", self.design, RegressionDesign, takes)
+        check_kind("RegressionPrior", "design", self.design, RegressionDesign, DESIGN)
         f, m = len(self.design.features), len(self.design.schema.values)
         intercept = as_floats("RegressionPrior", "intercept", self.intercept, "is a float array, shape (m,) or (k, m)")
         takes = "is a float array, shape (f, m) or (k, f, m)"
@@ -199,8 +178,6 @@ class RegressionPrior:
                 f"RegressionPrior: intercept has shape {intercept.shape} and coefficients {coefficients.shape}; for {f} features "
                 f"and {m} values they are ({m},) and ({f}, {m}), or have the draws before."
             )
-        if not (np.isfinite(intercept).all() and np.isfinite(coefficients).all()):
-            raise ValueError("RegressionPrior: a coefficient is not finite; each is a number.")
         object.__setattr__(self, "intercept", intercept.reshape(-1, m))
         object.__setattr__(self, "coefficients", coefficients.reshape(-1, f, m))
 
@@ -227,7 +204,7 @@ class RegressionPrior:
             As `MarkovChain.from_posterior`, or if the features are not those of the design.
         """
         owner = "RegressionPrior.from_posterior"
-        check_kind(owner, "design", design, RegressionDesign, "is a RegressionDesign, as RegressionDesign.fit(history)")
+        check_kind(owner, "design", design, RegressionDesign, DESIGN)
         check_whole(owner, "draws", draws, "draws")
         domain = design.schema.values if values is None else values
         coefficients = posterior_variable(tree, "coefficients", [("feature", VALUE)], domain)
@@ -264,33 +241,16 @@ class RegressionPrior:
         return np.asarray(found[place.reshape(-1)])
 
 
-def _column_names(schema: Schema, attribute: str) -> list[str]:
+def _values(schema: Schema, attribute: str) -> Any:
+    """Values of a categorical attribute; None of a numeric one."""
     kind = schema.quasi_identifiers[attribute]
-    return [f"{attribute} {value}" for value in kind.values] if isinstance(kind, Categorical) else [attribute]
-
-
-def _unscaled(schema: Schema, attributes: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
-    """Centers 0 and spreads 1 of all columns."""
-    f = sum(len(_column_names(schema, name)) for name in attributes)
-    return np.zeros(f), np.ones(f)
-
-
-def _is_categorical(schema: Schema, attribute: str) -> bool:
-    return isinstance(schema.quasi_identifiers[attribute], Categorical)
-
-
-def _values(kind: Any) -> Any:
     return kind.values if isinstance(kind, Categorical) else None
 
 
 def _attributes(owner: str, schema: Schema, attributes: Any) -> tuple[str, ...]:
-    if isinstance(attributes, str | bytes) or not np.iterable(attributes):
-        raise TypeError(
-            f"{owner}: attributes is {shown(attributes)}; it is a tuple of quasi-identifiers, as ('age', 'sex')."
-        )
-    names = tuple(attributes)
+    names = tuple(as_list(owner, "attributes", attributes, "is a tuple of quasi-identifiers, as ('age', 'sex')"))
     for name in names:
-        if not isinstance(name, str) or name not in schema.quasi_identifiers:
+        if name not in schema.quasi_identifiers:
             raise ValueError(
                 f"{owner}: {shown(name)} is no quasi-identifier; there are {', '.join(schema.quasi_identifiers)}."
                 f"{lookalike(name, schema.quasi_identifiers)}"

@@ -10,10 +10,11 @@ import pandas as pd
 
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import as_list, check_whole, is_whole, shown
+from foreknow.models.settings import as_list, check_choice, check_whole, shown
 from foreknow.models.tables.history import History
 
 type GapRule = Literal["ignore", "power"]
+GAPS: tuple[GapRule, ...] = ("ignore", "power")
 
 MISSING = -1
 """Code of a visit without a known value."""
@@ -60,7 +61,7 @@ class Sequences:
         ValueError
             If ``gaps`` is not one of its choices, or a value lies outside the domain.
         """
-        check_gaps(gaps)
+        check_choice("fit", "gaps", gaps, GAPS)
         person, visit, values = _of_history(source) if isinstance(source, History) else _of_sequences(source)
         if not isinstance(source, History) and gaps == "power":
             person, visit, values = (part[values != MISSING] for part in (person, visit, values))
@@ -118,25 +119,13 @@ def sequences_for_order(
         As `Sequences.from_source`; or if the order is not a whole number of at least 1, ``values`` is not one, the chain would have
         more than `MAX_TRANSITIONS` probabilities, or no run has ``order + 1`` values.
     """
-    check_chain_order(order)
+    check_whole("fit", "order", order, "past values")
     if values is not None:
         check_whole("fit", "values", values, "values in the sensitive domain")
     sequences = Sequences.from_source(source, values if values is None else int(values), gaps)
     check_chain_size(order, sequences.domain)
     check_longest(order, sequences.longest, gaps)
     return sequences
-
-
-def check_gaps(gaps: str) -> None:
-    """Raise ValueError unless ``gaps`` is "ignore" or "power"."""
-    if not (isinstance(gaps, str) and gaps in ("ignore", "power")):
-        raise ValueError(f"gaps is {shown(gaps)}; it is 'ignore' (the papers) or 'power' (a step at every release).")
-
-
-def check_chain_order(order: int) -> None:
-    """Raise ValueError unless an order is a whole number of at least 1."""
-    if not is_whole(order):
-        raise ValueError(f"a chain looks back over {shown(order)} values; it must be a whole number, 1 or more.")
 
 
 def check_chain_size(order: int, values: int) -> None:
@@ -152,19 +141,12 @@ def check_longest(order: int, longest: int, gaps: GapRule = "ignore") -> None:
     """Raise ValueError if no run has ``order + 1`` values, so that no sequence of ``order`` values has a continuation."""
     across = Advice(", or count across gaps with ", Setting("gaps", "ignore"))
     row, way_out = (" in consecutive views", across) if gaps == "power" else ("", "")
-    if longest < 2:
-        raise ValueError(
-            Advice(
-                f"the corpus holds no two values of one person{row}, so it has no transition; use a longer one",
-                way_out,
-                ".",
-            )
-        )
+    shorter = f", or an order of at most {longest - 1}" if longest > 1 else ""
     if order >= longest:
         raise ValueError(
             Advice(
                 f"the order is {order}, and no person has more than {longest} values{row}; a chain of that order needs {order + 1} "
-                f"of one person. Choose an order of at most {longest - 1}, or a longer history",
+                f"of one person. Use a longer history{shorter}",
                 way_out,
                 ".",
             )
@@ -208,17 +190,12 @@ def end_to_end(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
 
 def _codes(number: int, sequence: Any) -> IntArray:
     """One sequence as an array."""
-    takes = "holds whole numbers, positions in the sensitive domain"
-    if isinstance(sequence, str | bytes | Mapping) or not np.iterable(sequence):
-        raise TypeError(f"sequence {number} is {shown(sequence)}; it {takes}, as [0, 1].")
     try:
         codes = np.asarray(list(sequence))
     except (TypeError, ValueError):
-        raise TypeError(f"sequence {number} is {shown(sequence)}; it {takes}.") from None
-    if codes.ndim != 1:
-        raise ValueError(f"sequence {number} has shape {codes.shape}; it {takes}, in one dimension.")
-    if codes.size and not np.issubdtype(codes.dtype, np.integer):
-        raise ValueError(
-            f"a sequence holds {codes.dtype} values; values are whole numbers, positions in the sensitive domain."
+        codes = np.zeros((0, 0))
+    if codes.ndim != 1 or (codes.size and not np.issubdtype(codes.dtype, np.integer)):
+        raise TypeError(
+            f"sequence {number} is {shown(sequence)}; it holds whole numbers, positions in the sensitive domain, as [0, 1]."
         )
     return codes.astype(np.int64)

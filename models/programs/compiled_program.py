@@ -9,8 +9,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.group_rows import group_rows
-from foreknow.models.problem import Problem
+from foreknow.models.problem import Problem, group_rows
 from foreknow.models.settings import shown
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from foreknow.models.beliefs import coordinate
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.problem import JointProblem, components
-from foreknow.models.knowledge.dirichlet import positive_concentrations
-from foreknow.models.settings import check_positive
+from foreknow.models.knowledge.dirichlet import row_concentrations
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -107,8 +106,9 @@ def history_model(
     of_path = _classes(problem, classes)
     number = int(of_path.max(initial=0)) + 1
     parts = _assignments(problem, of_path, number)
-    frequency = _concentrations("frequency_concentration", frequency_concentration, (number, m))
-    transition = _concentrations("transition_concentration", transition_concentration, (m, m))
+    owner = "history_model"
+    frequency = row_concentrations(owner, "frequency_concentration", frequency_concentration, (number, m))
+    transition = row_concentrations(owner, "transition_concentration", transition_concentration, (m, m))
     coords = {
         "class": range(number),
         "value": domain,
@@ -179,17 +179,6 @@ def _classes(problem: JointProblem, classes: Any) -> IntArray:
             f"each of the {problem.respondents} respondents, and at most one class for each."
         )
     return np.concatenate([array, np.zeros(len(problem.prior) - len(array))]).astype(np.int64)
-
-
-def _concentrations(name: str, concentration: Any, shape: tuple[int, int]) -> FloatArray:
-    takes = f"it is a positive number, or an array of shape {shape}"
-    array = np.asarray(concentration, dtype=np.float64)
-    if array.ndim == 0:
-        check_positive("history_model", name, float(array), "1 for uniform rows")
-        return np.full(shape, float(array))
-    if array.shape != shape:
-        raise ValueError(f"history_model: {name} has shape {array.shape}; {takes}.")
-    return positive_concentrations(array, "row")
 
 
 def _assignments(problem: JointProblem, of_path: IntArray, classes: int) -> list[Assignments]:

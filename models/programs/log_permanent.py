@@ -14,10 +14,10 @@ from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_defa
 from pytensor.tensor import as_tensor, matrix, vector, zeros_like
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.compilation_cache import compiled_callback
+from foreknow.models.compilation_cache import compiled_callback, sources_stamp
 from foreknow.models.estimators.assignments import log_weight_and_beliefs, state_count, write_group_beliefs
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.group_rows import group_rows
+from foreknow.models.problem import group_rows
 from foreknow.models.settings import check_state_limit
 
 
@@ -173,8 +173,13 @@ def _for_numba(op: LogPermanent, node: Any, **_: Any) -> Any:  # noqa: ARG001
     def log_permanent(log_prior: FloatArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
         return called_weights_and_beliefs(log_prior, counts, row, kind, order, starts)
 
-    return numba_njit(log_permanent)
+    return numba_njit(log_permanent), CODE_VERSION
 
+
+CODE_VERSION = int.from_bytes(sources_stamp("models")[:8])
+"""Part of the key by which PyTensor keeps code that calls this operation: another one for each state of the sources.
+
+Code kept for an earlier state may name a module that no longer exists."""
 
 cast(Any, register_funcify_default_op_cache_key)(LogPermanent)(_for_numba)
 
@@ -216,7 +221,7 @@ FUNCTION_TYPE = types.void(
 """C types of the arguments of `_at_addresses`."""
 
 FUNCTION_SYMBOL = "foreknow_weights_and_beliefs_1"
-"""Name of the machine code. PyTensor keeps code that calls it, so a new signature needs a new number."""
+"""Name of the machine code."""
 
 
 def _at_addresses(

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS
+from foreknow.models.estimators.convergence import MAX_RHAT
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.estimators.swap_chain import MAX_STORED_PROBABILITIES, summarize_chains
+from foreknow.models.estimators.swap_chain import MAX_STORED_PROBABILITIES, check_chains, summarize_chains
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, are_probabilities, probability_rows
 from foreknow.models.programs.compiled_program import (
     ChainSettings,
@@ -31,7 +31,6 @@ from foreknow.models.settings import (
     check_range,
     check_whole,
     installing,
-    is_whole,
     shown,
 )
 
@@ -165,7 +164,7 @@ class ProgramEstimator:
                 "permutation_model."
             )
         check_progress("ProgramEstimator", self.progress, "the groups")
-        _check_lengths(self.draws, self.chains, self.warmup)
+        check_chains("ProgramEstimator", self.draws, self.chains, self.warmup)
         check_choice("ProgramEstimator", "per", self.per, ("group", "release"))
         check_choice("ProgramEstimator", "nuts_sampler", self.nuts_sampler, ("pymc", "nutpie"))
         check_range("ProgramEstimator", "target_accept", self.target_accept, 0.01, 0.999, "an acceptance rate")
@@ -245,16 +244,6 @@ class ProgramEstimator:
             draws = program.sample(ChainSettings(int(self.draws), warmup, float(self.target_accept)), seeds)
         belief = draws.values["belief"]
         return BeliefDraws(belief.reshape(*belief.shape[:2], *shape), draws.divergences)
-
-
-def _check_lengths(draws: Any, chains: Any, warmup: Any) -> None:
-    least = {"draws": (draws, MIN_DRAWS), "chains": (chains, 2)} | ({} if warmup is None else {"warmup": (warmup, 1)})
-    for name, (number, fewest) in least.items():
-        if not is_whole(number, fewest) or number > MAX_STORED_PROBABILITIES:
-            raise ValueError(
-                f"ProgramEstimator: {name} is {number!r}; it is a number of {'chains' if name == 'chains' else 'draws'}, from "
-                f"{fewest} to 2^31."
-            )
 
 
 def summary_of(part: Part, draws: BeliefDraws, number: int) -> PartSummary:

@@ -83,22 +83,12 @@ def release_predictive(
             f"release_predictive: draws have shape {simulated.shape}; it ends in {counts.shape}, the groups and values of the "
             "problems, after one axis of draws or more."
         )
-    if not ((simulated >= 0) & (simulated == np.round(simulated))).all():
-        raise ValueError(
-            "release_predictive: draws hold a number that is no count; they are whole numbers of at least 0."
-        )
     simulated, present = simulated.reshape(-1, *counts.shape).astype(np.int64), counts.sum(axis=1) > 0
-    if not present.any() or not len(simulated):
-        raise ValueError(
-            f"release_predictive: there are {present.sum()} groups and {len(simulated)} draws; it needs one of each at least."
-        )
     chosen = {"distinct_values": distinct_values, "largest_share": largest_share} if statistics is None else statistics
     rows = []
     for name, function in chosen.items():
         shown = float(function(counts[present]))
         values = np.array([function(each) for each in simulated[:, present]], dtype=np.float64)
-        if not np.isfinite([shown, *values]).all():
-            raise ValueError(f"release_predictive: the statistic {name!r} is no finite number.")
         tail = min((values >= shown).mean(), (values <= shown).mean())
         rows.append((str(name), shown, float(values.mean()), float(values.std()), float(tail)))
     return pd.DataFrame(

@@ -8,6 +8,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
 from foreknow.models.foreground.evidence import Evidence
+from foreknow.models.knowledge.dirichlet import row_concentrations
 from foreknow.models.knowledge.regression_prior import RegressionDesign
 from foreknow.models.problem import Problem, probability_rows
 from foreknow.models.programs.published_groups import add_published
@@ -331,7 +332,8 @@ def published_groups_model(
     pt: Any = pytensor.tensor
 
     values = problems[0].prior.shape[1]
-    concentrations = _concentrations(concentration, (unknown.weights.shape[1], values), unknown.axis)
+    shape = (unknown.weights.shape[1], values)
+    concentrations = row_concentrations("release_model", "concentration", concentration, shape)
     # Groups of all releases, numbered consecutively.
     before = np.cumsum([0, *(len(problem.counts) for problem in problems)])
     shifted = [np.where(p.group < 0, -1, p.group + shift) for p, shift in zip(problems, before, strict=False)]
@@ -367,19 +369,3 @@ def _add_beliefs(belief: Any, sizes: list[int]) -> None:
     for t, (size, end) in enumerate(zip(sizes, ends, strict=True)):
         model.add_coord(f"respondent_{t}", range(size))
         pm.Deterministic(f"belief_{t}", belief[end - size : end], dims=(f"respondent_{t}", "value"))
-
-
-def _concentrations(concentration: "float | FloatArray", shape: tuple[int, int], axis: str) -> FloatArray:
-    concentrations = np.asarray(concentration, dtype=np.float64)
-    if concentrations.ndim == 0:
-        concentrations = np.full(shape, float(concentrations))
-    if concentrations.shape != shape:
-        raise ValueError(
-            f"the concentrations have shape {concentrations.shape}; they are one number, or one per {axis} and value: {shape}."
-        )
-    if not (np.isfinite(concentrations) & (concentrations > 0)).all():
-        raise ValueError(
-            f"a concentration is {concentrations.min():g}; those of a Dirichlet distribution are positive and finite. Add a "
-            "pseudo-count."
-        )
-    return concentrations

@@ -9,7 +9,6 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import Beliefs, coordinate
 from foreknow.models.knowledge.compromised_records import CompromisedRecords, claim_label
 from foreknow.models.settings import MAX_FLOAT, is_number
-from foreknow.models.tables.columns import check_columns
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -108,43 +107,33 @@ def compromised_model(
 
 
 def _claim_arrays(claims: pd.DataFrame, beliefs: Beliefs) -> ClaimArrays:
-    check_columns(claims, ("respondent", "value", "time"))
-    claims = claims[["respondent", "value", "time"]].drop_duplicates()
-    releases = {release.observation.time: release for release in beliefs}
-    if not len(claims) or not releases:
+    records = CompromisedRecords(claims.assign(confidence=0.5))
+    frame = records.frame
+    if not len(frame) or not len(beliefs):
         raise ValueError(
-            f"there are {len(claims)} claims and {len(releases)} releases; compromised_model needs at least one of each."
+            f"there are {len(frame)} claims and {len(beliefs)} releases; compromised_model needs at least one of each."
         )
-    belief_of: dict[str, FloatArray] = {}
-    for respondent, time in zip(claims["respondent"], claims["time"], strict=True):
-        label = claim_label(respondent, time)
-        if label in belief_of:
-            raise ValueError(
-                f"there are two different claims about respondent {respondent!r} at {time!r}; a source names one value. Keep "
-                "one, or make them two sources, each with a model of its own."
-            )
-        if time not in releases:
-            raise ValueError(
-                f"a claim is about respondent {respondent!r} at {time!r}, and there is no release of that time; there are "
-                f"{', '.join(map(repr, releases))}. Correct the time, or leave the claim out."
-            )
-        rows = releases[time].observation.people.rows(respondent)
-        if not rows:
-            raise ValueError(
-                f"a claim is about respondent {respondent!r} at {time!r}, who has no record in that release. Correct the "
-                "respondent or the time, or leave the claim out."
-            )
-        belief_of[label] = releases[time].posterior.probabilities[rows[0]]
-    schema = releases[time].observation.people.schema
-    if len(schema.values) < 2:
+    labels = [
+        claim_label(respondent, time) for respondent, time in zip(frame["respondent"], frame["time"], strict=True)
+    ]
+    if len(set(labels)) < len(labels):
         raise ValueError(
-            f"the sensitive domain is {schema.values!r}; with one value every claim is right. Give a schema with all values."
+            "there are two different claims about one respondent at one time; a source names one value. Keep one, or make them two "
+            "sources, each with a model of its own."
         )
-    codes = schema.codes(claims["value"])
-    if np.isnan(codes).any():
-        value = claims["value"].iloc[int(np.isnan(codes).argmax())]
+    if odd := [time for time in records.times if time not in beliefs.times]:
         raise ValueError(
-            f"a claim names the value {value!r}, which is not in the sensitive domain "
-            f"({', '.join(map(str, schema.values[:8]))}{', ...' if len(schema.values) > 8 else ''}). Correct it."
+            f"a claim is about {odd[0]!r}, and there is no release of that time; there are {', '.join(map(repr, beliefs.times))}. "
+            "Correct the time, or leave the claim out."
         )
-    return ClaimArrays([*belief_of], codes.astype(np.int64), np.array([*belief_of.values()]))
+    m = len(beliefs.releases[0].observation.people.schema.values)
+    if m < 2:
+        raise ValueError(
+            "the sensitive domain has one value, so that every claim is right. Give a schema with all values."
+        )
+    codes, belief = np.zeros(len(frame), dtype=np.int64), np.zeros((len(frame), m))
+    for release in beliefs:
+        at = np.flatnonzero([time == release.observation.time for time in frame["time"].tolist()])
+        about = records.at(release.observation.time, release.observation.people)
+        codes[at], belief[at] = about.values, release.posterior.probabilities[about.rows]
+    return ClaimArrays(labels, codes, belief)

@@ -11,7 +11,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, class_shape
-from foreknow.models.knowledge.dirichlet import positive_concentrations
+from foreknow.models.knowledge.dirichlet import row_concentrations
 from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_chain_size, check_longest, end_to_end
 from foreknow.models.settings import check_positive, check_whole, shown
 from foreknow.models.tables.columns import lookalike
@@ -110,7 +110,8 @@ def markov_model(
     shape, dims = (m,) * (order + 1), (*(f"value_{place}" for place in range(1, order + 1)), "value")
     followed, stretches = known_transitions(known, order, m), stretches_with_missing(known, order)
     with pm.Model(coords=dict.fromkeys(dims, domain)) as model:
-        transitions = pm.Dirichlet("transitions", _concentrations(concentration, shape), dims=dims)
+        rows = row_concentrations("markov_model", "concentration", concentration, shape)
+        transitions = pm.Dirichlet("transitions", rows, dims=dims)
         counts = pm.Data("counts", followed)
         pm.Multinomial("followed", n=counts.sum(axis=-1), p=transitions, observed=counts, dims=dims)
         if len(stretches.visits):
@@ -174,20 +175,6 @@ def _can_be_missed(domain: Sequence[Hashable], never_missed: Any) -> FloatArray:
                 f"{lookalike(value, domain)}"
             )
     return np.array([float(value not in closed) for value in domain])
-
-
-def _concentrations(concentration: "float | FloatArray", shape: tuple[int, ...]) -> FloatArray:
-    """Concentration of each transition, of the given shape."""
-    concentrations = np.asarray(concentration, dtype=np.float64)
-    if concentrations.ndim == 0:
-        check_positive("markov_model", "concentration", float(concentrations), "1 for uniform rows")
-        return np.full(shape, float(concentrations))
-    concentrations = positive_concentrations(concentrations, "the sequence")
-    if concentrations.shape != shape:
-        raise ValueError(
-            f"the concentrations have shape {concentrations.shape}; they are one number, or one per transition: {shape}."
-        )
-    return concentrations
 
 
 type Concentration = float | tuple[float, float]

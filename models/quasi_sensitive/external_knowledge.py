@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.items import check_separator, is_missing, item_set
-from foreknow.models.settings import MAX_FLOAT, as_list, check_kind, is_number, shown
+from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
 from foreknow.models.tables.columns import check_columns, is_hashable, plain_value
 from foreknow.models.tables.table_files import read_table
 
@@ -58,11 +58,8 @@ class ExternalKnowledge:
     prevalence: Mapping[Hashable, float] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.items_of, Mapping):
-            raise TypeError(
-                f"ExternalKnowledge: items_of is a {type(self.items_of).__name__}; give a mapping of each label to its items, or "
-                "ExternalKnowledge.read a table."
-            )
+        takes = "maps each label to its items; ExternalKnowledge.read reads a table"
+        check_kind("ExternalKnowledge", "items_of", self.items_of, Mapping, takes)
         items_of: dict[Hashable, tuple[Hashable, ...]] = {}
         for given, cell in self.items_of.items():
             label = _check_label(given, items_of)
@@ -107,12 +104,8 @@ class ExternalKnowledge:
         >>> ExternalKnowledge.read(rows).items_of
         {'flu': ('cough', 'headache'), 'cold': ('cough',)}
         """
-        owner = "ExternalKnowledge.read"
-        check_kind(
-            owner, "table", table, (str, Path, pd.DataFrame), "is a DataFrame, or the path of a .csv or .parquet file"
-        )
-        for name, column in (("label", label), ("items", items)):
-            check_kind(owner, name, column, str, "is the name of a column, as 'symptoms'")
+        takes = "is a DataFrame, or the path of a .csv or .parquet file"
+        check_kind("ExternalKnowledge.read", "table", table, (str, Path, pd.DataFrame), takes)
         check_separator(separator)
         frame = table if isinstance(table, pd.DataFrame) else read_table(table, [label, items])
         check_columns(frame, [label, items])
@@ -154,12 +147,7 @@ class ExternalKnowledge:
 
         Label b is bit ``b % 64`` of word ``b // 64``. Cost: O(u + pairs of a label and an item).
         """
-        takes = "is a list of items, as ['fever', 'cough']"
-        listed = as_list("ExternalKnowledge.bits", "vocabulary", vocabulary, takes)
-        for each in listed:
-            if not is_hashable(each):
-                raise TypeError(f"ExternalKnowledge.bits: an item of the vocabulary is {shown(each)}; it is one value.")
-        place = {item: code for code, item in enumerate(listed)}
+        place = {item: code for code, item in enumerate(vocabulary)}
         pairs = [
             (place[item], number)
             for number, items in enumerate(self.items_of.values())
@@ -167,7 +155,7 @@ class ExternalKnowledge:
             if item in place
         ]
         item, number = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        return _bit_sets(item, number, len(listed), len(self))
+        return _bit_sets(item, number, len(vocabulary), len(self))
 
 
 def _bit_sets(row: IntArray, number: IntArray, rows: int, labels: int) -> NDArray[np.uint64]:
@@ -218,10 +206,8 @@ def _check_label(given: Hashable, before: Mapping[Hashable, object]) -> Hashable
 
 def _relative(prevalence: Mapping[Hashable, float], labels: Sequence[Hashable]) -> dict[Hashable, float]:
     """Prevalence of each label relative to the most common one."""
-    if not isinstance(prevalence, Mapping | pd.Series):
-        raise TypeError(
-            f"ExternalKnowledge: prevalence is a {type(prevalence).__name__}; give a mapping of each label to its frequency."
-        )
+    takes = "maps each label to its frequency"
+    check_kind("ExternalKnowledge", "prevalence", prevalence, (Mapping, pd.Series), takes)
     numbers = {_stripped(label): number for label, number in prevalence.items()}
     for label in labels:
         number = numbers.get(label)

@@ -10,7 +10,7 @@ import pandas as pd
 from foreknow.models.arrays import IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.items import Items
-from foreknow.models.quasi_sensitive.links import Linking, Links, check_group, links
+from foreknow.models.quasi_sensitive.links import Linking, Links, links
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.people import People
 from foreknow.models.tables.release import Release
@@ -35,13 +35,6 @@ class ItemObservation:
         Number of groups, g.
     time : optional
         Time of the release.
-
-    Raises
-    ------
-    TypeError
-        If an attribute is of another type.
-    ValueError
-        If a group is not from -1 to g - 1, or an array has another shape.
     """
 
     people: People
@@ -50,14 +43,6 @@ class ItemObservation:
     shown_in: IntArray
     groups: int
     time: Any = 0
-
-    def __post_init__(self) -> None:
-        owner, way_out = "ItemObservation", "ItemRelease(...).observation makes it"
-        check_kind(owner, "people", self.people, People, f"is the People of a view; {way_out}")
-        check_kind(owner, "items", self.items, Items, f"is Items; {way_out}")
-        for name, array, n in (("group", self.group, len(self.people)), ("shown_in", self.shown_in, len(self.items))):
-            check_group(owner, name, array, n, self.groups)
-            object.__setattr__(self, name, np.asarray(array, dtype=np.int64))
 
 
 @equal_by_fields
@@ -99,17 +84,9 @@ class ItemRelease:
     published: Items
 
     def __post_init__(self) -> None:
-        check_kind(
-            "ItemRelease",
-            "release",
-            self.release,
-            Release,
-            "is a Release, as publish or Release(view, labels) makes it",
-        )
-        check_kind("ItemRelease", "linking", self.linking, Linking, "is a Linking(knowledge, 'symptoms')")
-        check_kind(
-            "ItemRelease", "published", self.published, Items, "is Items, as linking.items_of(release.view) makes them"
-        )
+        check_kind("ItemRelease", "release", self.release, Release)
+        check_kind("ItemRelease", "linking", self.linking, Linking)
+        check_kind("ItemRelease", "published", self.published, Items)
         if len(self.published) != len(self.release.view):
             raise ValueError(
                 f"ItemRelease: published has the items of {len(self.published)} records, and the view at {self.time!r} has "

@@ -10,11 +10,8 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_array, check_kind
+from foreknow.models.settings import as_list
 from foreknow.models.tables.columns import is_hashable, plain_values
-
-WAY_OUT = "Items.from_cells(cells) makes them from a column"
-"""Advice in messages about wrong arrays."""
 
 
 @equal_by_fields
@@ -31,13 +28,6 @@ class Items:
     starts : int array, shape (n + 1,)
         First position in ``codes`` of each record; the last entry is i.
 
-    Raises
-    ------
-    TypeError
-        If ``vocabulary`` is no tuple of hashable values, or an array does not hold integers.
-    ValueError
-        If an item is in the vocabulary twice, or the arrays do not have the form above.
-
     Examples
     --------
     >>> items = Items.from_cells(["cough, headache", ["headache"], None])
@@ -51,39 +41,6 @@ class Items:
     codes: IntArray
     starts: IntArray
 
-    def __post_init__(self) -> None:
-        check_kind("Items", "vocabulary", self.vocabulary, tuple, f"is a tuple of all items; {WAY_OUT}")
-        for item in self.vocabulary:
-            if not is_hashable(item):
-                raise TypeError(
-                    f"Items: vocabulary has the item {item!r}, a {type(item).__name__}; an item is a text or a number."
-                )
-        if len(set(self.vocabulary)) < len(self.vocabulary):
-            raise ValueError(f"Items: an item is in vocabulary twice; list each item once. {WAY_OUT}.")
-        for name, array in (("codes", self.codes), ("starts", self.starts)):
-            _check_integers(name, array)
-        self._check_layout()
-
-    def _check_layout(self) -> None:
-        """Raise ValueError unless the arrays describe item sets."""
-        codes, starts = self.codes, self.starts
-        if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(codes) or (np.diff(starts) < 0).any():
-            raise ValueError(
-                f"Items: starts has {len(starts)} entries for {len(codes)} codes; it holds n + 1 positions that do not decrease, "
-                f"from 0 to the number of codes. {WAY_OUT}."
-            )
-        if len(codes) and (codes.min() < 0 or codes.max() >= len(self.vocabulary)):
-            raise ValueError(
-                f"Items: codes range from {codes.min()} to {codes.max()}; a code is a position in the vocabulary of "
-                f"{len(self.vocabulary)}. {WAY_OUT}."
-            )
-        begins = np.zeros(len(codes) + 1, dtype=np.bool_)
-        begins[starts] = True
-        disordered = np.flatnonzero((np.diff(codes) <= 0) & ~begins[1 : len(codes)])
-        if len(disordered):
-            record = int(np.searchsorted(starts, disordered[0], side="right")) - 1
-            raise ValueError(f"Items: the codes of record {record} do not increase; sort them, each once. {WAY_OUT}.")
-
     @classmethod
     def from_cells(cls, cells: Iterable[Any], separator: str = ",") -> "Items":
         """Items of the cells of a column, each read by `item_set`. Cost: O(i).
@@ -95,14 +52,12 @@ class Items:
         ValueError
             If the separator is empty.
         """
-        if isinstance(cells, str | bytes) or not np.iterable(cells):
-            raise TypeError(
-                f"Items.from_cells: cells is {cells!r}; it is a column, or a list with one cell of items per record."
-            )
+        check_separator(separator)
+        listed = as_list("Items.from_cells", "cells", cells, "is a column, or a list with one cell of items per record")
         place: dict[Hashable, int] = {}
         codes: list[int] = []
         starts = [0]
-        for row, cell in enumerate(cells):
+        for row, cell in enumerate(listed):
             items = item_set(cell, separator, f"row {row}")
             codes += sorted(place.setdefault(item, len(place)) for item in items)
             starts.append(len(codes))
@@ -134,21 +89,9 @@ class Items:
         ----------
         removed : bool array, shape (i,)
             True for each of ``codes`` that is removed.
-
-        Raises
-        ------
-        ValueError
-            If ``removed`` is another kind of array.
         """
-        chosen = as_array("Items.without", "removed", removed, "is a bool array, one truth value for each of codes")
-        if chosen.shape != self.codes.shape or (chosen.dtype != np.bool_ and chosen.size):
-            raise ValueError(
-                f"Items.without: removed has shape {chosen.shape} and holds {chosen.dtype}; give {len(self.codes)} truth values, "
-                "one for each of codes."
-            )
-        chosen = chosen.astype(np.bool_)
-        before = np.concatenate([[0], np.cumsum(chosen)])
-        return Items(self.vocabulary, self.codes[~chosen], (self.starts - before[self.starts]).astype(np.int64))
+        before = np.concatenate([[0], np.cumsum(removed)])
+        return Items(self.vocabulary, self.codes[~removed], (self.starts - before[self.starts]).astype(np.int64))
 
 
 def item_set(cell: Any, separator: str = ",", whose: str = "a record") -> tuple[Hashable, ...]:
@@ -173,15 +116,12 @@ def item_set(cell: Any, separator: str = ",", whose: str = "a record") -> tuple[
     ------
     TypeError
         If the cell is neither, or holds a value that is not hashable, as a list.
-    ValueError
-        If the separator is empty.
 
     Examples
     --------
     >>> item_set("cough,  headache, cough"), item_set({2, 1}), item_set(float("nan"))
     (('cough', 'headache'), (1, 2), ())
     """
-    check_separator(separator)
     plain = plain_values(_parts(cell, separator, whose))
     parts = [part.strip() if isinstance(part, str) else part for part in plain]
     unhashable = [part for part in parts if not is_hashable(part)]
@@ -193,11 +133,9 @@ def item_set(cell: Any, separator: str = ",", whose: str = "a record") -> tuple[
 
 
 def check_separator(separator: str) -> None:
-    """Raise TypeError unless the separator of items is a text, and ValueError if it is empty."""
-    if not isinstance(separator, str):
-        raise TypeError(f"the separator of items is {separator!r}; it is a text, as ',' or ';'.")
-    if not separator:
-        raise ValueError("the separator of items is empty; give the text between two items, as ',' or ';'.")
+    """Raise ValueError unless the separator of items is a text of one character or more."""
+    if not isinstance(separator, str) or not separator:
+        raise ValueError(f"the separator of items is {separator!r}; give the text between two items, as ',' or ';'.")
 
 
 def is_missing(cell: Any) -> bool:
@@ -220,10 +158,3 @@ def _parts(cell: Any, separator: str, whose: str) -> list[Any]:
     raise TypeError(
         f"{whose} has the items {cell!r}; they are a collection, as ['cough', 'fever'], or a text, as 'cough{separator} fever'."
     )
-
-
-def _check_integers(name: str, array: object) -> None:
-    """Raise TypeError unless an array has one axis and holds integers."""
-    if not (isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind == "i"):
-        shown = f"an array of {array.dtype}, shape {array.shape}" if isinstance(array, np.ndarray) else f"{array!r}"
-        raise TypeError(f"Items: {name} is {shown}; it is a NumPy array of signed integers with one axis. {WAY_OUT}.")

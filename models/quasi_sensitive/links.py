@@ -11,17 +11,13 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
 from foreknow.models.quasi_sensitive.items import Items, check_separator
-from foreknow.models.settings import as_array, check_choice, check_kind, is_whole
+from foreknow.models.settings import check_choice, check_kind
 from foreknow.models.tables.columns import check_columns
 from foreknow.models.tables.view import View
 
 type Reading = Literal["counted", "fractional", "uniform"]
 READINGS: tuple[Reading, ...] = ("counted", "fractional", "uniform")
 """Readings of the prior belief in a label, for which the paper gives no formula; see `Links.prior`."""
-
-MAX_GROUPS = 2**31 - 1
-"""Largest number of groups."""
-
 
 type Words = NDArray[np.uint64]
 """Sets of labels as bits, 64 to a word: label b is bit ``b % 64`` of word ``b // 64``."""
@@ -40,34 +36,11 @@ class Links:
         Labels of each record, 64 to a word.
     weight : float array, shape (n,)
         Total prevalence of its labels: their number where no prevalence is given, 0 where it links to none.
-
-    Raises
-    ------
-    TypeError
-        If ``knowledge`` is no `ExternalKnowledge`.
-    ValueError
-        If an array has another shape or type.
     """
 
     knowledge: ExternalKnowledge
     bits: Words
     weight: FloatArray
-
-    def __post_init__(self) -> None:
-        check_kind(
-            "Links", "knowledge", self.knowledge, ExternalKnowledge, "is an ExternalKnowledge; links(items, knowledge)"
-        )
-        weight = as_array("Links", "weight", self.weight, "is a float array, one number for each record")
-        words, n = -(-len(self.knowledge) // 64), weight.size
-        for name, array, dtype, shape in (
-            ("bits", self.bits, np.uint64, (n, words)),
-            ("weight", self.weight, np.float64, (n,)),
-        ):
-            if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
-                raise ValueError(
-                    f"Links: {name} is {_described(array)}; it is an array of {dtype.__name__}, shape {shape}. "
-                    "links(items, knowledge) makes it."
-                )
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -90,20 +63,8 @@ class Links:
 
         ``P(tp -> L) = prevalence / weight`` for the labels it links to (section 2.1). For a record that links to no label the
         paper's probabilities do not sum to 1; here the probability of none is then 1: our reading.
-
-        Raises
-        ------
-        ValueError
-            If ``records`` are not rows, 0 to n - 1.
         """
-        chosen = as_array("Links.probabilities", "records", records, "is a list of rows, as [0, 2]")
-        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-            raise ValueError(f"Links.probabilities: records is {records!r}; it is a list of rows, as [0, 2].")
-        if chosen.size and (chosen.min() < 0 or chosen.max() >= len(self)):
-            raise ValueError(
-                f"Links.probabilities: records range from {chosen.min()} to {chosen.max()}; rows go from 0 to {len(self) - 1}."
-            )
-        chosen = chosen.astype(np.int64)
+        chosen = np.asarray(records, dtype=np.int64)
         return group_beliefs(
             self.bits[chosen], self.weight[chosen], self.knowledge.weights, np.arange(len(chosen)), len(chosen)
         )
@@ -120,16 +81,8 @@ class Links:
             Group of each record, 0 to g - 1; -1 for none.
         groups : int
             Number of groups, g.
-
-        Raises
-        ------
-        ValueError
-            If ``group`` has another shape or other numbers.
         """
-        check_group("Links.beliefs", "group", group, len(self), groups)
-        return group_beliefs(
-            self.bits, self.weight, self.knowledge.weights, np.asarray(group, dtype=np.int64), int(groups)
-        )
+        return group_beliefs(self.bits, self.weight, self.knowledge.weights, group, groups)
 
     def prior(self, reading: Reading = "counted") -> FloatArray:
         """Prior belief in each label, and last in none, before any release: alpha, float array, shape ``(e + 1,)``.
@@ -177,30 +130,12 @@ def links(items: Items, knowledge: ExternalKnowledge) -> Links:
     TypeError
         If an argument is of another type.
     """
-    check_kind("links", "items", items, Items, "is Items, as Items.from_cells(column) makes them")
-    check_kind("links", "knowledge", knowledge, ExternalKnowledge, "is an ExternalKnowledge({'flu': ['cough']})")
+    check_kind("links", "items", items, Items)
+    check_kind("links", "knowledge", knowledge, ExternalKnowledge)
     item_labels = knowledge.bits(items.vocabulary)
     return Links(
         knowledge, *link_records(items.codes, items.starts, item_labels, knowledge.all_labels, knowledge.weights)
     )
-
-
-def check_group(owner: str, name: str, group: object, n: int, groups: int) -> None:
-    """Raise ValueError unless an array, shape ``(n,)``, has integers from -1 to g - 1, and g is a number of groups."""
-    if not (is_whole(groups, 0) and groups <= MAX_GROUPS):
-        raise ValueError(f"{owner}: groups is {groups!r}; it is a number of groups, from 0 to {MAX_GROUPS}.")
-    array = as_array(owner, name, group, "is an int array, one group per record")
-    if array.shape != (n,) or (n and array.dtype.kind not in "iu"):
-        raise ValueError(f"{owner}: {name} is {_described(array)}; give {n} integers, one group per record.")
-    if n and not (array.min() >= -1 and array.max() < groups):
-        raise ValueError(
-            f"{owner}: {name} ranges from {array.min()} to {array.max()}; groups go from 0 to {groups - 1}, and -1 is none."
-        )
-
-
-def _described(array: object) -> str:
-    """An array in messages."""
-    return f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
 
 
 @dataclass(frozen=True)
@@ -240,11 +175,7 @@ class Linking:
     separator: str = ","
 
     def __post_init__(self) -> None:
-        if not isinstance(self.knowledge, ExternalKnowledge):
-            raise TypeError(
-                f"Linking: the knowledge is a {type(self.knowledge).__name__}; make it an ExternalKnowledge, as "
-                "ExternalKnowledge({'flu': ['cough']})."
-            )
+        check_kind("Linking", "knowledge", self.knowledge, ExternalKnowledge)
         check_kind("Linking", "items", self.items, str, "is the name of the column of items, as 'symptoms'")
         check_separator(self.separator)
 
@@ -259,7 +190,7 @@ class Linking:
             If the view has no such column, or it is a quasi-identifier, which would be published with all items; if an item
             contains the separator, or two items have the same text, so that the published table could not be read back.
         """
-        check_kind("Linking", "view", view, View, "is a View, as View(frame, schema) makes it")
+        check_kind("Linking", "view", view, View)
         check_columns(view.frame, [self.items])
         if self.items in view.schema.quasi_identifiers:
             raise ValueError(

@@ -23,7 +23,7 @@ from foreknow.models import (
     Release,
     RemoveKnown,
 )
-from foreknow.models.divergence import jensen_shannon as divergence_bits
+from foreknow.models.problem import jensen_shannon as divergence_bits
 
 MIN_REPORTED_BITS = 1e-6
 CHAIN = MarkovChain(1, 0.7 * np.eye(3) + 0.3 * np.random.default_rng(9).dirichlet(np.ones(3), size=3))

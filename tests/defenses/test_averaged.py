@@ -21,7 +21,7 @@ from foreknow.defenses.publish import AssumedAdversary
 from foreknow.defenses.requirements.summary import DrawnPrior
 from foreknow.evaluation import exams, verify
 from foreknow.models import Adversary, Averaged, DirichletChain, Omega
-from foreknow.models.divergence import jensen_shannon
+from foreknow.models.problem import jensen_shannon
 
 BOUND = 0.5
 

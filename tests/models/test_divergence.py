@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracle import divergence
 from strategies import distributions
 
-from foreknow.models.divergence import jensen_shannon
+from foreknow.models.problem import jensen_shannon
 
 
 @given(data=st.data(), m=st.integers(1, 5))

@@ -55,9 +55,6 @@ VALID = {
     Adversary(UniformPrior(), CHAIN).observe: {"memory": Memory(), "observation": RELEASE.observation},
     Beliefs: {"releases": (), "notes": ()},
     Beliefs((ReleaseBeliefs(RELEASE.observation, HALVES, HALVES, POSTERIOR),)).posterior: {"time": 7},
-    ReleaseBeliefs: {
-        "observation": RELEASE.observation, "prior": HALVES, "revised": HALVES, "posterior": POSTERIOR,
-    },
     ReleaseBeliefs(RELEASE.observation, HALVES, HALVES, POSTERIOR).beliefs: {"stage": "prior"},
     ClassFrequencies: {"cuts": {"age": (20.0,)}, "probabilities": HALVES},
     ClassFrequencies.fit: {"history": HISTORY, "classes": {"age": 2}, "pseudo_count": 1.0},
@@ -80,19 +77,12 @@ VALID = {
     ChainByRelease.fit: {
         "sequences": HISTORY, "order": 1, "pseudo_count": 1.0, "shrinkage": 1.0, "values": 3, "gaps": "ignore",
     },
-    KernelPrior: {
-        "schema": HISTORY.schema, "bandwidth": {"age": 1.0}, "points": np.zeros((1, 1)), "counts": np.ones((1, 3)),
-        "own": {},
-    },
     KernelPrior.fit: {"history": HISTORY, "bandwidth": 0.5, "leave_one_out": True},
     MarkovChain: {"order": 1, "probabilities": HALVES, "shorter": (), "substochastic": False},
     MarkovChain.fit: {
         "sequences": HISTORY, "order": 1, "pseudo_count": 1.0, "as_printed": False, "values": 3, "gaps": "ignore",
     },
     CHAIN.truncate: {"steps": 1},
-    Memory: {
-        "releases": 0, "rows": {}, "beliefs": np.zeros((1, 0, 0)), "known": np.zeros(0, int), "joint": np.zeros((0, 0)),
-    },
     PosteriorCascade: {"keep_stated": False},
     PriorByTime: {"priors": {1: UniformPrior()}},
     PriorCascade: {"normalized": True},
@@ -166,19 +156,15 @@ MESSAGES = [
     (
         lambda: Adversary(np.eye(3)),
         TypeError,
-        "Adversary: prior is an array of shape (3, 3); it maps people to probabilities. Use "
-        "GivenPrior(pandas.DataFrame(array, index=respondents, columns=values)).",
-    ),
-    (
-        lambda: Adversary(PRIOR),
-        TypeError,
-        "Adversary: prior is a DataFrame; it maps people to probabilities. Use GivenPrior(frame), with one row per respondent "
-        "and one column per value.",
+        "Adversary: prior is an array of shape (3, 3); it maps people to probabilities, as UniformPrior(), "
+        "ClassFrequencies.fit(history, classes), or GivenPrior(frame) of one row per respondent and one column per value. "
+        "The prior stands first.",
     ),
     (
         lambda: Adversary(UniformPrior(), np.eye(3)),
         TypeError,
-        "Adversary: transitions is an array of shape (3, 3); it is a chain over the sensitive values. Use MarkovChain(1, array).",
+        "Adversary: transitions is an array of shape (3, 3); it is a chain over the sensitive values, as "
+        "MarkovChain(1, array) or MarkovChain.fit(history), or TransitionsByClass(classes, chains).",
     ),
     (
         lambda: Adversary(UniformPrior(), estimator=print),

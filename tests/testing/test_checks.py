@@ -105,7 +105,7 @@ class TestBroken:
         def careless(view, prior, past):
             return Grouping(np.where(np.arange(len(view)) < 3, -1, 0))
 
-        with pytest.raises(AssertionError, match="no note says so"):
+        with pytest.raises(AssertionError, match="no note has their number"):
             check_defense(lambda: careless)
 
     def test_a_defense_that_reads_names(self):

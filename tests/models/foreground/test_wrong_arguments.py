@@ -15,8 +15,6 @@ from foreknow.attacks import ForegroundAttack
 from foreknow.evaluation import foreground_map, global_probabilities, greatest_differences
 from foreknow.evaluation.risk.global_errors import global_errors
 from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, GibbsSampling, Release, SampleSize
-from foreknow.models.foreground.fit import Fit, FitStatus
-from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.tables.schema import SensitiveSet
 
 pytestmark = pytest.mark.slow
@@ -82,26 +80,12 @@ EVIDENCE = {
     "counts": np.array([[1, 1], [1, 1]]),
     "rest": np.array([0.5, 0.5]),
 }
-FIT = {
-    "probabilities": np.full((2, 2), 0.5),
-    "status": FitStatus.FINE,
-    "log_likelihood": 0.0,
-    "iterations": 1,
-    "others": np.zeros((0, 2, 2)),
-}
 CONSTRUCTORS = {
     ForegroundAttack: {},
     ExpectationMaximization: {},
     GibbsSampling: {"rng": 1},
     SampleSize: {},
     Evidence: EVIDENCE,
-    Fit: FIT,
-    GlobalDistribution: {
-        "signatures": TOWNS.signatures,
-        "sensitive_set": TOWNS.sensitive_set,
-        "fit": TOWNS.fit,
-        "rest": TOWNS.rest,
-    },
 }
 """Each public class of foreground knowledge, with valid arguments for its required parameters."""
 

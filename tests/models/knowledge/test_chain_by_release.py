@@ -81,7 +81,7 @@ class TestFit:
 
     @pytest.mark.parametrize("shrinkage", [-1.0, np.nan, np.inf])
     def test_shrinkage_counts(self, shrinkage):
-        with pytest.raises(ValueError, match=rf"shrinkage is {shrinkage}; .*0 or more"):
+        with pytest.raises(ValueError, match=rf"shrinkage is {shrinkage}; .*at least 0"):
             ChainByRelease.fit(self.HISTORY, shrinkage=shrinkage)
 
     def test_chains_must_be_alike(self):

@@ -193,7 +193,7 @@ class TestChain:
         assert two.order == 2
         assert np.array_equal(two.concentrations[1], knowledge.concentrations[1])
         assert knowledge.truncate(9).order == 3
-        with pytest.raises(ValueError, match="looks back over 0 values"):
+        with pytest.raises(ValueError, match="steps is 0; it is a number of past values"):
             knowledge.truncate(0)
 
     @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ class TestChain:
     @pytest.mark.parametrize(
         ("settings", "match"),
         [
-            ({"order": 0}, "looks back over 0 values"),
+            ({"order": 0}, "order is 0; it is a number of past values"),
             ({"values": 2}, "the sequences hold 2"),
             ({"order": 40}, "smaller order"),
         ],
@@ -229,7 +229,7 @@ def test_a_concentration_that_is_not_positive_is_one_clear_error(concentration):
         lambda: DirichletFrequencies.fit(history(0), CLASSES, concentration),
         lambda: DirichletChain.fit(CORPUS, 1, concentration),
     ):
-        with pytest.raises(ValueError, match=f"concentration is {concentration}; .*positive number"):
+        with pytest.raises(ValueError, match=f"concentration is {concentration}; .*positive finite number"):
             fit()
 
 

@@ -252,11 +252,11 @@ class TestPrograms:
         [
             (
                 {"prior": chain_tree()},
-                "prior is a DataTree; it maps people to probabilities. Use ClassFrequencies.from_posterior",
+                "prior is a DataTree; it maps people to probabilities",
             ),
             (
                 {"transitions": chain_tree()},
-                "transitions is a DataTree; it is a chain over the sensitive values. Use Markov",
+                "transitions is a DataTree; it is a chain over the sensitive values",
             ),
         ],
     )

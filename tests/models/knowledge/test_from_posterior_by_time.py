@@ -165,10 +165,10 @@ class TestKernelPrior:
     @pytest.mark.parametrize(
         ("people", "bandwidth", "error", "message"),
         [
-            (HISTORY, 0.3, TypeError, "it is the People of the corpus"),
+            (HISTORY, 0.3, TypeError, "it is People"),
             (PEOPLE[np.arange(3)], 0.3, ValueError, "and the people need (3, 3); select one release"),
-            (PEOPLE, 0.0, ValueError, "it must be a positive number"),
-            (PEOPLE, {"weight": 1.0}, ValueError, "'weight', which is no quasi-identifier"),
+            (PEOPLE, 0.0, ValueError, "it is a positive finite number"),
+            (PEOPLE, {"weight": 1.0}, ValueError, "the bandwidth names weight"),
         ],
     )
     def test_wrong_arguments(self, people, bandwidth, error, message):

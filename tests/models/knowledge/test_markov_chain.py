@@ -152,9 +152,11 @@ class TestGaps:
     def test_nothing_consecutive_is_one_clear_error(self):
         apart = history_of(("A", "a"), ("B", "b"), ("A", "b"), domain="ab")
         for fit in (MarkovChain.fit, ChainByRelease.extracted, DirichletChain.fit, ChainByRelease.fit):
-            with pytest.raises(ValueError, match=r"no two values of one person in consecutive views.*gaps='ignore'"):
+            with pytest.raises(
+                ValueError, match=r"no person has more than 1 values in consecutive views.*gaps='ignore'"
+            ):
                 fit(apart, gaps="power")
-            with pytest.raises(ValueError, match=r"gaps is 'skip'; it is 'ignore' .* or 'power'"):
+            with pytest.raises(ValueError, match="gaps is 'skip'; it is one of 'ignore', 'power'"):
                 fit(apart, gaps="skip")
         with pytest.raises(ValueError, match=r"no person has more than 3 values in consecutive views"):
             MarkovChain.fit(self.HISTORY, order=3, gaps="power")
@@ -229,8 +231,8 @@ class TestChain:
             (2, [[[0.5, 0.5], [0, 1]], [[1, 1], [0, 1]]], r"after the values \(1, 0\) .* sum to 2"),
             (2, [[0.5, 0.5], [0, 1]], r"order 2 needs an array of shape \(m,\) \* 3; got \(2, 2\)"),
             (1, [[0.5, 0.5]], r"order 1 needs an array of shape"),
-            (0, [1.0], "looks back over 0 values"),
-            (1.5, [[1.0]], r"looks back over 1\.5 values"),
+            (0, [1.0], "order is 0; it is a number of past values, 1 or more"),
+            (1.5, [[1.0]], r"order is 1\.5; it is a number of past values"),
         ],
     )
     def test_bad_tables_are_one_clear_error(self, order, table, match):
@@ -250,12 +252,12 @@ class TestChain:
     @pytest.mark.parametrize(
         ("corpus", "settings", "match"),
         [
-            ([[0], [1]], {}, "no two values of one person.*use a longer one"),
-            ([], {}, "no two values of one person"),
+            ([[0], [1]], {}, "no person has more than 1 values; .*Use a longer history"),
+            ([], {}, "no person has more than 0 values"),
             ([[0, 3]], {"values": 3}, "the sequences hold 3; values are positions 0 to 2"),
-            ([[0, 1]], {"pseudo_count": -1}, "pseudo_count is -1; .*0 or more"),
+            ([[0, 1]], {"pseudo_count": -1}, "pseudo_count is -1; .*at least 0"),
             ([[0, 1]], {"pseudo_count": float("nan")}, "pseudo_count is nan"),
-            ([[0, 1]], {"order": 0}, "looks back over 0 values"),
+            ([[0, 1]], {"order": 0}, "order is 0; it is a number of past values"),
             ([[0, 1]], {"order": 8, "values": 20}, r"20\^9 probabilities, more than .*choose a smaller order"),
         ],
     )
@@ -321,5 +323,5 @@ class TestProductRevision:
 
 
 def test_sequences_of_anything_but_codes_are_refused():
-    with pytest.raises(ValueError, match="a sequence holds float64 values"):
+    with pytest.raises(TypeError, match=r"sequence 0 is .*; it holds whole numbers"):
         MarkovChain.fit([[0, 1.7, 1]])

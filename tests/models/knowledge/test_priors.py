@@ -96,7 +96,7 @@ class TestClassFrequencies:
             ({"sex": 3}, 0, "'sex' has 2 values and one class for each, not 3; write None"),
             ({"age": 0}, 0, "'age' is cut into 0 classes; .*1 or more"),
             ({"age": None}, 0, "'age' is cut into None classes"),
-            ({"age": 3}, -1, "pseudo_count is -1; .*0 or more"),
+            ({"age": 3}, -1, "pseudo_count is -1; .*at least 0"),
             ({"age": 3}, float("nan"), "pseudo_count is nan"),
         ],
     )
@@ -197,10 +197,10 @@ class TestGivenPrior:
     @pytest.mark.parametrize(
         ("row", "match"),
         [
-            ([0.1, 0.0, 0.8], r"the prior of respondent 'A' is \[0\.1, 0\.0, 0\.8\]; .*sum to 1 .*Normalize"),
-            ([-0.1, 0.2, 0.9], "the prior of respondent 'A' is .*-0.1"),
-            ([np.nan, 0.1, 0.9], "the prior of respondent 'A' is .*nan"),
-            ([np.inf, 0.0, 0.0], "the prior of respondent 'A' is .*inf"),
+            ([0.1, 0.0, 0.8], r"the prior of respondent 'A' sums to 0\.9; .*sum to 1 .*Normalize"),
+            ([-0.1, 0.2, 0.9], "the prior of respondent 'A' holds the negative number -0.1"),
+            ([np.nan, 0.1, 0.9], "the prior of respondent 'A' holds NaN"),
+            ([np.inf, 0.0, 0.0], "the prior of respondent 'A' holds NaN or an infinity"),
         ],
     )
     def test_a_row_that_is_no_distribution_is_one_clear_error(self, row, match):
@@ -238,5 +238,5 @@ class TestGivenPrior:
 
 @pytest.mark.parametrize("classes", [{"age": 2**28}, {"age": 2**14, "weight": 2**14}])
 def test_more_classes_than_a_machine_holds_are_refused(classes):
-    with pytest.raises(ValueError, match="fewer intervals"):
+    with pytest.raises(ValueError, match=r"at most 134217728|fewer intervals"):
         ClassFrequencies.fit(corpus(1), classes)

@@ -213,3 +213,14 @@ class TestRefused:
             weight.eval({log_prior: np.zeros((1, 2)), counts: [[1, 0], [0, 1]]}, mode=PYTHON)
         with pytest.raises(ValueError, match="counts need a row for every group"):
             weight.eval({log_prior: np.zeros((2, 2)), counts: [[1, 0]]}, mode=PYTHON)
+
+
+def test_code_that_pytensor_keeps_is_of_one_state_of_the_sources(monkeypatch):
+    from pytensor.link.numba.dispatch.basic import numba_funcify_and_cache_key
+
+    permanent, keys = LogPermanent([0, 0]), []
+    node = permanent.make_node(np.zeros((2, 2)), np.array([[1, 1]]))
+    for version in (1, 1, 2):
+        monkeypatch.setattr("foreknow.models.programs.log_permanent.CODE_VERSION", version)
+        keys.append(numba_funcify_and_cache_key(permanent, node=node)[1])
+    assert keys[0] == keys[1] != keys[2]

@@ -301,8 +301,16 @@ class TestReleaseModel:
             ([problem], {"classes": [codes + 1], "concentration": rows + 1}, "from 1 to 2; they must be whole numbers"),
             ([problem], {"past": [rows[:1]]}, "past have the shapes [(1, 2)], and the problems need [(2, 2)]"),
             ([problem], {"past": [rows * 2]}, "past of release 0, row 0 sums to 2"),
-            ([problem], {"past": [rows], "concentration": 0.0}, "a concentration is 0"),
-            ([problem], {"past": [rows], "concentration": np.ones((3, 2))}, "the concentrations have shape (3, 2)"),
+            (
+                [problem],
+                {"past": [rows], "concentration": 0.0},
+                "concentration is 0.0; it is a positive finite number",
+            ),
+            (
+                [problem],
+                {"past": [rows], "concentration": np.ones((3, 2))},
+                "release_model: concentration has shape (3, 2)",
+            ),
         ],
     )
     def test_refused(self, problems, settings, message):
@@ -392,12 +400,15 @@ class TestCompromisedModel:
             (claims_of(), "there are 0 claims"),
             (
                 claims_of(("A", "a", 9)),
-                "a claim is about respondent 'A' at 9, and there is no release of that time; there are 1",
+                "a claim is about 9, and there is no release of that time; there are 1",
             ),
-            (claims_of(("G", "a", 1)), "respondent 'G' at 1, who has no record in that release"),
-            (claims_of(("C", "a", 2)), "respondent 'C' at 2, who has no record in that release"),
-            (claims_of(("A", "flu", 1)), "names the value 'flu', which is not in the sensitive domain (a, b, c)"),
-            (claims_of(("A", "a", 1), ("A", "b", 1)), "two different claims about respondent 'A' at 1"),
+            (claims_of(("G", "a", 1)), "respondent 'G' at 1, who has no record in that view"),
+            (claims_of(("C", "a", 2)), "respondent 'C' at 2, who has no record in that view"),
+            (
+                claims_of(("A", "flu", 1)),
+                "with value 'flu' at 1 is about a value that is not in the sensitive domain (a, b, c)",
+            ),
+            (claims_of(("A", "a", 1), ("A", "b", 1)), "two different claims about one respondent at one time"),
             (claims_of(("A", "a", 1)).drop(columns="time"), "no column 'time'"),
         ],
     )
@@ -406,7 +417,7 @@ class TestCompromisedModel:
             compromised_model(claims, beliefs_of(*self.believed))
 
     def test_refused_domain_and_reliability(self):
-        with pytest.raises(ValueError, match="with one value every claim is right"):
+        with pytest.raises(ValueError, match="one value, so that every claim is right"):
             compromised_model(claims_of(("A", "a", 1)), beliefs_of(np.ones((2, 1))))
         with pytest.raises(ValueError, match=re.escape("reliability is (0, 1)")):
             compromised_model(self.claims, beliefs_of(*self.believed), (0, 1))

@@ -88,7 +88,7 @@ def test_however_large_or_small_prevalences_are_beliefs_sum_to_1(flu, share):
 
 @pytest.mark.parametrize("given_", [[1, 2, 3], 3, "often"])
 def test_prevalences_are_given_by_label(given_):
-    with pytest.raises(TypeError, match=r"prevalence is a .*; give a mapping of each label to its frequency"):
+    with pytest.raises(TypeError, match=r"prevalence is .*; it maps each label to its frequency"):
         ExternalKnowledge(DISEASES, given_)
 
 
@@ -119,7 +119,7 @@ def test_labels_without_a_meaning_are_refused(items_of, message):
 
 @pytest.mark.parametrize("given_", [[("flu", ["cough"])], pd.DataFrame({"label": ["flu"], "items": ["cough"]})])
 def test_a_table_is_to_be_read(given_):
-    with pytest.raises(TypeError, match=r"give a mapping .* or ExternalKnowledge\.read a table"):
+    with pytest.raises(TypeError, match=r"it maps each label to its items; ExternalKnowledge\.read reads a table"):
         ExternalKnowledge(given_)
 
 

@@ -179,10 +179,10 @@ def test_items_that_could_not_be_read_back_are_refused():
 
 
 def test_a_separator_separates():
-    with pytest.raises(ValueError, match="separator of items is empty"):
+    with pytest.raises(ValueError, match="separator of items is ''"):
         Linking(LINKING.knowledge, "items", separator="")
 
 
 def test_knowledge_is_no_mapping():
-    with pytest.raises(TypeError, match="the knowledge is a dict; make it an ExternalKnowledge"):
+    with pytest.raises(TypeError, match="Linking: knowledge is a dict; it is an ExternalKnowledge"):
         Linking(DISEASES, "items")

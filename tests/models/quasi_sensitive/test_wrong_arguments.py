@@ -23,8 +23,6 @@ from foreknow.evaluation import (
     verify_items,
 )
 from foreknow.models import ExternalKnowledge, History, ItemRelease, Items, Linking, Release, UniformPrior, links
-from foreknow.models.quasi_sensitive.item_release import ItemObservation
-from foreknow.models.quasi_sensitive.links import Links
 
 pytestmark = pytest.mark.slow
 
@@ -63,29 +61,13 @@ CALLS = {
         ExternalKnowledge.read,
         {"table": TABLE, "label": "label", "items": "items", "separator": ","},
     ),
-    "Items": (Items, {"vocabulary": ("a", "b"), "codes": np.array([0, 1, 1]), "starts": np.array([0, 2, 3])}),
     "Items.from_cells": (Items.from_cells, {"cells": ["a, b", "b"], "separator": ","}),
-    "Items.without": (ITEMS.without, {"removed": np.zeros(9, dtype=bool)}),
     "Linking": (Linking, {"knowledge": KNOWLEDGE, "items": "Symptoms", "separator": ","}),
     "Linking.items_of": (LINKING.items_of, {"view": VIEW}),
     "Linking()": (LINKING, {"view": VIEW}),
-    "Links": (Links, {"knowledge": KNOWLEDGE, "bits": LINKED.bits, "weight": LINKED.weight}),
-    "Links.probabilities": (LINKED.probabilities, {"records": [0, 1]}),
-    "Links.beliefs": (LINKED.beliefs, {"group": np.array([0, 0, 1, 1]), "groups": 2}),
     "Links.prior": (LINKED.prior, {"reading": "counted"}),
     "links": (links, {"items": ITEMS, "knowledge": KNOWLEDGE}),
     "ItemRelease": (ItemRelease, {"release": RELEASE, "linking": LINKING, "published": ITEMS}),
-    "ItemObservation": (
-        ItemObservation,
-        {
-            "people": VIEW.people,
-            "group": SEEN.group,
-            "items": SEEN.items,
-            "shown_in": SEEN.shown_in,
-            "groups": 2,
-            "time": 0,
-        },
-    ),
     "LinkingAttack": (LinkingAttack, {"linking": LINKING, "prior": "counted"}),
     "LinkingAttack()": (LinkingAttack(LINKING), {"releases": [RELEASE]}),
     "ReleaseLabelBeliefs": (
@@ -181,16 +163,7 @@ def test_several_wrong_arguments(data):
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [
-        (lambda: Items(["a"], np.array([0]), np.array([0, 1])), TypeError, r"vocabulary is \['a'\]; it is a tuple"),
-        (lambda: Items(("a", "a"), np.array([0]), np.array([0, 1])), ValueError, "an item is in vocabulary twice"),
-        (lambda: Items(("a",), np.array([1]), np.array([0, 1])), ValueError, "codes range from 1 to 1; a code is"),
-        (lambda: Items(("a", "b"), np.array([1, 0]), np.array([0, 2])), ValueError, "codes of record 0 do not increase"),
-        (lambda: Items(("a",), np.array([0]), np.array([0, 2])), ValueError, "starts has 2 entries for 1 codes"),
-        (lambda: Items(("a",), np.array([0.5]), np.array([0, 1])), TypeError, "codes is an array of float64"),
-        (lambda: ITEMS.without([True]), ValueError, r"removed has shape \(1,\).*give 9 truth values"),
-        (lambda: Items.from_cells("cough, fever"), TypeError, "cells is 'cough, fever'; it is a column"),
-        (lambda: LINKED.probabilities([4]), ValueError, "rows go from 0 to 3"),
-        (lambda: LINKED.beliefs(np.array([0, 0, 1, 2]), 2), ValueError, "group ranges from 0 to 2; groups go from 0 to 1"),
+        (lambda: Items.from_cells("cough, fever"), TypeError, "cells is the text 'cough, fever'; it is a column"),
         (lambda: Linking(KNOWLEDGE, 3), TypeError, "items is 3; it is the name of the column of items"),
         (lambda: ItemRelease(RELEASE, LINKING, [["a"]] * 4), TypeError, r"published is .*linking\.items_of"),
         (lambda: ItemRelease(VIEW, LINKING, ITEMS), TypeError, r"release is View.*Release\(view, labels\)"),

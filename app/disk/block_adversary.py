@@ -25,7 +25,7 @@ def check_large_adversary(owner: str, adversary: object) -> None:
         If it is no `Adversary`.
     ValueError
         If it is `Averaged`; or has compromised records, a prior by respondent, transitions by person, or transitions of an order
-        over 1; or its estimator draws by a generator that is not a field.
+        over 1.
     """
     way = f"use {'publish' if owner == 'publish_large' else 'SequentialAttack'}, in memory"
     if isinstance(adversary, Averaged):
@@ -40,7 +40,6 @@ def check_large_adversary(owner: str, adversary: object) -> None:
         is_personal(adversary.transitions) or chains_at(adversary.transitions, 0)[0].order > 1
     ):
         raise ValueError(f"{owner} needs transitions of order 1, the same for all respondents; {way}, or truncate(1).")
-    check_generators(owner, adversary)
 
 
 def _prior_by_respondent(prior: object, seen: set[int]) -> str | None:
@@ -112,24 +111,11 @@ def place_generator(seed: object, release: int, block: int) -> np.random.Generat
 def block_adversary(adversary: Adversary, release: int, block: int) -> Adversary:
     """Adversary whose estimator draws by generators of a block; itself if its estimator has none.
 
-    Each generator is replaced by one of its state, the release and the block. The states of the given generators do not change.
+    Each generator in a field of a dataclass is replaced by one of its state, the release and the block. The states of the given
+    generators do not change. Others are not seen: results would then depend on the order of the blocks.
     """
     estimator = _with_generators(adversary.estimator, release, block)
     return adversary if estimator is adversary.estimator else dataclasses.replace(adversary, estimator=estimator)
-
-
-def check_generators(owner: str, adversary: Adversary) -> None:
-    """Raise ValueError if an estimator holds a generator that `block_adversary` cannot replace.
-
-    Generators are sought in the attributes of the estimator and of its parts; those of plain functions are not seen.
-    """
-    estimator = adversary.estimator
-    left = {id(one) for one in _generators(_with_generators(estimator, 0, 0), set())}
-    if left & {id(one) for one in _generators(estimator, set())}:
-        raise ValueError(
-            f"{owner}: {type(estimator).__name__} holds a random generator that is not a field of a dataclass, so that results "
-            "would depend on the order of the blocks. Make it a field of a frozen dataclass, or use SequentialAttack, in memory."
-        )
 
 
 def _with_generators(setting: Any, release: int, block: int) -> Any:
@@ -143,13 +129,3 @@ def _with_generators(setting: Any, release: int, block: int) -> Any:
     made = {name: _with_generators(value, release, block) for name, value in held.items()}
     changed = {name: value for name, value in made.items() if value is not held[name]}
     return dataclasses.replace(setting, **changed) if changed else setting
-
-
-def _generators(setting: Any, seen: set[int]) -> list[np.random.Generator]:
-    """Generators in the attributes of an object, and in theirs; ``seen`` are the objects that were looked into."""
-    if isinstance(setting, np.random.Generator):
-        return [setting]
-    if id(setting) in seen:
-        return []
-    seen.add(id(setting))
-    return [one for value in getattr(setting, "__dict__", {}).values() for one in _generators(value, seen)]

@@ -1,19 +1,18 @@
 """Knowledge learned from a table on disk: class frequencies, and transitions before each release."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from foreknow.app.disk.engine import Engine, parquet_of
-from foreknow.app.disk.large_table import LargeTable, coded_query
+from foreknow.app.disk.large_table import LargeTable
 from foreknow.app.disk.parts import people_of, write_last
-from foreknow.app.disk.sorted_records import BATCH, check_cells
+from foreknow.app.disk.sorted_records import BATCH, write_coded
 from foreknow.models import ChainByRelease, ClassFrequencies, MarkovChain
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, frequencies_of_counts
@@ -64,8 +63,10 @@ def learn_from_disk(
         last: Path | None = None
         for release, time in enumerate(table.times(connection)):
             now = Path(work) / "now.parquet"
-            for codes in _written(table, connection, time, now, cuts):
-                counts += np.bincount(codes, minlength=len(counts))
+            write_coded(table, connection, time, now, False)
+            for batch in pq.ParquetFile(now).iter_batches(BATCH):
+                cells = class_codes(dict(cuts), people_of(batch, schema, time)) * m + batch["value"].to_numpy()
+                counts += np.bincount(cells, minlength=len(counts))
             found, several = _pairs(connection, now, last, release, m, gaps)
             pairs.append(found)
             seen_twice |= several
@@ -79,30 +80,6 @@ def learn_from_disk(
         chain_of_pairs(each, pseudo_count) if each.any() else MarkovChain(1, np.full((m, m), 1.0 / m)) for each in total
     )
     return LearnedFromDisk(prior, chains[-1], ChainByRelease.of_views(chains))
-
-
-def _written(
-    table: LargeTable,
-    connection: duckdb.DuckDBPyConnection,
-    time: object,
-    path: Path,
-    cuts: Mapping[str, tuple[float, ...]],
-) -> "Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]":
-    """Write the respondents and values of a release; yield the cells of their classes and values, batch by batch."""
-    m, names = len(table.schema.values), [f"q{a}" for a in range(len(table.schema.quasi_identifiers))]
-    writer = None
-    try:
-        for batch in coded_query(table, connection, time).to_arrow_reader(BATCH):
-            columns = {name: batch.column(name) for name in ("respondent", *names, "value")}
-            check_cells(columns, table, time)
-            part = pa.table({name: columns[name] for name in ("respondent", "value")})
-            writer = writer or pq.ParquetWriter(path, part.schema)
-            writer.write_table(part)
-            people = people_of(pa.table(columns), table.schema, time)
-            yield class_codes(dict(cuts), people) * m + columns["value"].to_numpy().astype(np.int64)
-    finally:
-        if writer is not None:
-            writer.close()
 
 
 def _pairs(

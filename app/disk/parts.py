@@ -139,7 +139,7 @@ def read_block(path: Path, start: int, stop: int) -> pa.Table:
         return file.read_row_groups(chosen, use_threads=False).slice(start - first, stop - start)
 
 
-def people_of(block: pa.Table, schema: Schema, time: Any) -> People:
+def people_of(block: "pa.Table | pa.RecordBatch", schema: Schema, time: Any) -> People:
     """Respondents of a block, with their numbers in the block as identifiers: no Python object is made for each."""
     codes = np.column_stack([block[f"q{a}"].to_numpy() for a in range(len(schema.quasi_identifiers))])
     numbers: Any = np.arange(len(block))

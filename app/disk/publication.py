@@ -4,7 +4,6 @@ import hashlib
 import importlib.metadata
 import secrets
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -125,7 +124,21 @@ class LargeReleases:
             "LargeReleases", "folder", folder, (str, Path), "is the path of a folder that publish_large completed"
         )
         path = Path(folder).absolute()
-        for name, value in _described(path).items():
+        try:
+            made = read_json(path / PRIVATE / MANIFEST)["releases"]
+            settings = read_json(path / PRIVATE / BEGUN)["settings"]
+            times, schema = NOTATION.value(settings["times"]), NOTATION.value(settings["schema"])
+            releases = tuple(
+                LargeRelease(time, *(one[name] for name in ("records", "groups", "suppressed")), tuple(one["notes"]))
+                for time, one in zip(times, made, strict=True)
+            )
+        except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
+            raise ValueError(
+                f"{folder} is not a publication from disk; leave out --from-disk, or name a folder that publish_large "
+                "completed."
+            ) from None
+        attributes = {"folder": path, "schema": schema, "time": settings["time"], "releases": releases}
+        for name, value in attributes.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -154,35 +167,6 @@ class LargeReleases:
         """Blocks of a release, by a file of its records in the order of their ranks."""
         time, ranges = self.releases[release].time, self.ranges(release)
         return [Block(records, *ends, number, release, time, self.schema) for number, ends in enumerate(ranges)]
-
-
-def _described(folder: Path) -> dict[str, Any]:
-    """Attributes of a publication, by its manifest and the settings of its run."""
-    try:
-        content = read_json(folder / PRIVATE / MANIFEST)
-        settings = read_json(folder / PRIVATE / BEGUN)["settings"]
-        times, schema = NOTATION.value(settings["times"]), NOTATION.value(settings["schema"])
-        releases = tuple(_release(time, one) for time, one in zip(times, content["releases"], strict=True))
-        are_mappings = isinstance(content["records"], Mapping) and isinstance(content["sha256"], Mapping)
-        is_described = isinstance(schema, Schema) and isinstance(settings["time"], str) and are_mappings
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
-        is_described = False
-    if not is_described:
-        raise ValueError(
-            f"{folder} is not a publication from disk; leave out --from-disk, or name a folder that publish_large "
-            "completed."
-        )
-    return {"folder": folder, "schema": schema, "time": settings["time"], "releases": releases}
-
-
-def _release(time: Any, numbers: Mapping[str, Any]) -> LargeRelease:
-    """Numbers of a release in a manifest; raises LookupError, TypeError or ValueError for anything else."""
-    records, groups, suppressed = (numbers[name] for name in ("records", "groups", "suppressed"))
-    notes = tuple(numbers["notes"])
-    are_numbers = all(is_whole(number, 0) for number in (records, groups, suppressed))
-    if not are_numbers or not all(isinstance(note, str) for note in notes):
-        raise TypeError
-    return LargeRelease(time, records, groups, suppressed, notes)
 
 
 def publish_large(

@@ -77,7 +77,7 @@ def sort_records(
     secret tells. Cost: O(n d) and an external sort.
     """
     coded, path = folder / "coded.parquet", folder / "sorted.parquet"
-    counts = _write_coded(table, connection, time, coded, order.along_curve)
+    counts = write_coded(table, connection, time, coded, order.along_curve)
     _check_respondents(connection, coded, time)
     columns, joins, key = "c.* EXCLUDE (key)", "", "key"
     notes: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ def sort_records(
     return SortedRecords(path, counts, notes)
 
 
-def _write_coded(
+def write_coded(
     table: LargeTable, connection: duckdb.DuckDBPyConnection, time: Any, path: Path, along_curve: bool
 ) -> IntArray:
     """Write the codes of all records with their Hilbert index, 0 unless ``along_curve``; return the counts of the values."""

@@ -42,7 +42,7 @@ from foreknow.app.cli.options import (
     switch,
 )
 from foreknow.app.cli.pictures import GROUP_SIZES, PICTURES, draw_publication
-from foreknow.app.cli.printing.attack_tables import notice_codes, notice_suppression, suppressed_share
+from foreknow.app.cli.printing.attack_tables import notice_codes, notice_suppression
 from foreknow.app.cli.printing.compilation_notice import notice_if_compiled
 from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.app.cli.printing.terminal import error_console, notice, say, show, tracked
@@ -50,6 +50,7 @@ from foreknow.app.publication import (
     BEGUN,
     KEY,
     MANIFEST,
+    PARTS,
     PRIVATE,
     PUBLIC,
     RELEASE,
@@ -81,6 +82,9 @@ records.csv has the columns id, week, age, city and diagnosis:
   foreknow publish records.csv --qi age --qi city --sensitive diagnosis \\
     --defense mondrian -k 5 -l 2 --out release"""
 """Text below the options."""
+
+READ_FROM_DISK = ("memory", "workers", "scheduler", "scratch")
+"""Parameters that `foreknow attack --from-disk` reads as well."""
 
 SUPPRESSION_TO_REPORT = 0.2
 """Share of suppressed records above which the command prints advice."""
@@ -188,13 +192,18 @@ class PublishRun:
 
     @property
     def published(self) -> Path:
-        """Name of the published table within the folder; its file format is that of the records."""
-        return Path(PUBLIC, f"{TABLE}{output_suffix(self.table.records)}")
+        """Name of the published table within the folder."""
+        return Path(PUBLIC, f"{TABLE}{self._ending}")
 
     @property
     def key(self) -> Path:
         """Name of the key within the folder."""
-        return Path(PRIVATE, f"{KEY}{output_suffix(self.table.records)}")
+        return Path(PRIVATE, f"{KEY}{self._ending}")
+
+    @property
+    def _ending(self) -> str:
+        """Ending of the table and of the key: that of a folder of parts, or that of the file format of the records."""
+        return PARTS if self.from_disk else output_suffix(self.table.records)
 
     @property
     def quotes_formulas(self) -> bool:
@@ -269,8 +278,10 @@ def publish_command(run: PublishRun) -> Outcome:
         formulas = _write(run, used, records.columns, releases, defense, stated)
     report_cost(releases, defense)
     _notice_risks(formulas, run.quotes_formulas, run.seed, source_of(run.context, "seed") == "DEFAULT_MAP")
-    _say_end(run, stated)
-    return Outcome(_content(run, releases, defense) | {"verdict": stated.verdict}, stated.verdict == FAILED)
+    say_end(run, stated)
+    notes = [f"at {release.time}: {note}" for release in releases for note in release.grouping.notes]
+    content = publication_content(run, defense, cost_per_release(releases), notes, stated)
+    return Outcome(content, stated.verdict == FAILED)
 
 
 def notice_kernel(choice: DefenseChoice) -> None:
@@ -395,23 +406,24 @@ def _notice_risks(formulas: int, quoted: bool, seed: int | None, of_config: bool
         )
 
 
-def _say_end(run: PublishRun, stated: Certificate) -> None:
+def say_end(run: PublishRun, stated: Certificate) -> None:
     """Print where the files are, what the check found, and the next commands."""
     table, key = run.out / run.published, run.out / run.key
     say(
         f"For the public: {table}, and {RELEASE} beside it.",
         f"The key, for you alone: {key}. It names the group of each record and undoes the publication: keep it apart.",
         f"The settings and the seed of this run, which undo it too: {key.parent / SETTINGS}.",
-        *verified_lines(stated, table.parent),
+        *_verified_lines(stated, table.parent),
     )
     if run.pictures:
         say(f"Pictures: {key.parent / PICTURES}.")
     say(*check_lines(run.out))
-    more = (option_text("groups", key), f"--out {unused_path('risk')}")
-    say(*next_lines(run.context, "attack", *more, also=KNOWLEDGE_OPTIONS))
+    groups = f"--from-disk {option_text('groups', run.out)}" if run.from_disk else option_text("groups", key)
+    also = (*KNOWLEDGE_OPTIONS, *READ_FROM_DISK) if run.from_disk else KNOWLEDGE_OPTIONS
+    say(*next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=also))
 
 
-def verified_lines(stated: Certificate, folder: Path) -> list[str]:
+def _verified_lines(stated: Certificate, folder: Path) -> list[str]:
     """Lines on what the independent check of a publication found; a failing one names the files that are marked."""
     path = folder / CERTIFICATE
     if stated.verdict == NOT_VERIFIED:
@@ -420,14 +432,17 @@ def verified_lines(stated: Certificate, folder: Path) -> list[str]:
     return [*(f"Not recomputed: {promise}" for promise in stated.enforced["unchecked"]), stated.sentence + kept]
 
 
-def _content(run: PublishRun, releases: tuple[Release, ...], defense: Defense) -> dict[str, object]:
-    """A publication as JSON has it; the seed is in the file of settings alone."""
+def publication_content(
+    run: PublishRun, defense: Defense, cost: pd.DataFrame, notes: Sequence[str], stated: Certificate
+) -> dict[str, object]:
+    """A publication as JSON has it, by its cost per release; the seed is in the file of settings alone."""
     return {
         "defense": settings(defense),
-        "suppressed": suppressed_share(releases),
-        "releases": cost_per_release(releases),
-        "notes": [f"at {release.time}: {note}" for release in releases for note in release.grouping.notes],
+        "suppressed": float(cost["suppressed"].sum() / max(cost["records"].sum(), 1)),
+        "releases": cost,
+        "notes": notes,
         "published": str(run.out / run.published),
         "key": str(run.out / run.key),
-        "settings": str(run.out / run.key.parent / SETTINGS),
+        "settings": str(run.out / PRIVATE / SETTINGS),
+        "verdict": stated.verdict,
     }

@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from foreknow.app.atomic_output import check_output, locked, write_json
-from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, class_intervals
+from foreknow.app.cli.adversary_knowledge import Learning, class_intervals
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.next_step import check_lines, next_lines, option_text, unused_path
-from foreknow.app.cli.commands.publish_command import PublishRun, check_any_group, notice_kernel, verified_lines
+from foreknow.app.cli.commands.publish_command import (
+    PublishRun,
+    check_any_group,
+    notice_kernel,
+    publication_content,
+    say_end,
+)
 from foreknow.app.cli.defense_choices import defense_text, fresh_seed
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.run_settings import run_settings, write_settings
 from foreknow.app.cli.printing.attack_tables import MOST
 from foreknow.app.cli.printing.printed_table import PrintedTable
-from foreknow.app.cli.printing.terminal import error_console, notice, say, show
+from foreknow.app.cli.printing.terminal import error_console, notice, show
 from foreknow.app.publication import (
     BEGUN,
     MANIFEST,
@@ -40,7 +45,7 @@ from foreknow.evaluation.checks.certificate import (
     certificate_of,
     enforced_requirement,
 )
-from foreknow.evaluation.checks.program import checksum, settings
+from foreknow.evaluation.checks.program import checksum
 from foreknow.models import Adversary, Omega
 
 if TYPE_CHECKING:
@@ -49,10 +54,6 @@ if TYPE_CHECKING:
 
 IN_MEMORY = ("infeasible", "bucketized", "generalized", "quote_formulas", "pictures", "deterministic")
 """Options of `foreknow publish` that are read without --from-disk alone."""
-
-
-CARRIED = (*KNOWLEDGE_OPTIONS, "memory", "workers", "scheduler", "scratch")
-"""Parameters that `foreknow attack --from-disk` reads as well, besides those of the table."""
 
 
 def publish_from_disk(run: PublishRun) -> Outcome:
@@ -65,16 +66,20 @@ def publish_from_disk(run: PublishRun) -> Outcome:
         _check_times(table, engine)
     adversary = _assumed(run, table, corpus, engine) if run.choice.assumes_adversary else None
     published, stated = _published(run, table, defense, adversary, engine)
-    _report(published, defense)
-    say(
-        f"For the public: {run.out / PUBLIC}, with {RELEASE} and {CERTIFICATE}.",
-        f"For you alone: {run.out / PRIVATE}. It names the group of each record and undoes the publication: keep it apart.",
-        *verified_lines(stated, run.out / PUBLIC),
-    )
-    say(*check_lines(run.out))
-    groups = f"--from-disk {option_text('groups', run.out)}"
-    say(*next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=CARRIED))
-    return Outcome(_content(published, defense, run.out, stated), stated.verdict == FAILED)
+    columns = ["time", "groups", "records", "suppressed"]
+    cost = pd.DataFrame([[getattr(one, name) for name in columns] for one in published.releases], columns=columns)
+    cost["share"] = cost["suppressed"] / cost["records"].clip(lower=1)
+    notes = [f"at {one.time}: {note}" for one in published.releases for note in one.notes]
+    show(PrintedTable(cost, defense_text(defense)))
+    lost, records = cost["suppressed"].sum(), cost["records"].sum()
+    if lost > MOST * records:
+        notice(
+            f"WARNING: {lost:,} of {records:,} records ({lost / records:.0%}) are suppressed; the table tells little."
+        )
+    for note in notes:
+        notice(note)
+    say_end(run, stated)
+    return Outcome(publication_content(run, defense, cost, notes, stated), stated.verdict == FAILED)
 
 
 def _checked_defense(run: PublishRun) -> Defense:
@@ -214,44 +219,3 @@ def _certified(
     write_json(manifest_path, manifest | {"sha256": manifest["sha256"] | sums_of})
     os.replace(unfinished, public / CERTIFICATE)
     return stated
-
-
-def _report(published: "LargeReleases", defense: Defense) -> None:
-    """Print groups and suppressed records of each release, and the notes of the defense."""
-    show(PrintedTable(pd.DataFrame(_cost(published)), defense_text(defense)))
-    lost, records = (sum(getattr(one, name) for one in published.releases) for name in ("suppressed", "records"))
-    if lost > MOST * records:
-        notice(
-            f"WARNING: {lost:,} of {records:,} records ({lost / records:.0%}) are suppressed; the table tells little."
-        )
-    for release in published.releases:
-        for note in release.notes:
-            notice(f"at {release.time}: {note}")
-
-
-def _cost(published: "LargeReleases") -> list[dict[str, Any]]:
-    return [
-        {
-            "time": one.time,
-            "groups": one.groups,
-            "records": one.records,
-            "suppressed": one.suppressed,
-            "share": one.suppressed / max(one.records, 1),
-        }
-        for one in published.releases
-    ]
-
-
-def _content(published: "LargeReleases", defense: Defense, out: Path, stated: Certificate) -> dict[str, Any]:
-    """A publication as JSON has it."""
-    records = sum(one.records for one in published.releases)
-    return {
-        "defense": settings(defense),
-        "suppressed": sum(one.suppressed for one in published.releases) / max(records, 1),
-        "releases": _cost(published),
-        "notes": [f"at {one.time}: {note}" for one in published.releases for note in one.notes],
-        "published": str(out / PUBLIC),
-        "key": str(out / PRIVATE),
-        "settings": str(out / PRIVATE / SETTINGS),
-        "verdict": stated.verdict,
-    }

@@ -1,7 +1,5 @@
 """Estimators that draw: beliefs from disk depend neither on the order of the blocks, the processes nor on interruptions."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import pytest
 from large_history import beliefs_of, bytes_of, in_memory, parts_of, visits
@@ -12,7 +10,6 @@ from foreknow.app.disk.block_adversary import block_adversary
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import JSReduce, KAnonymity, Mondrian
 from foreknow.models import Adversary, Auto, Exact, MarkovChain, Mixed, Omega, SwapChain, UniformPrior
-from foreknow.models.problem import Posterior
 
 pytestmark = pytest.mark.slow
 
@@ -116,33 +113,3 @@ def generator_in(setting):
     if isinstance(setting, np.random.Generator):
         return setting
     return next(filter(None, map(generator_in, getattr(setting, "__dict__", {}).values())), None)
-
-
-class Noisy:
-    exact = False
-
-    def __init__(self):
-        self.generator = np.random.default_rng(1)
-
-    def __call__(self, problem):
-        noise = self.generator.dirichlet(np.ones(problem.prior.shape[1]), len(problem.prior))
-        return Posterior(noise, np.zeros(len(problem.counts), dtype=np.int64))
-
-
-@dataclass(frozen=True)
-class Wrapped:
-    inner: Noisy = field(default_factory=Noisy)
-    exact = False
-
-    def __call__(self, problem):
-        return self.inner(problem)
-
-
-@pytest.mark.parametrize("estimator", [Noisy(), Wrapped()], ids=["attribute", "part"])
-def test_a_generator_that_cannot_be_replaced_is_refused(tmp_path, estimator):
-    table = on_disk(tmp_path, people=40, releases=1)
-    published = publish_large(table, Mondrian(KAnonymity(4)), tmp_path / "out")
-    with pytest.raises(ValueError, match=r"attack_large: (Noisy|Wrapped) holds a random generator that is not a field"):
-        attack_large(published, adversary_with(estimator), tmp_path / "beliefs")
-    with pytest.raises(ValueError, match=r"publish_large: .* holds a random generator"):
-        publish_large(table, JSReduce(3, 0.7, 0.6), tmp_path / "other", adversary_with(estimator))

@@ -129,7 +129,7 @@ class LargeReleases:
             settings = read_json(path / PRIVATE / BEGUN)["settings"]
             times, schema = NOTATION.value(settings["times"]), NOTATION.value(settings["schema"])
             releases = tuple(
-                LargeRelease(time, *(one[name] for name in ("records", "groups", "suppressed")), tuple(one["notes"]))
+                LargeRelease(time, one["records"], one["groups"], one["suppressed"], tuple(one["notes"]))
                 for time, one in zip(times, made, strict=True)
             )
         except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):

@@ -154,7 +154,7 @@ def listed_in(path: Path, name: str = "sha256") -> Listing:
     """
     sums = read_json(path).get(name)
     if not isinstance(sums, dict):
-        raise ValueError(f"{path} has no checksums of files; it is not a file that foreknow wrote.")
+        raise ValueError(f"{path} has no checksums; it is not a file that foreknow wrote.")
     return Listing(path, sums)
 
 

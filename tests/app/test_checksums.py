@@ -82,7 +82,7 @@ def test_a_key_that_nothing_lists(published, tmp_path):
 def test_a_file_that_foreknow_did_not_write(published, content):
     _, key, records = published
     (key.parent / "manifest.json").write_bytes(content.encode("utf-8", "surrogateescape"))
-    with pytest.raises(ValueError, match=r"manifest\.json is not a file that foreknow wrote"):
+    with pytest.raises(ValueError, match=r"manifest\.json .*is not a file that foreknow wrote"):
         check_key(key, records)
 
 

@@ -163,7 +163,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
     publish_large(*arguments, block=40, seed=7)
     publish_large(*arguments[:2], tmp_path / "whole", adversary, block=40, seed=7)
     assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "whole")
-    with pytest.raises(ValueError, match="already published"):
+    with pytest.raises(ValueError, match="holds the result of this run"):
         publish_large(*arguments, block=40, seed=7)
 
 

@@ -70,7 +70,7 @@ class Engine:
         check_whole("Engine", "workers", self.workers, "processes")
         if self.scratch is not None:
             check_kind("Engine", "scratch", self.scratch, (str, Path), "is the path of a folder, as '/var/tmp'")
-            if not _is_folder(self.scratch):
+            if not Path(self.scratch).is_dir():
                 raise ValueError(f"Engine: scratch is {shown(str(self.scratch))}, which is no folder; make it first.")
         if self.scheduler is not None:
             check_kind("Engine", "scheduler", self.scheduler, str, "is an address, as 'tcp://10.0.0.1:8786'")
@@ -163,13 +163,6 @@ def database_errors() -> Iterator[None]:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0]
-
-
-def _is_folder(path: "str | Path") -> bool:
-    try:
-        return Path(path).is_dir()
-    except ValueError:
-        return False
 
 
 def _on_one_thread[A, B](function: Callable[[A], B], task: A) -> B:

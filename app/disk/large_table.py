@@ -452,20 +452,9 @@ def _is_whole(path: Path, relation: duckdb.DuckDBPyRelation, name: str) -> bool:
 def _check_columns(path: Path, relation: duckdb.DuckDBPyRelation, names: Sequence[Hashable]) -> None:
     missing = [str(name) for name in names if name not in relation.columns]
     if missing:
-        other = _same_but_for_case(missing[0], relation.columns)
         raise ValueError(
             f"LargeTable: {path} has no column {missing[0]!r}; it has {', '.join(map(repr, relation.columns))}."
-            if other is None
-            else f"LargeTable: {path} has the columns {other!r} and {missing[0]!r}, whose names differ in case alone; from "
-            f"disk names differ in more than case. Rename {missing[0]!r}."
         )
-
-
-def _same_but_for_case(name: str, columns: Sequence[str]) -> str | None:
-    """Earlier column with the name in another case, for which DuckDB renamed the later one, as ``sex_1``; None if there is none."""
-    renamed = any(re.fullmatch(re.escape(name) + "_[0-9]+", column) for column in columns)
-    same = [column for column in columns if column.lower() == name.lower()]
-    return same[0] if renamed and same else None
 
 
 def columns_of_file(path: Path) -> list[str]:

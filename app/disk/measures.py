@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -25,11 +25,11 @@ from foreknow.app.disk.parts import (
 )
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.exposure import is_exposing
-from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, Listing, differences, read_json
+from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, differences, listed_in
 from foreknow.evaluation.risk.adversary_gain import gains, hits, log_scores, sure_beliefs, with_certain
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth
 from foreknow.models import Adversary
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind, check_range
 from foreknow.models.tables.atomic_file import atomic_file
@@ -67,23 +67,6 @@ class LargeMeasures:
     known: int
     exposed: int
     first: Any
-
-
-class Sums(NamedTuple):
-    """Sums over the records and over the groups of a block.
-
-    Attributes
-    ----------
-    records : dict of str to float
-        Sums over the published records, and their number.
-    sizes : int array, shape (4,)
-        Number of groups, sum of squared sizes, smallest and largest size; smallest 0 without groups.
-    suppressed : int
-    """
-
-    records: dict[str, float]
-    sizes: IntArray
-    suppressed: int
 
 
 def measure_large(
@@ -148,14 +131,21 @@ def measure_large(
                 )
             joined = write_joined(connection, published.key_rows(number), parts, work / "joined.parquet")
             measured = partial(measure_block, adversary=adversary, sure=sure, folder=work)
-            rows.append((release.time, list(engine.map(measured, published.blocks(number, joined)))))
+            rows.append(_release_rows(release.time, list(engine.map(measured, published.blocks(number, joined)))))
         people = exposed_respondents(connection, sorted(work.rglob("part-*.parquet")), published, sure, listed)
-    risk, loss = (pd.DataFrame([row(time, sums) for time, sums in rows]) for row in (_risk, _loss))
+    risk, loss = map(pd.DataFrame, zip(*rows, strict=True))
     return LargeMeasures(risk, loss, *people)
 
 
-def measure_block(block: Block, adversary: Adversary, sure: float, folder: Path) -> Sums:
-    """Sums of a block; also write the belief and the prior belief in the true value of each published record."""
+SUMS = ("gain", "confidence", "success", "log_score", "brier_score", "certain", "sure", "right", "expected", "measured")
+"""Sums over the published records of a block."""
+
+SIZES = ("groups", "squares", "smallest", "largest", "suppressed")
+"""Number of groups, sum of squared sizes, smallest and largest size, and number of suppressed records of a block."""
+
+
+def measure_block(block: Block, adversary: Adversary, sure: float, folder: Path) -> dict[str, Any]:
+    """Numbers of a block, `SUMS` and `SIZES`; also write the belief and the prior in the true value of each published record."""
     records = block.read()
     group, counts = block.groups(records)
     belief, rows = dense_beliefs(records, len(block.schema.values))
@@ -177,15 +167,14 @@ def measure_block(block: Block, adversary: Adversary, sure: float, folder: Path)
     }
     write_part(part_path(folder, block.release, block.number), pa.table(columns))
     size = counts.sum(axis=1)
-    sizes = np.array([len(size), (size**2).sum(), size.min() if len(size) else 0, size.max(initial=0)])
-    return Sums(_record_sums(release, sure), sizes, release.suppressed)
+    sizes = (len(size), (size**2).sum(), size.min(initial=len(group)), size.max(initial=0), release.suppressed)
+    return {**_record_sums(release, sure), **dict(zip(SIZES, sizes, strict=True))}
 
 
 def _record_sums(release: BeliefsAndTruth, sure: float) -> dict[str, float]:
     if not len(release.true):
-        return {}
+        return dict.fromkeys(SUMS, 0.0)
     gain, certain = gains(release)
-    held = sure_beliefs(release, sure)
     each: dict[str, FloatArray] = {
         "gain": gain[~certain],
         "confidence": release.confidence,
@@ -194,49 +183,39 @@ def _record_sums(release: BeliefsAndTruth, sure: float) -> dict[str, float]:
         "brier_score": (release.belief**2).sum(axis=1) - 2 * release.confidence + 1,
         "certain": certain.astype(float),
     }
-    sums = {name: float(numbers.sum()) for name, numbers in each.items()}
-    return sums | {name: float(held[name]) for name in ("sure", "right", "expected", "measured")}  # type: ignore[arg-type]
+    held = sure_beliefs(release, sure)
+    return {name: float(each[name].sum() if name in each else held[name]) for name in SUMS}  # type: ignore[arg-type]
 
 
-def _risk(time: Any, blocks: list[Sums]) -> dict[str, object]:
-    """Row of a release; means of no record are NaN."""
-
-    def total(name: str) -> float:
-        return sum(one.records.get(name, 0.0) for one in blocks)
-
-    def mean(name: str, number: float) -> float:
-        return total(name) / number if number else float("nan")
-
-    measured, certain = total("measured"), total("certain")
-    gain = mean("gain", measured - certain)
-    row: dict[str, object] = {"time": time, "gain": gain, "total_risk": with_certain(gain, measured - certain, certain)}
-    row |= {name: mean(name, measured) for name in ("confidence", "success", "log_score", "brier_score")}
-    row |= {"sure": int(total("sure")), "right": int(total("right")), "expected": total("expected")}
-    suppressed = sum(one.suppressed for one in blocks)
-    return row | {"certain": int(certain), "measured": int(measured), "suppressed": suppressed}
-
-
-def _loss(time: Any, blocks: list[Sums]) -> dict[str, object]:
-    sizes = np.array([one.sizes for one in blocks])
-    suppressed, measured = (
-        sum(one.suppressed for one in blocks),
-        int(sum(one.records.get("measured", 0) for one in blocks)),
-    )
-    records, groups, squares = suppressed + measured, int(sizes[:, 0].sum()), int(sizes[:, 1].sum())
-    shown = sizes[sizes[:, 0] > 0]
-    return {
+def _release_rows(time: Any, blocks: list[dict[str, Any]]) -> tuple[dict[str, object], dict[str, object]]:
+    """Rows of the risk and of the loss of a release; means of no record are NaN."""
+    table = pd.DataFrame(blocks)
+    total = {name: table[name].sum() for name in table.columns}
+    measured, certain, suppressed = (int(total[name]) for name in ("measured", "certain", "suppressed"))
+    groups, squares, records = int(total["groups"]), int(total["squares"]), measured + suppressed
+    gain = total["gain"] / (measured - certain) if measured > certain else float("nan")
+    risk: dict[str, object] = {
+        "time": time,
+        "gain": gain,
+        "total_risk": with_certain(gain, measured - certain, certain),
+    }
+    for name in ("confidence", "success", "log_score", "brier_score"):
+        risk[name] = total[name] / measured if measured else float("nan")
+    risk |= {"sure": int(total["sure"]), "right": int(total["right"]), "expected": total["expected"]}
+    loss = {
         "time": time,
         "discernibility": squares + records * suppressed,
         "discernibility_published": squares,
         "group_size": measured / groups if groups else float("nan"),
-        "smallest": int(shown[:, 2].min(initial=records)) if groups else 0,
-        "largest": int(sizes[:, 3].max(initial=0)),
+        "smallest": int(table["smallest"][table["groups"] > 0].min()) if groups else 0,
+        "largest": int(table["largest"].max()),
         "groups": groups,
         "records": records,
         "measured": measured,
         "suppressed": suppressed,
         "suppressed_share": suppressed / records,
     }
+    return risk | {"certain": certain, "measured": measured, "suppressed": suppressed}, loss
 
 
 def _check_beliefs(folder: Path, published: LargeReleases) -> None:
@@ -252,13 +231,7 @@ def _check_beliefs(folder: Path, published: LargeReleases) -> None:
         return
     if (folder / BEGUN).exists():
         check_publication(folder, published)
-    content = read_json(folder / MANIFEST)
-    sums = content.get("sha256") if isinstance(content, dict) else None
-    if not isinstance(sums, dict):
-        raise ValueError(
-            f"measure_large: {folder / MANIFEST} has no checksums; name a folder that attack_large completed."
-        )
-    for one in differences(folder, Listing(folder / MANIFEST, sums)):
+    for one in differences(folder, listed_in(folder / MANIFEST)):
         if one.state != "extra":
             raise ValueError(
                 f"measure_large: {one.file} of {folder} is {one.state}; run the attack again, into another folder."
@@ -274,35 +247,14 @@ def _checked_path(at_risk: "Path | str | None") -> Path | None:
     return Path(at_risk)
 
 
-class ExposedRespondents(NamedTuple):
-    """Numbers of respondents, as `exposed` counts them in memory.
-
-    Attributes
-    ----------
-    published : int
-        Number of respondents with a published record.
-    known : int
-        Number of those who are not exposed, and whose prior belief in a true value is sure.
-    exposed : int
-        Number of them with a record that `is_exposing`.
-    first : object
-        Time of the first release with such a record; None if no respondent is exposed.
-    """
-
-    published: int
-    known: int
-    exposed: int
-    first: Any
-
-
 def exposed_respondents(
     connection: duckdb.DuckDBPyConnection,
     beliefs: Sequence[Path],
     published: LargeReleases,
     sure: float,
     at_risk: Path | None,
-) -> ExposedRespondents:
-    """Count the exposed respondents, and write them to a Parquet file if its path is given.
+) -> tuple[int, int, int, Any]:
+    """Fields of `LargeMeasures` on the respondents; the exposed ones are written to a Parquet file if its path is given.
 
     Parameters
     ----------
@@ -345,8 +297,7 @@ def exposed_respondents(
             # The scratch file keeps its mode, unless DuckDB writes a temporary one in its place.
             connection.execute(f"COPY ({listed}) {to_parquet(scratch, in_place=True)}")
     connection.execute("DROP TABLE highest")
-    people, already, found, first = numbers
-    return ExposedRespondents(people, already, found, None if first is None else times[first])
+    return (*numbers[:3], None if numbers[3] is None else times[numbers[3]])
 
 
 def _numbered(number: str, name: str, cells: list[Any]) -> pa.Table:

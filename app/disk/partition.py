@@ -247,7 +247,8 @@ def exchange_tilts(task: ExchangeTask) -> FloatArray:
     float array, shape (h, m)
         Expected number of records of each value of the members in the partition of each shared group.
     """
-    law, state = law_of(task.partition), state_of(task.partition, task.before)
+    law: PartitionLaw = read_pickle(_law_path(task.partition))
+    state: PartitionState = read_pickle(_state_path(task.partition, task.before))
     at, scratch = law.law.layout, scratch_of(law.law)
     messages, m, solver = state.messages, law.law.values, task.partition.solver
     groups = int(at.release_starts[min(task.releases, law.law.releases)])
@@ -261,18 +262,6 @@ def exchange_tilts(task: ExchangeTask) -> FloatArray:
     expected[fitted] = tilted_counts(law.groups[fitted], m, at, messages, scratch)
     write_pickle(_state_path(task.partition, task.exchange), state)
     return expected
-
-
-def law_of(partition: Partition) -> PartitionLaw:
-    """Law that `begin_partition` wrote."""
-    law: PartitionLaw = read_pickle(_law_path(partition))
-    return law
-
-
-def state_of(partition: Partition, exchange: int) -> PartitionState:
-    """Messages after an exchange; those of exchange 0 are the first ones."""
-    state: PartitionState = read_pickle(_state_path(partition, exchange))
-    return state
 
 
 def drop_state(partition: Partition, exchange: int) -> None:
@@ -359,25 +348,22 @@ def write_beliefs(task: BeliefTask) -> tuple[IntArray, IntArray]:
         Places among the shared groups of the partition of those that contradict the knowledge.
     """
     own = task.partition
-    law, state = law_of(own), state_of(own, task.exchange)
+    law: PartitionLaw = read_pickle(_law_path(own))
+    state: PartitionState = read_pickle(_state_path(own, task.exchange))
     at, messages = law.law.layout, state.messages
     beliefs = record_beliefs(law.law, messages.forward * messages.backward)
     release = law.law.release
     edges = np.searchsorted(release[law.law.group], [task.first, task.last]).tolist()
     ruled_out = expected_steps(at, messages, law.impossible, (edges[0], edges[1]))[1]
     doubtful = contradicted_groups(law.problem, law.law, ruled_out, beliefs) > 0
-    contradicted = np.flatnonzero(doubtful[law.groups] & _within(release[law.groups], task))
+    inside = (release >= task.first) & (release < task.last)
+    contradicted = np.flatnonzero((doubtful & inside)[law.groups])
     doubtful |= state.gap > own.solver.tolerance
     if task.weights is not None:
         beliefs = _weights(law, messages, task)
     doubtful |= _write_parts(task, law, beliefs)
     doubtful[law.groups] = False
-    mine = np.flatnonzero(doubtful & _within(release, task))
-    return np.bincount(release[mine] - task.first, minlength=task.last - task.first), contradicted
-
-
-def _within(release: IntArray, task: BeliefTask) -> BoolArray:
-    return np.asarray((release >= task.first) & (release < task.last))
+    return np.bincount(release[doubtful & inside] - task.first, minlength=task.last - task.first), contradicted
 
 
 def _weights(law: PartitionLaw, messages: Messages, task: BeliefTask) -> FloatArray:
@@ -407,22 +393,17 @@ def _write_parts(task: BeliefTask, law: PartitionLaw, numbers: FloatArray) -> Bo
         rows = posterior.rows(records)
         if task.weights is not None:
             shared = is_shared[records]
-            _write_shared(task, block.take(pa.array(records[shared])), rows[shared], number)
+            if shared.any():
+                members, path = block.take(pa.array(records[shared])), part_path(task.weights, number, own.number)
+                part = _whole_part(members["respondent"], rows[shared], number)
+                write_part(path, part.append_column("label", members["key"]).append_column("value", members["value"]))
             records = records[~shared]
             value = block["value"].to_numpy()[records].astype(np.int64)
             rows, failed = exact_rows(group[records], value, rows[~shared])
             doubtful[failed] = True
-        respondent = block["respondent"].take(pa.array(records))
-        part = belief_part(respondent, np.zeros(len(records), dtype=np.int64), rows, number)
+        part = _whole_part(block["respondent"].take(pa.array(records)), rows, number)
         write_part(part_path(task.folder, number, own.number), part)
     return doubtful
-
-
-def _write_shared(task: BeliefTask, members: pa.Table, weights: FloatArray, release: int) -> None:
-    """Write the weights of the members of shared groups of a release, if there are any."""
-    if len(members):
-        assert task.weights is not None
-        write_weights_part(part_path(task.weights, release, task.partition.number), members, weights, release)
 
 
 class WeightBlock(NamedTuple):
@@ -472,10 +453,9 @@ def exact_rows(key: IntArray, value: IntArray, weights: FloatArray) -> tuple[Flo
     return beliefs, np.unique(key)[status != 0]
 
 
-def write_weights_part(path: Path, block: pa.Table, weights: FloatArray, release: int) -> None:
-    """Write the weights of members of shared groups: ``label`` and ``value``, and the columns of `belief_part`."""
-    part = belief_part(block["respondent"], np.zeros(len(block), dtype=np.int64), weights, release)
-    write_part(path, part.append_column("label", block["key"]).append_column("value", block["value"]))
+def _whole_part(respondent: pa.ChunkedArray, rows: FloatArray, release: int) -> pa.Table:
+    """`belief_part` of respondents of whom none is suppressed."""
+    return belief_part(respondent, np.zeros(len(respondent), dtype=np.int64), rows, release)
 
 
 def write_shared_beliefs(weights: Path, partitions: int, m: int, folder: Path, engine: Engine) -> IntArray:
@@ -505,7 +485,10 @@ def write_shared_beliefs(weights: Path, partitions: int, m: int, folder: Path, e
         return np.zeros(0, dtype=np.int64)
     path = weights / "by-group.parquet"
     with engine.connection() as connection:
-        _sort_by_group(connection, parts, path)
+        rows = f"SELECT * FROM {parquet_of(*parts)} ORDER BY label, respondent"
+        connection.execute(f"COPY ({rows}) {to_parquet(path)}")
+        for part in parts:
+            part.unlink()
         members = pq.read_metadata(path).num_rows
         ranges = whole_groups(connection, path, block_ranges(members, max(1, members // partitions)))
     tasks = [WeightBlock(path, *ends, partitions + place, m, folder) for place, ends in enumerate(ranges)]
@@ -522,13 +505,5 @@ def write_block_beliefs(task: WeightBlock) -> IntArray:
     for number in np.unique(release).tolist():
         rows = slice(*np.searchsorted(release, [number, number + 1]).tolist())
         respondent = block["respondent"].slice(rows.start, rows.stop - rows.start)
-        part = belief_part(respondent, np.zeros(len(respondent), dtype=np.int64), beliefs[rows], number)
-        write_part(part_path(task.folder, number, task.number), part)
+        write_part(part_path(task.folder, number, task.number), _whole_part(respondent, beliefs[rows], number))
     return doubtful
-
-
-def _sort_by_group(connection: duckdb.DuckDBPyConnection, parts: list[Path], path: Path) -> None:
-    rows = f"SELECT * FROM {parquet_of(*parts)} ORDER BY label, respondent"
-    connection.execute(f"COPY ({rows}) {to_parquet(path)}")
-    for part in parts:
-        part.unlink()

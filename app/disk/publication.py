@@ -233,7 +233,7 @@ def publish_large(
     """
     check_kind("publish_large", "folder", folder, (str, Path), "is the path of a folder to make, as 'published'")
     engine, folder = as_engine("publish_large", engine), Path(folder).absolute()
-    check_arguments(table, defense, adversary, block, seed)
+    _check_arguments(table, defense, adversary, block, seed)
     make_folder("publish_large", folder)
     with locked(folder), engine.connection() as connection:
         times = table.times(connection)
@@ -307,26 +307,12 @@ def _numbers(records: SortedRecords, blocks: list[dict[str, Any]]) -> dict[str, 
     return {"records": int(records.counts.sum()), **totals, "notes": [*records.notes, *notes]}
 
 
-def check_arguments(table: object, defense: object, adversary: Adversary | None, block: object, seed: object) -> None:
+def _check_arguments(table: object, defense: object, adversary: Adversary | None, block: object, seed: object) -> None:
     """Raise TypeError or ValueError for arguments of `publish_large` that it refuses whatever the records are."""
     check_kind(
         "publish_large", "table", table, LargeTable, "is a LargeTable, as LargeTable.infer('visits.parquet', ['age'])"
     )
-    known = CURVE_DEFENSES + RANDOM_DEFENSES + LEVEL_DEFENSES
-    if not isinstance(defense, known):
-        raise ValueError(
-            f"publish_large: {defense!r} needs all records of a release in memory, some {KIB_OF_A_RECORD} KiB each; use publish. "
-            f"From disk: {', '.join(kind.__name__ for kind in known)}."
-        )
-    if getattr(defense, "leftovers", None) == "counterfeit":
-        raise ValueError(
-            f"publish_large: {defense!r} changes values, which are not published from disk. Take another treatment of leftovers, "
-            "or use publish, in memory."
-        )
-    if isinstance(requirement := getattr(defense, "requirement", None), Requirement):
-        check_block_requirement("publish_large", requirement)
-    if isinstance(defense, LEVEL_DEFENSES):
-        check_level_requirement(defense)
+    check_defense(defense)
     check_whole("publish_large", "block", block, "records")
     if seed is not None and not is_whole(seed, 0):
         raise ValueError(
@@ -336,6 +322,25 @@ def check_arguments(table: object, defense: object, adversary: Adversary | None,
         check_large_adversary("publish_large", adversary)
     elif getattr(defense, "weighs_beliefs", False):
         raise ValueError(f"{defense!r} groups by the beliefs of an adversary; give adversary=.")
+
+
+def check_defense(defense: object) -> None:
+    """Raise ValueError unless a defense groups the blocks of a release by what each of them holds."""
+    known = CURVE_DEFENSES + RANDOM_DEFENSES + LEVEL_DEFENSES
+    if not isinstance(defense, known):
+        raise ValueError(
+            f"{type(defense).__name__} needs all records of a release in memory, some {KIB_OF_A_RECORD} KiB each; publish without "
+            f"--from-disk, or choose {', '.join(kind.__name__ for kind in known)}."
+        )
+    if getattr(defense, "leftovers", None) == "counterfeit":
+        raise ValueError(
+            f"{type(defense).__name__} with leftovers counterfeit changes values, which are not published from disk; choose "
+            "suppress, relax or, of BKAA, join."
+        )
+    if isinstance(requirement := getattr(defense, "requirement", None), Requirement):
+        check_block_requirement("publish_large", requirement)
+    if isinstance(defense, LEVEL_DEFENSES):
+        check_level_requirement(defense)
 
 
 def _settings(

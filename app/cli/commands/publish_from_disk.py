@@ -84,28 +84,13 @@ def publish_from_disk(run: PublishRun) -> Outcome:
 
 def _checked_defense(run: PublishRun) -> Defense:
     """The defense, if it and all options given are read from disk."""
-    from foreknow.app.disk.publication import (
-        CURVE_DEFENSES,
-        KIB_OF_A_RECORD,
-        LEVEL_DEFENSES,
-        RANDOM_DEFENSES,
-    )
+    from foreknow.app.disk.publication import check_defense
 
     refuse_in_memory(run.context, *IN_MEMORY)
     defense: Any = run.choice.make(run.thresholds.of_run(run.context, fresh_seed()))
-    known = (*CURVE_DEFENSES, *LEVEL_DEFENSES, *RANDOM_DEFENSES)
-    if not isinstance(defense, known):
-        names = ", ".join(sorted(kind.__name__ for kind in known))
-        raise ValueError(
-            f"{type(defense).__name__} needs all records of a release in memory, some {KIB_OF_A_RECORD} KiB each. From disk: "
-            f"{names}; or leave out --from-disk."
-        )
+    check_defense(defense)
     if run.known.order != 1 and run.choice.assumes_adversary:
         raise ValueError(f"--order {run.known.order} is not read with --from-disk; the assumed adversary has order 1.")
-    if run.thresholds.leftovers == "counterfeit":
-        raise ValueError(
-            "--leftovers counterfeit is not read with --from-disk; choose suppress, relax or, with --defense bkaa, join."
-        )
     # The generator of each block is that of its place, not one for all.
     return replace(defense, rng=None) if isinstance(defense, Anatomy) else defense
 

@@ -327,7 +327,7 @@ def test_the_public_folder_alone(published):
         (["--missing", "drop"], "--missing is not read with --from-disk. Clean the file first"),
         (["--pictures"], "--pictures is not read with --from-disk"),
         (["--order", 2], "--order 2 is not read with --from-disk"),
-        (["--leftovers", "counterfeit"], "choose suppress, relax or, with --defense bkaa, join"),
+        (["--leftovers", "counterfeit"], "with leftovers counterfeit changes values"),
         (["--scratch", "nowhere"], "scratch is 'nowhere', which is no folder"),
     ],
 )

@@ -204,7 +204,7 @@ def test_names_that_differ_in_case_alone_are_refused(tmp_path, suffix):
     path, frame = tmp_path / f"v.{suffix}", visits(people=40, releases=1).rename(columns={"sex": "Sex"})
     frame["sex"] = np.arange(len(frame)) % 3
     pq.write_table(pa.Table.from_pandas(frame), path) if suffix == "parquet" else frame.to_csv(path, index=False)
-    with pytest.raises(ValueError, match="has no column 'sex'; it has .*'Sex'.*'sex_1'"):
+    with pytest.raises(ValueError, match=r"has no column 'sex'; it has .*'Sex'.*'sex_1'"):
         LargeTable.infer(path, ["age", "sex"])
     assert LargeTable.infer(path, ["age", "Sex"]).schema.quasi_identifiers["Sex"] == Categorical(("f", "m"))
     with pytest.raises(ValueError, match="no column 'Age'; it has 'id', 'age'"):

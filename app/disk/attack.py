@@ -2,13 +2,14 @@
 
 import importlib.metadata
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 import numpy as np
+import pandas as pd
 
 from foreknow.app.atomic_output import locked, write_json
 from foreknow.app.disk.begun_runs import begin_run, make_folder, object_checksum
@@ -31,7 +32,7 @@ from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, read_
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.attacks.belief_notes import approximation_notes, law_notes, overconfidence_notes
 from foreknow.evaluation.checks.program import checksum, versions
-from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation, Posterior
+from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation
 from foreknow.models.settings import check_kind, counted, shown
 
 
@@ -107,21 +108,10 @@ def attack_large(
         else:
             manifest = _write_sequential_beliefs(published, attack, folder, work, engine)
         shutil.rmtree(work)
-        write_json(folder / MANIFEST, manifest | _described(published, attack, folder, manifest))
+        manifest |= {"notes": attack_notes(attack, manifest, sum(one.groups for one in published.releases))}
+        sums = {BEGUN: checksum(folder / BEGUN)} | sums_below(folder, folder, "part-*.parquet")
+        write_json(folder / MANIFEST, manifest | {"versions": versions(), "sha256": sums})
     return folder
-
-
-def _described(
-    published: LargeReleases, attack: SequentialAttack | JointAttack, folder: Path, found: dict[str, Any]
-) -> dict[str, Any]:
-    """Notes on the beliefs, versions of the programs, and checksums of the files."""
-    groups = sum(one.groups for one in published.releases)
-    doubts = Doubts(
-        sum(found["doubtful_groups"]), found.get("approximated_groups", 0), found.get("approximation_error", 0.0)
-    )
-    notes = attack_notes(attack, doubts, groups, found.get("repeated_pairs", 0.0))
-    sums = {BEGUN: checksum(folder / BEGUN)} | sums_below(folder, folder, "part-*.parquet")
-    return {"notes": list(notes), "versions": versions(), "sha256": sums}
 
 
 def checked_attack(published: LargeReleases, attack: object) -> SequentialAttack | JointAttack:
@@ -164,11 +154,16 @@ def _write_sequential_beliefs(
     with engine.connection() as connection:
         for release, joined in enumerate(joined_releases(connection, published, folder, work)):
             attacked = partial(attack_block, adversary=adversary, folder=folder)
-            doubts.append(added(engine.map(attacked, published.blocks(release, joined))))
+            blocks = engine.map(attacked, published.blocks(release, joined))
+            doubts += [{"release": release, **one} for one in blocks]
         repeated = 0.0 if adversary.transitions is None else repeated_share(connection, published)
-    _, approximated, error = added(doubts)
-    of_all = {"approximated_groups": approximated, "approximation_error": error, "repeated_pairs": repeated}
-    return {"doubtful_groups": [one.doubtful for one in doubts], **of_all}
+    table = pd.DataFrame(doubts)
+    return {
+        "doubtful_groups": table.groupby("release")["doubtful"].sum().tolist(),
+        "approximated_groups": int(table["approximated"].sum()),
+        "approximation_error": float(table["error"].max()),
+        "repeated_pairs": repeated,
+    }
 
 
 def joined_releases(
@@ -194,41 +189,30 @@ def joined_releases(
         yield write_joined(connection, rows, [] if last is None else [last], work / "joined.parquet")
 
 
-class Doubts(NamedTuple):
-    """Groups in whose beliefs there is doubt.
-
-    Attributes
-    ----------
-    doubtful : int
-        Number of groups that contradict the knowledge or did not converge.
-    approximated : int
-        Number of groups that `Auto` approximates by `Sinkhorn`.
-    error : float
-        Largest estimated error of a belief in these.
-    """
-
-    doubtful: int
-    approximated: int
-    error: float
-
-
-def attack_block(block: Block, adversary: Adversary, folder: Path) -> Doubts:
+def attack_block(block: Block, adversary: Adversary, folder: Path) -> dict[str, Any]:
     """Write the beliefs about the respondents of a block; return the numbers of groups in which there is doubt.
 
-    They are kept, so that a block of an interrupted run is not attacked again.
+    They are ``doubtful``, the number of groups that contradict the knowledge or did not converge; ``approximated``, that of those
+    which `Auto` approximates by `Sinkhorn`; and ``error``, the largest estimated error of a belief in these. They are kept, so that
+    a block of an interrupted run is not attacked again.
     """
     done = part_path(folder / "work" / "done", block.release, block.number, "json")
     made = part_path(folder, block.release, block.number)
     if done.exists() and made.exists():
-        return Doubts(**read_json(done))
+        return read_json(done)
     rows = block.read()
     people, (group, counts) = block.people(rows), block.groups(rows)
     revised = revised_beliefs(adversary, people, rows, block.release)
     of_block = block_adversary(adversary, block.release, block.number)
     posterior = of_block.posterior(revised, Observation(people, group, counts, block.time))
     write_part(made, belief_part(rows["respondent"], group, posterior.probabilities, block.release))
-    doubts = doubts_of(posterior)
-    write_json(done, doubts._asdict())
+    errors = np.zeros(0) if posterior.error is None else posterior.error[posterior.error > 0]
+    doubts = {
+        "doubtful": int((posterior.status != 0).sum()),
+        "approximated": len(errors),
+        "error": float(errors.max(initial=0.0)),
+    }
+    write_json(done, doubts)
     return doubts
 
 
@@ -256,41 +240,27 @@ def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) 
     }
 
 
-def doubts_of(posterior: Posterior) -> Doubts:
-    """Numbers of groups of a posterior in which there is doubt."""
-    errors = np.zeros(0) if posterior.error is None else posterior.error
-    large = errors[errors > 0]
-    return Doubts(int((posterior.status != 0).sum()), len(large), float(large.max(initial=0.0)))
-
-
-def added(doubts: Iterable[Doubts]) -> Doubts:
-    """Numbers of groups of several blocks, and the largest error."""
-    doubtful, approximated, error = zip(Doubts(0, 0, 0.0), *doubts, strict=True)
-    return Doubts(sum(doubtful), sum(approximated), max(error))
-
-
-def attack_notes(
-    attack: SequentialAttack | JointAttack, found: Doubts, groups: int, repeated: float = 0.0
-) -> tuple[str, ...]:
+def attack_notes(attack: SequentialAttack | JointAttack, found: Mapping[str, Any], groups: int) -> list[str]:
     """Sentences that name what the beliefs of an attack approximate, as the notes of the beliefs in memory.
 
     Parameters
     ----------
     attack : SequentialAttack or JointAttack
-    found : Doubts
+    found : mapping
+        Numbers of the manifest.
     groups : int
         Number of all groups.
-    repeated : float
-        Share of repeated pairs (`repeated_share`), for a `SequentialAttack` with transitions.
     """
     law = law_notes(attack.solver, type(attack.solver).__name__) if isinstance(attack, JointAttack) else []
-    verb = "contradicts" if found.doubtful == 1 else "contradict"
+    doubtful = sum(found["doubtful_groups"])
+    verb = "contradicts" if doubtful == 1 else "contradict"
     doubts = [
-        f"{found.doubtful:,} of {counted(groups, 'group')} {verb} the adversary's knowledge, or the beliefs in them did not "
-        "converge. Transitions or priors of 0 are the usual reason of a contradiction; a pseudo-count avoids them."
+        f"{doubtful:,} of {counted(groups, 'group')} {verb} the adversary's knowledge, or the beliefs in them did not converge. "
+        "Transitions or priors of 0 are the usual reason of a contradiction; a pseudo-count avoids them."
     ]
-    approximated = approximation_notes(found.approximated, found.error)
-    return (*law, *overconfidence_notes(repeated), *approximated, *(doubts if found.doubtful else []))
+    approximated = approximation_notes(found.get("approximated_groups", 0), found.get("approximation_error", 0.0))
+    repeated = overconfidence_notes(found.get("repeated_pairs", 0.0))
+    return [*map(str, (*law, *repeated, *approximated)), *(doubts if doubtful else [])]
 
 
 def repeated_share(connection: duckdb.DuckDBPyConnection, published: LargeReleases) -> float:

@@ -1,8 +1,6 @@
 """Folders of runs on disk: made, taken over from an interrupted run of the same settings, or set aside."""
 
-import errno
 import hashlib
-import os
 import pickle
 import shutil
 from collections.abc import Iterator, Mapping
@@ -10,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from foreknow.app.atomic_output import locked, remove_torn, write_json
+from foreknow.app.atomic_output import check_output, locked, remove_torn, write_json
 from foreknow.app.publication import BEGUN, MANIFEST, PRIVATE, PUBLIC, extra_files, listing_of, read_json
 from foreknow.evaluation.checks.program import versions
 from foreknow.models.tables.atomic_file import SCRATCH_FILES
@@ -65,7 +63,8 @@ def begin_run(
     begun = private / BEGUN
     if not has_files(folder):
         remove_torn(folder)
-        make_private(owner, private)
+        make_folder(private, 0o700)
+        private.chmod(0o700)
         started = {**drawn, **settings}
         about = {"settings": started, "drawn": sorted(drawn.keys() - settings.keys()), "versions": versions()}
         write_json(begun, about)
@@ -89,44 +88,16 @@ def begin_run(
     return own
 
 
-def make_folder(owner: str, folder: Path, mode: int = 0o777) -> None:
+def make_folder(folder: Path, mode: int = 0o777) -> None:
     """Make a folder with those above it, if absent.
 
     Raises
     ------
     ValueError
-        If it is or lies in a file or in a folder that cannot be written to. ``owner`` is named in the message.
+        If it is or lies in a file or in a folder that cannot be written to.
     """
-    try:
-        folder.mkdir(mode, parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise ValueError(f"{owner}: {folder} is or lies in a file; name a folder that does not exist.") from None
-    except OSError as error:
-        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ValueError(
-            f"{owner}: {folder} cannot be written to by this user; name another folder, or change the permissions of the one "
-            "above."
-        )
-
-
-def make_private(owner: str, folder: Path) -> None:
-    """Make a folder for its owner alone, or close one that exists, with those above it, if absent.
-
-    Raises
-    ------
-    ValueError
-        As `make_folder`, or if the folder is another user's.
-    """
-    make_folder(owner, folder, 0o700)
-    try:
-        folder.chmod(0o700)
-    except PermissionError:
-        raise ValueError(
-            f"{owner}: {folder} belongs to another user, and what is written there is for its owner alone; name a folder that does "
-            "not exist."
-        ) from None
+    check_output(folder, ())
+    folder.mkdir(mode, parents=True, exist_ok=True)
 
 
 def has_files(folder: Path) -> bool:

@@ -1,6 +1,5 @@
 """Settings of a publication from disk: seeds, generators, adversaries, folders, and the order of the groups."""
 
-import errno
 import os
 import re
 
@@ -11,7 +10,7 @@ import pytest
 from large_history import bytes_of, parts_of, visits
 
 from foreknow.app.disk import LargeTable, attack_large, publish_large
-from foreknow.app.disk import begun_runs as runs_module
+from foreknow.app.disk.begun_runs import make_folder
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import Anatomy, JSReduce, KAnonymity, Mondrian
 from foreknow.models import Adversary, Averaged, MarkovChain, Omega, UniformPrior
@@ -62,15 +61,9 @@ def test_a_deterministic_anatomy_and_one_with_a_generator(tmp_path):
 
 
 def test_a_file_system_that_is_read_only(tmp_path, monkeypatch):
-    def read_only(*_, **__):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-
-    monkeypatch.setattr(runs_module.Path, "mkdir", read_only)
-    monkeypatch.setattr(runs_module.os, "access", lambda *_: False)
-    with pytest.raises(
-        ValueError, match=r"publish_large: .*out cannot be written to by this user; name another folder"
-    ):
-        runs_module.make_folder("publish_large", tmp_path / "out")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(ValueError, match="cannot be written to by this user, and the output would be in it"):
+        make_folder(tmp_path / "out")
 
 
 def test_an_averaged_adversary_is_refused_with_the_way_out(tmp_path):

@@ -97,7 +97,7 @@ def attack_large(
     check_kind("attack_large", "folder", folder, (str, Path), "is the path of a folder to make, as 'beliefs'")
     engine, folder = as_engine("attack_large", engine), Path(folder).absolute()
     work = folder / "work"
-    make_folder(folder, 0o700)
+    make_folder("attack_large", folder, 0o700)
     with locked(folder):
         begin_run("attack_large", folder, folder, _settings(published, attack), {})
         if isinstance(attack, JointAttack):

@@ -63,7 +63,7 @@ def begin_run(
     begun = private / BEGUN
     if not has_files(folder):
         remove_torn(folder)
-        make_folder(private, 0o700)
+        make_folder(owner, private, 0o700)
         private.chmod(0o700)
         started = {**drawn, **settings}
         about = {"settings": started, "drawn": sorted(drawn.keys() - settings.keys()), "versions": versions()}
@@ -88,15 +88,18 @@ def begin_run(
     return own
 
 
-def make_folder(folder: Path, mode: int = 0o777) -> None:
-    """Make a folder with those above it, if absent.
+def make_folder(owner: str, folder: Path, mode: int = 0o777) -> None:
+    """Make a folder with those above it, if absent. ``owner`` is named in messages.
 
     Raises
     ------
     ValueError
         If it is or lies in a file or in a folder that cannot be written to.
     """
-    check_output(folder, ())
+    try:
+        check_output(folder, ())
+    except ValueError as error:
+        raise ValueError(f"{owner}: {error}") from None
     folder.mkdir(mode, parents=True, exist_ok=True)
 
 

@@ -94,15 +94,14 @@ class LargeTable:
         owner, takes = "LargeTable.infer", "is a list of columns, as ['age']"
         quasi_identifiers = as_list(owner, "quasi_identifiers", quasi_identifiers, takes)
         categorical = as_list(owner, "categorical", categorical, takes)
-        names = [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])]
-        for name in [*names, *categorical]:
+        names = [*quasi_identifiers, sensitive, *([] if time is None else [time])]
+        for name in [*names, respondent, *categorical]:
             check_kind(owner, "a column", name, str, "is named by a text, as 'age'")
         found = _existing(files)
         with Engine(LEAST_MEMORY).connection() as connection, _readable(found):
             relation = read_files(connection, found, names, [sensitive, *categorical], respondent)
             check_any_record(relation, found)
             kinds = dict(zip(relation.columns, relation.types, strict=True))
-            check_types(kinds, [name for name in names if name != respondent], respondent)
             attributes = {
                 name: Categorical(_distinct(relation, name))
                 if name in categorical
@@ -130,25 +129,12 @@ class LargeTable:
             name: kind.values for name, kind in schema.quasi_identifiers.items() if isinstance(kind, Categorical)
         }
         domains |= {schema.sensitive: schema.values}
-        names = [
-            *schema.quasi_identifiers,
-            schema.sensitive,
-            schema.respondent,
-            *([] if self.time is None else [self.time]),
-        ]
         # The types of other cells of a CSV file, as booleans and dates, are found again, as `infer` found them.
-        typed = [name for name, values in domains.items() if all(map(_is_typed, values))]
-        whole = [
-            name
-            for name, values in domains.items()
-            if name not in typed and all(isinstance(value, int) for value in values)
-        ]
-        as_text = [name for name in domains if name not in typed]
+        as_text = [name for name, values in domains.items() if not all(map(_is_typed, values))]
+        whole = [name for name in as_text if all(isinstance(value, int) for value in domains[name])]
+        names = [*schema.quasi_identifiers, schema.sensitive, *([] if self.time is None else [self.time])]
         with _readable(self.files):
-            relation = read_files(connection, self.files, names, as_text, schema.respondent, whole)
-        kinds = dict(zip(relation.columns, relation.types, strict=True))
-        check_types(kinds, [name for name in names if name != schema.respondent], schema.respondent)
-        return relation
+            return read_files(connection, self.files, names, as_text, schema.respondent, whole)
 
     def times(self, connection: duckdb.DuckDBPyConnection) -> list[Any]:
         """Times of the releases, in order; ``[1]`` without a column of times.
@@ -369,7 +355,7 @@ def read_files(
     connection : DuckDBPyConnection
     files : sequence of Path
     names : sequence of str
-        Columns that the files must have.
+        Columns that the files must have besides that of the respondent: numbers, or values of a domain.
     categories : sequence of str
         Columns whose cells are names: of a CSV file, they are text as it is written, as 042, or whole numbers. The types of
         other columns are found by DuckDB, in each file.
@@ -381,17 +367,23 @@ def read_files(
     Raises
     ------
     ValueError
-        If a column is missing in a file, or has another type than in the first one.
+        If a column is missing in a file, has another type than in the first one, or one that `check_types` refuses.
     """
     for path in files:
-        _check_columns(path, _read(connection, path, None), names)
+        columns = _read(connection, path, None).columns
+        if missing := [str(name) for name in (*names, respondent) if name not in columns]:
+            raise ValueError(
+                f"LargeTable: {path} has no column {missing[0]!r}; it has {', '.join(map(repr, columns))}."
+            )
     types = dict.fromkeys([str(respondent), *map(str, categories)], "VARCHAR")
     as_text = [(path, _read(connection, path, types)) for path in files]
     if whole is None:
         whole = [name for name in map(str, categories) if all(_is_whole(*each, name) for each in as_text)]
     types |= dict.fromkeys(map(str, whole), "BIGINT")
     relations = [(path, _read(connection, path, types)) for path in files]
-    return relations[0][1] if len(files) == 1 else _united(relations, list(map(str, names)), types)
+    relation = relations[0][1] if len(files) == 1 else _united(relations, [*map(str, names), str(respondent)], types)
+    check_types(dict(zip(relation.columns, relation.types, strict=True)), list(map(str, names)), str(respondent))
+    return relation
 
 
 def _is_parquet(path: Path) -> bool:
@@ -447,14 +439,6 @@ def _is_whole(path: Path, relation: duckdb.DuckDBPyRelation, name: str) -> bool:
     cell = quoted(name)
     other = relation.filter(f"{cell} IS NOT NULL AND NOT regexp_full_match({cell}, '0|-?[1-9][0-9]{{0,17}}')")
     return not other.limit(1).fetchall()
-
-
-def _check_columns(path: Path, relation: duckdb.DuckDBPyRelation, names: Sequence[Hashable]) -> None:
-    missing = [str(name) for name in names if name not in relation.columns]
-    if missing:
-        raise ValueError(
-            f"LargeTable: {path} has no column {missing[0]!r}; it has {', '.join(map(repr, relation.columns))}."
-        )
 
 
 def columns_of_file(path: Path) -> list[str]:

@@ -234,7 +234,7 @@ def publish_large(
     check_kind("publish_large", "folder", folder, (str, Path), "is the path of a folder to make, as 'published'")
     engine, folder = as_engine("publish_large", engine), Path(folder).absolute()
     _check_arguments(table, defense, adversary, block, seed)
-    make_folder(folder)
+    make_folder("publish_large", folder)
     with locked(folder), engine.connection() as connection:
         times = table.times(connection)
         _check_number("releases", len(times), MOST_RELEASES, "round the times, as to days")

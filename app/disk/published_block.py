@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -238,13 +239,6 @@ def _records(block: pa.Table, group: IntArray, task: BlockTask) -> pa.Table:
     return pa.table({task.job.schema.respondent: columns.pop(task.job.schema.respondent)} | times | columns)
 
 
-class SettleTask(NamedTuple):
-    """Block to compare with the published tables after each pass, ``tables``: int arrays, shape ``(m,)``."""
-
-    block: BlockTask
-    tables: tuple[IntArray, ...]
-
-
 def settled_blocks(tasks: Sequence[BlockTask], made: list[dict[str, Any]], engine: Engine) -> list[dict[str, Any]]:
     """Records of the blocks of a release after as many passes as change the published table.
 
@@ -260,22 +254,22 @@ def settled_blocks(tasks: Sequence[BlockTask], made: list[dict[str, Any]], engin
     left_out = np.sum([one["left_out"][0] for one in made], axis=0)
     while left_out.any() and (not tables or (tables[-1] != counts - left_out).any()):
         tables = (*tables, counts - left_out)
-        made = list(engine.map(settle_block, [SettleTask(task, tables) for task in tasks]))
+        made = list(engine.map(partial(settle_block, tables=tables), tasks))
         left_out = np.sum([one["left_out"][len(tables)] for one in made], axis=0)
     return made
 
 
-def settle_block(task: SettleTask) -> dict[str, Any]:
-    """Record of a block after a pass for each table.
+def settle_block(task: BlockTask, tables: tuple[IntArray, ...]) -> dict[str, Any]:
+    """Record of a block after a pass for each published table, shape ``(m,)``.
 
     The parts of a pass that was interrupted are made again from the first one.
     """
-    key, made = task.block.key, dict(read_json(task.block.done))
-    if made["sha256"][key.relative_to(task.block.job.private).as_posix()] != checksum(key):
-        task.block.done.unlink()
-        made = publish_block(task.block)
-    for table in task.tables[len(made["left_out"]) - 1 :]:
-        made = _settled(task.block, made, table)
+    made = dict(read_json(task.done))
+    if made["sha256"][task.key.relative_to(task.job.private).as_posix()] != checksum(task.key):
+        task.done.unlink()
+        made = publish_block(task)
+    for table in tables[len(made["left_out"]) - 1 :]:
+        made = _settled(task, made, table)
     return made
 
 

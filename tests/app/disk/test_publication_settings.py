@@ -62,8 +62,10 @@ def test_a_deterministic_anatomy_and_one_with_a_generator(tmp_path):
 
 def test_a_file_system_that_is_read_only(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(ValueError, match="cannot be written to by this user, and the output would be in it"):
-        make_folder(tmp_path / "out")
+    with pytest.raises(
+        ValueError, match=r"publish_large: .* cannot be written to by this user, and the output would be in it"
+    ):
+        make_folder("publish_large", tmp_path / "out")
 
 
 def test_an_averaged_adversary_is_refused_with_the_way_out(tmp_path):

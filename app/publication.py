@@ -61,18 +61,7 @@ def published_cell(cell: Any) -> str:
 def write_release(
     public: Path, sums: Mapping[str, str], times: Iterable[Any], defense: Defense, columns: Mapping[str, Any]
 ) -> None:
-    """Write ``release.json``.
-
-    Parameters
-    ----------
-    public : Path
-    sums : mapping of str to str
-        Checksums of the files of the published table, by their names in the folder.
-    times : iterable
-    defense : Defense
-    columns : mapping
-        The columns ``time`` and ``sensitive``, and the list of ``quasi_identifiers``.
-    """
+    """Write ``release.json``: ``sums`` of the files of the published table, and ``columns``: time, sensitive, quasi_identifiers."""
     about = {"program": program_version(), "defense": settings(defense), "settings": defense_record(defense)}
     about["times"] = [str(time) for time in times]
     write_json(public / RELEASE, about | {"columns": dict(columns), "sha256": dict(sums)}, private=False)
@@ -81,17 +70,7 @@ def write_release(
 def write_manifest(
     private: Path, records: Mapping[str, str], sums: Mapping[str, str], more: Mapping[str, Any] | None = None
 ) -> None:
-    """Write ``manifest.json``.
-
-    Parameters
-    ----------
-    private : Path
-    records : mapping of str to str
-        Checksum of each file of records.
-    sums : mapping of str to str
-        Checksums of all files of the publication, by their names relative to ``private``.
-    more : mapping, optional
-    """
+    """Write ``manifest.json``: checksums of the files of records, and ``sums`` of all files, by their names from ``private``."""
     about = {"program": program_version(), "records": dict(records)}
     write_json(private / MANIFEST, about | dict(more or {}) | {"sha256": dict(sums)})
 

@@ -171,14 +171,7 @@ def joined_releases(
 ) -> Iterator[Path]:
     """For each release, a file of its records in the order of their ranks, with the last beliefs about their respondents.
 
-    Parameters
-    ----------
-    connection : DuckDBPyConnection
-    published : LargeReleases
-    beliefs : Path
-        Folder of the parts of the beliefs. Those of a release are read after its file was yielded.
-    work : Path
-        Folder of the files, which are replaced from release to release.
+    The parts of the beliefs of a release are read after its file was yielded. Files of ``work`` are replaced by those of the next.
     """
     last = None
     for release in range(len(published.releases)):
@@ -243,13 +236,7 @@ def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) 
 def attack_notes(attack: SequentialAttack | JointAttack, found: Mapping[str, Any], groups: int) -> list[str]:
     """Sentences that name what the beliefs of an attack approximate, as the notes of the beliefs in memory.
 
-    Parameters
-    ----------
-    attack : SequentialAttack or JointAttack
-    found : mapping
-        Numbers of the manifest.
-    groups : int
-        Number of all groups.
+    ``found`` are the numbers of the manifest, ``groups`` is the number of all groups.
     """
     law = law_notes(attack.solver, type(attack.solver).__name__) if isinstance(attack, JointAttack) else []
     doubtful = sum(found["doubtful_groups"])
@@ -266,13 +253,6 @@ def attack_notes(attack: SequentialAttack | JointAttack, found: Mapping[str, Any
 def repeated_share(connection: duckdb.DuckDBPyConnection, published: LargeReleases) -> float:
     """Share of the pairs of group members that shared a group at their previous publication, as `repeated_pairs`.
 
-    Parameters
-    ----------
-    connection : DuckDBPyConnection
-    published : LargeReleases
-
-    Notes
-    -----
     Exact: pairs are counted in whole numbers. Cost: a sort of all records by respondent, on disk.
     """
     if len(published.releases) < 2:

@@ -41,17 +41,8 @@ def begin_run(
 ) -> dict[str, Any]:
     """Settings of a run into a folder that is new, or that an interrupted run with the same settings and versions left.
 
-    They are kept in ``begun.json`` of ``private``, which is the folder or lies in it.
-
-    Parameters
-    ----------
-    owner : str
-        Function named in messages.
-    folder, private : Path
-    settings : mapping
-        Settings on which the result depends.
-    drawn : mapping
-        Settings that a new run draws unless they are given, as a seed.
+    They are kept in ``begun.json`` of ``private``, which is the folder or lies in it. ``drawn`` are settings that a new run draws
+    unless they are given, as a seed. ``owner`` is named in messages.
 
     Raises
     ------

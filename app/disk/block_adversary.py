@@ -87,19 +87,18 @@ def revised_beliefs(adversary: Adversary, people: People, block: pa.Table, relea
         steps = block["step"].to_numpy()[seen].astype(np.int64)
         for step in range(int(steps.min(initial=release)) + 1, release):
             _take_step(beliefs, np.flatnonzero(steps < step), chains_at(adversary.transitions, step)[0])
-    predicted = beliefs @ chains_at(adversary.transitions, release)[0].tables[0]
-    totals = predicted.sum(axis=1)
-    continued = totals > 0
-    revised[seen[continued]] = predicted[continued] / totals[continued, None]
+    continued = _take_step(beliefs, np.arange(len(seen)), chains_at(adversary.transitions, release)[0])
+    revised[seen[continued]] = beliefs[continued]
     return revised
 
 
-def _take_step(beliefs: FloatArray, rows: IntArray, chain: MarkovChain) -> None:
-    """One step of the chain without a release, in place; a belief without continuation stays."""
+def _take_step(beliefs: FloatArray, rows: IntArray, chain: MarkovChain) -> IntArray:
+    """One step of the chain, in place; a belief without continuation stays. Returns the rows of the others."""
     predicted = beliefs[rows] @ chain.tables[0]
     totals = predicted.sum(axis=1)
     continued = totals > 0
     beliefs[rows[continued]] = predicted[continued] / totals[continued, None]
+    return rows[continued]
 
 
 def place_generator(seed: object, release: int, block: int) -> np.random.Generator:

@@ -42,17 +42,6 @@ def learn_from_disk(
 ) -> LearnedFromDisk:
     """Class frequencies and chains of order 1, as `ClassFrequencies.fit`, `MarkovChain.fit` and `ChainByRelease.extracted`.
 
-    Parameters
-    ----------
-    table : LargeTable
-    classes : mapping of str to int or None
-        As of `ClassFrequencies.fit`.
-    pseudo_count : float
-    gaps : {"ignore", "power"}
-    engine : Engine
-
-    Notes
-    -----
     Cost: two readings of the table, and a join and a merge of the last values of all respondents for each release.
     """
     schema, m = table.schema, len(table.schema.values)

@@ -256,22 +256,9 @@ def exposed_respondents(
 ) -> tuple[int, int, int, Any]:
     """Fields of `LargeMeasures` on the respondents; the exposed ones are written to a Parquet file if its path is given.
 
-    Parameters
-    ----------
-    connection : DuckDBPyConnection
-    beliefs : sequence of Path
-        Parquet files with ``respondent``, ``step`` (number of the release), ``value``, ``belief`` and ``prior``: code of
-        the true value of each published record, and the beliefs in it after and before all releases.
-    published : LargeReleases
-    sure : float
-        Threshold of a sure belief.
-    at_risk : Path or None
-        File of ``respondent``, ``time``, ``value``, ``belief`` and ``prior``, in decreasing order of the belief. Only its
-        owner can read it.
-
-    Notes
-    -----
-    The record that is listed is the exposing one of highest belief, the first of several. Cost: one aggregation on disk.
+    ``beliefs`` are the parts that `measure_block` wrote. The file, which only its owner can read, has ``respondent``, ``time``,
+    ``value``, ``belief`` and ``prior``, in decreasing order of the belief. The record that is listed is the exposing one of highest
+    belief, the first of several. Cost: one aggregation on disk.
     """
     exposing = is_exposing(duckdb.ColumnExpression("belief"), duckdb.ColumnExpression("prior"), sure)
     connection.execute(

@@ -461,24 +461,8 @@ def _whole_part(respondent: pa.ChunkedArray, rows: FloatArray, release: int) -> 
 def write_shared_beliefs(weights: Path, partitions: int, m: int, folder: Path, engine: Engine) -> IntArray:
     """Write the beliefs about members of shared groups, from the parts of the weights that the partitions wrote.
 
-    The members are sorted by group, and cut into at most as many blocks as partitions, at the ends of groups.
-
-    Parameters
-    ----------
-    weights : Path
-        Folder of the parts of the weights; removed parts are not read.
-    partitions : int
-        Number of partitions, after which the parts of the beliefs are numbered.
-    m : int
-        Number of sensitive values.
-    folder : Path
-        Folder of the beliefs.
-    engine : Engine
-
-    Returns
-    -------
-    int array
-        Keys of the groups whose status is not fine.
+    The members are sorted by group, and cut into at most as many blocks as partitions, at the ends of groups. The parts of the
+    beliefs are numbered after the partitions. Returns the keys of the groups whose status is not fine, int array.
     """
     parts = sorted(weights.rglob("part-*.parquet"))
     if not parts:

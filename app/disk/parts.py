@@ -191,18 +191,8 @@ def dense_beliefs(block: pa.Table, m: int) -> tuple[FloatArray, IntArray]:
 def check_listed_parts(owner: str, private: Path, *folders: str) -> None:
     """Raise ValueError unless folders of a publication hold the files that its manifest lists, unchanged, and no other ones.
 
-    Parameters
-    ----------
-    owner : str
-        Function named in the message.
-    private : Path
-        Folder of the manifest.
-    *folders : str
-        Folders with parts in the publication, as ``"public/published.parquet"``.
-
-    Notes
-    -----
-    Cost: one reading of the parts for their checksums.
+    The manifest is in ``private``; folders are named from the publication, as ``"public/published.parquet"``. Cost: one reading of
+    the parts for their checksums.
     """
     listing = Listing(private / MANIFEST, read_json(private / MANIFEST)["sha256"])
     for one in differences(private.parent, listing, [f"{folder}/" for folder in folders]):
@@ -236,13 +226,7 @@ def write_joined(connection: duckdb.DuckDBPyConnection, rows: str, beliefs: Sequ
 def write_last(connection: duckdb.DuckDBPyConnection, rows: str, earlier: Path | None, path: Path) -> Path:
     """Write the last row of each respondent: of the latest rows, or else of the earlier file, which is removed.
 
-    Parameters
-    ----------
-    connection : DuckDBPyConnection
-    rows : str
-        The latest rows, as a table of a query, at most one for each respondent.
-    earlier : Path or None
-    path : Path
+    ``rows`` are the latest ones, as a table of a query, at most one for each respondent.
     """
     query = f"SELECT * FROM {rows}"
     if earlier is not None:

@@ -268,15 +268,16 @@ def _block_tasks(
     records: SortedRecords,
     time: Any,
     release: int,
-    block: int,
+    size: int,
     connection: duckdb.DuckDBPyConnection,
 ) -> list[BlockTask]:
     """Tasks of the blocks of a release, at fixed ranks; those of a level vector end with their last group."""
-    ranges = block_ranges(int(records.counts.sum()), block)
+    ranges = block_ranges(int(records.counts.sum()), size)
     if isinstance(job.defense, LEVEL_DEFENSES):
         ranges = whole_groups(connection, records.path, ranges)
     _check_number("blocks", len(ranges), MOST_BLOCKS, "give a larger block=")
-    return [BlockTask(job, records, time, release, place, *ends) for place, ends in enumerate(ranges)]
+    blocks = [Block(records.path, *ends, place, release, time, job.schema) for place, ends in enumerate(ranges)]
+    return [BlockTask(job, block, records.counts) for block in blocks]
 
 
 def input_checksums(published: LargeReleases) -> set[str]:

@@ -16,16 +16,14 @@ from foreknow.app.disk.block_adversary import block_adversary, place_generator, 
 from foreknow.app.disk.engine import Engine
 from foreknow.app.disk.parts import (
     GROUPS_OF_A_BLOCK,
+    Block,
     belief_part,
     key_columns,
     key_folder,
     part_path,
-    people_of,
-    read_block,
     table_folder,
     write_part,
 )
-from foreknow.app.disk.sorted_records import SortedRecords
 from foreknow.app.publication import PRIVATE, published_cell, read_json
 from foreknow.defenses import (
     BKAA,
@@ -42,7 +40,7 @@ from foreknow.defenses.algorithms.ordered_growth import enforce_on_published
 from foreknow.defenses.requirements.requirement import Combination, MemberPredicate
 from foreknow.defenses.requirements.summary import TableCounts, summarize_groups, summarize_records
 from foreknow.evaluation.checks.program import checksum
-from foreknow.models import Adversary, Grouping, People, Release, Schema, View
+from foreknow.models import Adversary, Grouping, Release, Schema, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.notes import Note, as_note
 
@@ -70,39 +68,26 @@ class PublishJob(NamedTuple):
 
 
 class BlockTask(NamedTuple):
-    """Block of a release to publish.
-
-    Attributes
-    ----------
-    job : PublishJob
-    records : SortedRecords
-        Records of the release, of which ``start`` and ``stop`` are the ranks of the block.
-    release, block : int
-        Numbers of the release and of the block.
-    """
+    """Block of a release to publish; ``counts``, shape ``(m,)``, are the numbers of records of each value in the release."""
 
     job: PublishJob
-    records: SortedRecords
-    time: Any
-    release: int
-    block: int
-    start: int
-    stop: int
+    block: Block
+    counts: IntArray
 
     @property
     def done(self) -> Path:
         """Record of the block."""
-        return part_path(self.job.private / "done", self.release, self.block, "json")
+        return part_path(self.job.private / "done", self.block.release, self.block.number, "json")
 
     @property
     def key(self) -> Path:
         """Part of the key."""
-        return part_path(key_folder(self.job.folder), self.release, self.block)
+        return part_path(key_folder(self.job.folder), self.block.release, self.block.number)
 
     @property
     def first_label(self) -> int:
         """Label of the first group, which depends on the number of the block alone: ranks would tell of suppressed records."""
-        return self.block * GROUPS_OF_A_BLOCK
+        return self.block.number * GROUPS_OF_A_BLOCK
 
 
 def publish_block(task: BlockTask) -> dict[str, Any]:
@@ -134,14 +119,14 @@ def write_release(
     records is written after the others: its checksum tells which pass the parts are of.
     """
     private = task.job.private
-    public = part_path(table_folder(task.job.folder), task.release, task.block)
+    public = part_path(table_folder(task.job.folder), task.block.release, task.block.number)
     write_part(public, _published(release, task), private=False)
     written = [public, task.key]
     if task.job.adversary is not None:
-        adversary = block_adversary(task.job.adversary, task.release, task.block)
+        adversary = block_adversary(task.job.adversary, task.block.release, task.block.number)
         posterior = adversary.posterior(prior, release.observation).probabilities
-        beliefs = part_path(private / "beliefs", task.release, task.block)
-        write_part(beliefs, belief_part(block["respondent"], release.group, posterior, task.release))
+        beliefs = part_path(private / "beliefs", task.block.release, task.block.number)
+        write_part(beliefs, belief_part(block["respondent"], release.group, posterior, task.block.release))
         written.append(beliefs)
     write_part(task.key, _records(block, release.group, task))
     left_out = np.bincount(release.view.sensitive[release.group < 0], minlength=len(task.job.schema.values))
@@ -158,17 +143,12 @@ def write_release(
 
 def view_and_prior(task: BlockTask) -> tuple[pa.Table, View, FloatArray]:
     """Rows of a block, its view, and the prior of its records, shape ``(n, m)``."""
-    block = read_block(task.records.path, task.start, task.stop)
-    people = people_of(block, task.job.schema, task.time)
-    view = View.from_codes(people, block["value"].to_numpy().astype(np.int64), task.records.counts)
-    return block, view, _prior(task, people, block)
-
-
-def _prior(task: BlockTask, people: People, block: pa.Table) -> FloatArray:
-    m = len(task.job.schema.values)
+    rows, m = task.block.read(), len(task.counts)
+    people = task.block.people(rows)
+    view = View.from_codes(people, rows["value"].to_numpy().astype(np.int64), task.counts)
     if task.job.adversary is None:
-        return np.full((len(people), m), 1.0 / m)
-    return revised_beliefs(task.job.adversary, people, block, task.release)
+        return rows, view, np.full((len(rows), m), 1.0 / m)
+    return rows, view, revised_beliefs(task.job.adversary, people, rows, task.block.release)
 
 
 def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | None) -> Release:
@@ -193,7 +173,7 @@ def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | N
 
 def generator_of(task: BlockTask) -> np.random.Generator:
     """Generator of the order of the groups of a block."""
-    return place_generator(task.job.seed, task.release, task.block)
+    return place_generator(task.job.seed, task.block.release, task.block.number)
 
 
 def _published(release: Release, task: BlockTask) -> pa.Table:
@@ -206,7 +186,7 @@ def _published(release: Release, task: BlockTask) -> pa.Table:
 
 
 def _times(task: BlockTask, rows: int) -> pa.Array:
-    return pa.repeat(pa.scalar(task.time, task.job.time_type), rows)
+    return pa.repeat(pa.scalar(task.block.time, task.job.time_type), rows)
 
 
 def _texts(column: "pd.Series[Any]") -> pa.Array:
@@ -220,19 +200,22 @@ def _check_published_records(task: BlockTask) -> None:
 
     In another order blocks of two runs would hold a respondent twice. Cost: one reading of the block.
     """
-    block = read_block(task.records.path, task.start, task.stop)
+    block = task.block.read()
     columns = {name: own for name, own in key_columns(task.job.schema).items() if name in block.column_names}
     found = pq.read_table(task.key, columns=[*columns.values()], use_threads=False, partitioning=None)
     if not all(found[own].equals(block[name]) for name, own in columns.items()):
         raise ValueError(
-            f"publish_large: {task.key} of an interrupted run holds other records than block {task.block} of the release at "
-            f"{task.time!r} has in this run; all parts are of one order. Name a folder that does not exist."
+            f"publish_large: {task.key} of an interrupted run holds other records than block {task.block.number} of the release at "
+            f"{task.block.time!r} has in this run; all parts are of one order. Name a folder that does not exist."
         )
 
 
 def _records(block: pa.Table, group: IntArray, task: BlockTask) -> pa.Table:
     """Rows of the key: ``group``, -1 if suppressed, ``rank``, and the codes of the record."""
-    made = {"group": np.where(group >= 0, group + task.first_label, -1), "rank": np.arange(task.start, task.stop)}
+    made = {
+        "group": np.where(group >= 0, group + task.first_label, -1),
+        "rank": np.arange(task.block.start, task.block.stop),
+    }
     names = key_columns(task.job.schema)
     columns = {own: pa.array(made[name]) if name in made else block[name] for name, own in names.items()}
     times = {task.job.time: _times(task, len(block))}
@@ -247,7 +230,7 @@ def settled_blocks(tasks: Sequence[BlockTask], made: list[dict[str, Any]], engin
     no block has suppressed another record: all groups then satisfy the requirement against the published table. Merging does not
     change that table. Cost: that of an evaluation of the requirement for each pass; none if no record is suppressed.
     """
-    job, counts = tasks[0].job, tasks[0].records.counts
+    job, counts = tasks[0].job, tasks[0].counts
     if len(tasks) == 1 or not _compares_with_published(job.defense):
         return made
     tables: tuple[IntArray, ...] = ()

@@ -20,9 +20,8 @@ from linking_statistics import (
 
 from foreknow.app.cli.files.release_files import published_table
 from foreknow.app.cli.files.written_tables import write_table
-from foreknow.app.disk.parts import write_part
+from foreknow.app.disk.parts import Block, write_part
 from foreknow.app.disk.published_block import BlockTask, PublishJob, _published
-from foreknow.app.disk.sorted_records import SortedRecords
 from foreknow.app.publication import write_release
 from foreknow.defenses import (
     BKAA,
@@ -168,7 +167,7 @@ def files_of(release, folder):
         write_release(folder, {}, [release.view.time], Mondrian(KAnonymity(2)), {})
     if not release.grouping.bucketized or release.grouping.counterfeits is None:
         job = PublishJob(release.view.schema, "week", pa.int64(), Mondrian(KAnonymity(2)), None, 1, folder)
-        task = BlockTask(job, SortedRecords(folder, np.zeros(1)), release.view.time, 0, 5, 0, 0)
+        task = BlockTask(job, Block(folder, 0, 0, 5, 0, release.view.time, job.schema), np.zeros(1))
         write_part(folder / "part.parquet", _published(release, task))
     content = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
     assert not any(mark in each for each in content.values() for mark in (b"respondent", b"someone", b"77.5", b"Atl"))

@@ -1,6 +1,7 @@
 """Folders that workers share: paths are absolute, files of tasks lie beside the publication, names never collide."""
 
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,9 +39,11 @@ def all_steps(engine):
 
 
 def paths_in(task):
-    """Paths in a task and in the tasks and jobs in it."""
+    """Paths in a task or function, and in the tasks, jobs and settings in it."""
     if isinstance(task, Path):
         return [task]
+    if isinstance(task, partial):
+        return paths_in([*task.args, *task.keywords.values()])
     return [path for part in task for path in paths_in(part)] if isinstance(task, tuple | list) else []
 
 
@@ -54,7 +57,7 @@ def test_tasks_of_a_cluster_name_absolute_paths_in_folders_that_it_shares(tmp_pa
 
     def in_turn(_, function, tasks):
         for task in tasks:
-            found.extend(paths_in(task))
+            found.extend(paths_in((function, task)))
             yield function(task)
 
     monkeypatch.setattr(engine_module, "_map_on_cluster", in_turn)

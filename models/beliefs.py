@@ -475,7 +475,8 @@ def restored(tree: "xarray.DataTree") -> dict[str, Any]:
         if "respondents" in reference:
             return _objects([found["respondents"][row] for row in found["rows"][reference["respondents"]]])
         if "stage" in reference:
-            return _belief(tree, reference["stage"], reference["release"], found["rows"][reference["release"]])
+            belief: Any = tree[reference["stage"]]["belief"].to_numpy()[0, 0, reference["release"]]
+            return np.array(belief[found["rows"][reference["release"]]], dtype=np.float64)
         if reference["empty"] is not None:
             return np.zeros(reference["empty"], dtype=kept[reference["name"]].dtype)
         return np.array(kept[reference["name"]].values)
@@ -485,11 +486,6 @@ def restored(tree: "xarray.DataTree") -> dict[str, Any]:
         found[name] = WORDS.value(part, array)
     fields: dict[str, Any] = found["fields"]
     return fields
-
-
-def _belief(tree: "xarray.DataTree", stage: str, t: int, rows: Any) -> FloatArray:
-    belief: Any = tree[stage]["belief"].to_numpy()
-    return np.array(belief[0, 0, t][rows], dtype=np.float64)
 
 
 def _objects(items: Sequence[Any]) -> ObjectArray:

@@ -104,17 +104,7 @@ def with_classes(memory: Memory, people: People, classes: IntArray) -> Memory:
 def predict_by_class(
     memory: Memory, chains: tuple[MarkovChain, ...], revision: Revision, rows: IntArray, classes: IntArray
 ) -> FloatArray:
-    """Distribution of the next value of some respondents, as `predict`, by the chain of the class of each.
-
-    Parameters
-    ----------
-    memory, revision, rows
-        As for `predict`.
-    chains : tuple of MarkovChain
-        Transitions to the next release, of each class.
-    classes : int array, shape (n,)
-        Class of each respondent.
-    """
+    """Distribution of the next value of some respondents, as `predict`, by the chain of the class of each, shape ``(n,)``."""
     if len(chains) == 1:
         return predict(memory, chains[0], revision, rows)
     predicted = np.zeros((len(rows), chains[0].values))
@@ -125,21 +115,9 @@ def predict_by_class(
 
 
 def predict(memory: Memory, chain: MarkovChain, revision: Revision, rows: IntArray) -> FloatArray:
-    """Distribution of the next value of some respondents, given the memory: float array, shape ``(n, m)``.
+    """Distribution of the next value of the respondents at some rows of a memory: float array, shape ``(n, m)``.
 
-    Parameters
-    ----------
-    memory : Memory
-    chain : MarkovChain
-        Transitions to the next release.
-    revision : {"filter", "product", "chain"}
-    rows : int array, shape (n,)
-        Rows of the memory.
-
-    Returns
-    -------
-    float array, shape (n, m)
-        Rows sum to less than 1 where rows of the chain do.
+    ``chain`` leads to the next release. Rows sum to less than 1 where rows of the chain do.
     """
     if joint_size(chain, revision):
         return filter_revision(chain, memory.joint, memory.known, rows)
@@ -156,24 +134,11 @@ def remember(
     beliefs: FloatArray,
     classes: IntArray,
 ) -> Memory:
-    """Memory with the beliefs of one more release.
+    """Memory with the beliefs about the people of one more release, shape ``(n, m)``; ``memory`` itself is not changed.
 
-    Parameters
-    ----------
-    memory : Memory
-        Not changed.
-    chains : tuple of MarkovChain
-        Transitions to this release, of each class; empty without transitions.
-    revision : {"filter", "product", "chain"}
-    gaps : {"ignore", "power"}
-        With ``"power"``, respondents of the memory who are not among ``people`` take one step of the chain of their class in
-        the memory (`with_classes`).
-    people : People
-        Respondents observed in this release.
-    beliefs : float array, shape (n, m)
-        Posterior belief of each of them.
-    classes : int array, shape (n,)
-        Class of each of them.
+    ``chains`` leads to this release, one for each class, and is empty without transitions. ``classes``, shape ``(n,)``, is the
+    class of each of the people. With ``gaps="power"``, respondents of the memory who are not among them take one step of the
+    chain of their class in the memory (`with_classes`).
 
     Raises
     ------

@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
@@ -195,14 +196,6 @@ def stored_generator(owner: str, rng: Any, deterministic: bool = False) -> np.ra
     return generator
 
 
-def as_array(owner: str, name: str, value: Any, takes: str) -> "np.ndarray[Any, Any]":
-    """Return an argument as an array; raise TypeError if NumPy makes none of it, as of a ragged list. See `check_kind`."""
-    try:
-        return np.asarray(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{owner}: {name} is {shown(value)}; it {takes}.") from None
-
-
 def as_floats(owner: str, name: str, value: Any, takes: str) -> FloatArray:
     """Return an array of real numbers as float64.
 
@@ -217,17 +210,11 @@ def as_floats(owner: str, name: str, value: Any, takes: str) -> FloatArray:
     TypeError
         If the value is no array of real numbers, as a mapping, a text or a ragged list.
     """
-    try:
+    with suppress(TypeError, ValueError, OverflowError):
         array = np.asarray(value)
-        return np.asarray(_real(array), dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{owner}: {name} is {shown(value)}; it {takes}.") from None
-
-
-def _real(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-    if array.dtype.kind not in "biufO":
-        raise TypeError
-    return array
+        if array.dtype.kind in "biufO":
+            return np.asarray(array, dtype=np.float64)
+    raise TypeError(f"{owner}: {name} is {shown(value)}; it {takes}.")
 
 
 def as_integers(name: str, numbers: Any, shape: tuple[int | None, ...], takes: str) -> IntArray:

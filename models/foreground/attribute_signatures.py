@@ -158,7 +158,8 @@ def supported_sets(
     """
     names = tuple(people.schema.quasi_identifiers)
     given = check_attribute_sets("supported_sets", attribute_sets)
-    sets = _all_sets(names) if isinstance(given, str) else _listed_sets(given, names)
+    every = (chosen for size in range(1, len(names) + 1) for chosen in combinations(names, size))
+    sets = every if isinstance(given, str) else _listed_sets(given, names)
     unsupported: set[frozenset[str]] = set()
     for attributes in sets:
         whole = frozenset(attributes)
@@ -190,10 +191,6 @@ def check_attribute_sets(owner: str, attribute_sets: Any) -> AttributeSets:
     if not sets or not all(sets):
         raise ValueError(f"{owner}: attribute_sets is {attribute_sets!r}; it {takes}, one at least.")
     return sets
-
-
-def _all_sets(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    return (chosen for size in range(1, len(names) + 1) for chosen in combinations(names, size))
 
 
 def _listed_sets(sets: Sequence[Any], names: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import Problem, group_rows, probability_rows
-from foreknow.models.settings import as_array, as_floats, shown
+from foreknow.models.settings import as_floats, shown
 
 
 @equal_by_fields
@@ -40,7 +40,7 @@ class Evidence:
     rest: FloatArray
 
     def __post_init__(self) -> None:
-        signature = as_array("Evidence", "signature", self.signature, "is an array of integers")
+        signature = np.asarray(self.signature)
         if signature.ndim != 1 or signature.dtype.kind not in "iu" or signature.min(initial=0) < -1:
             raise ValueError(
                 f"Evidence: signature is {shown(signature)}; it is an integer array of shape (n,): 0 to s - 1, or -1 for records "
@@ -160,8 +160,6 @@ class Cells:
 
 
 def _cells(evidence: Evidence) -> Cells:
-    if evidence.counts.shape[1] != 2:
-        raise ValueError(f"cells are of two values; the counts have {evidence.counts.shape[1]}.")
     rows, in_mixed = evidence.signatures + 1, evidence.in_mixed
     records = np.flatnonzero(in_mixed)
     keys, cell_of, size = np.unique(

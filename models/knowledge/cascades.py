@@ -225,17 +225,11 @@ def posterior_of_others(problem: Problem, sure: Claims, estimate: Callable[[Prob
     removed = np.zeros_like(problem.counts)
     np.add.at(removed, (group, values), 1)
     unfit = (removed > problem.counts).any(axis=1)
-    others = _without(problem.group, sure.rows[inside][~unfit[group]])
+    others = problem.group.copy()
+    others[sure.rows[inside][~unfit[group]]] = -1
     counts = np.where(unfit[:, None], problem.counts, problem.counts - removed)
     answer = estimate(Problem(with_known_values(problem.prior, sure), others, counts, problem.evidence))
     return replace(answer, status=np.where(unfit, answer.status | CONTRADICTED, answer.status))
-
-
-def _without(group: IntArray, rows: IntArray) -> IntArray:
-    """Group of each respondent, -1 for some rows."""
-    others = group.copy()
-    others[rows] = -1
-    return others
 
 
 def matching_claims(problem: Problem, claims: Claims, keep_stated: bool) -> Claims:

@@ -95,8 +95,3 @@ class TestEvidence:
     def test_bad_arrays(self, signature, group, counts, rest, message):
         with pytest.raises(ValueError, match=re.escape(message)):
             Evidence(np.array(signature), np.array(group), np.array(counts), np.array(rest))
-
-    def test_cells_of_three_values(self):
-        evidence = Evidence(np.zeros(3, int), np.zeros(3, int), np.array([[1, 1, 1]]), np.ones(3) / 3)
-        with pytest.raises(ValueError, match=r"cells are of two values; the counts have 3\."):
-            evidence.cells  # noqa: B018 - it checks

@@ -165,6 +165,8 @@ class ProgramEstimator:
             )
         check_progress("ProgramEstimator", self.progress, "the groups")
         check_chains("ProgramEstimator", self.draws, self.chains, self.warmup)
+        if self.warmup is not None:
+            check_whole("ProgramEstimator", "warmup", self.warmup, "draws")
         check_choice("ProgramEstimator", "per", self.per, ("group", "release"))
         check_choice("ProgramEstimator", "nuts_sampler", self.nuts_sampler, ("pymc", "nutpie"))
         check_range("ProgramEstimator", "target_accept", self.target_accept, 0.01, 0.999, "an acceptance rate")

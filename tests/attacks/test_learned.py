@@ -49,7 +49,7 @@ def test_one_release_teaches_no_transitions():
     [
         (ValueError, "pseudo_count", {"pseudo_count": -1}),
         (ValueError, "gaps", {"gaps": "closed"}),
-        (ValueError, "looks back", {"order": 0}),
+        (ValueError, "order is 0; it is a number of past values", {"order": 0}),
         (TypeError, "solver", {"solver": "max-entropy"}),
     ],
 )

@@ -50,7 +50,7 @@ def unchanged(prior, counts):
         (
             lambda: SwapChain(draws=2**40, rng=1),
             ValueError,
-            "SwapChain: draws is 1099511627776; it is a number of sweeps, from 8",
+            "SwapChain: draws is 1099511627776; it is a whole number from 8",
         ),
     ],
 )

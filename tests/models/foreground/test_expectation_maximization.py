@@ -304,17 +304,17 @@ class TestStatus:
     [
         (
             {"tolerance": 0},
-            "ExpectationMaximization: tolerance is 0; it is a change of a probability, over 0 and under 1.",
+            "ExpectationMaximization: tolerance is 0; it is a positive finite number, at which the iteration stops.",
         ),
         ({"tolerance": float("nan")}, "tolerance is nan"),
-        ({"iterations": 0}, "iterations is 0; it is a number of iterations, 1 or more."),
+        ({"iterations": 0}, "iterations is 0; it is a number of iterations, from 1 to 2^63 - 1."),
         ({"starts": 1.5}, "starts is 1.5; it is a number of starting points, 1 or more."),
         ({"starts": True}, "starts is True; it is a number of starting points"),
         ({"iterations": float("inf")}, "iterations is inf; it is a number of iterations"),
         ({"iterations": None}, "iterations is None; it is a number of iterations"),
         ({"iterations": "9"}, "iterations is '9'; it is a number of iterations"),
-        ({"tolerance": "a"}, "tolerance is 'a'; it is a change of a probability"),
-        ({"tolerance": None}, "tolerance is None; it is a change of a probability"),
+        ({"tolerance": "a"}, "tolerance is 'a'; it is a positive finite number"),
+        ({"tolerance": None}, "tolerance is None; it is a positive finite number"),
     ],
 )
 def test_settings_out_of_range(settings, message):

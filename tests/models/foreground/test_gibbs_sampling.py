@@ -237,13 +237,15 @@ class TestSettings:
 
     @pytest.mark.parametrize("concentration", [0, -1.0, np.nan, np.inf, "a", True])
     def test_concentrations_are_numbers_of_records(self, concentration):
-        with pytest.raises(ValueError, match=rf"concentration is {concentration!r}; it is a number of records, over 0"):
+        with pytest.raises(
+            ValueError, match=rf"concentration is {concentration!r}; it is a positive finite number, or None"
+        ):
             GibbsSampling(concentration, rng=np.random.default_rng(1))
 
     @pytest.mark.parametrize("settings", [{"draws": 3}, {"draws": 7}, {"chains": 1}, {"kept": 0}, {"warmup": -1}])
     def test_too_few_are_refused(self, settings):
-        (said,) = [f"{name}={number!r}" for name, number in settings.items()]
-        with pytest.raises(ValueError, match=f"needs 8 draws or more, 2 chains or more, 1 kept or more .*{said}"):
+        (said,) = [f"GibbsSampling: {name} is {number!r}; it is a" for name, number in settings.items()]
+        with pytest.raises(ValueError, match=said):
             GibbsSampling(rng=np.random.default_rng(1), **settings)
 
     @pytest.mark.parametrize(

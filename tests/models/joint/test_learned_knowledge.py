@@ -314,7 +314,7 @@ RELEASES = known_values(np.array([[0, 1, 2], [0, 1, 2]]))
     [
         (ValueError, "pseudo_count", {"pseudo_count": -1}),
         (ValueError, "gaps", {"gaps": "closed"}),
-        (ValueError, "looks back", {"order": 0}),
+        (ValueError, "order is 0; it is a number of past values", {"order": 0}),
         (ValueError, "tolerance", {"tolerance": -1}),
         (ValueError, "rounds", {"rounds": 0}),
         (TypeError, "classes", {"classes": 3}),

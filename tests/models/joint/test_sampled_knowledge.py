@@ -300,7 +300,7 @@ def test_chains_that_disagree_are_noted():
         (ValueError, "concentration", {"pseudo_count": 0}),
         (ValueError, "concentration", {"pseudo_count": -1}),
         (ValueError, "gaps", {"gaps": "closed"}),
-        (ValueError, "looks back", {"order": 0}),
+        (ValueError, "order is 0; it is a number of past values", {"order": 0}),
         (TypeError, "classes", {"classes": 3}),
         (ValueError, "no release", {"releases": []}),
         (ValueError, "nothing to learn", {"releases": [observed([0, 1], [0, 0], [-1, -1], 0)]}),

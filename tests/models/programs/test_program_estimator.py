@@ -472,9 +472,9 @@ class TestWrongPrograms:
     @pytest.mark.parametrize(
         ("settings", "error", "message"),
         [
-            ({"draws": 0}, ValueError, "ProgramEstimator: draws is 0; it is a number of draws, from 8 to 2^31"),
-            ({"chains": 1}, ValueError, "chains is 1; it is a number of chains, from 2"),
-            ({"warmup": 0}, ValueError, "warmup is 0; it is a number of draws, from 1"),
+            ({"draws": 0}, ValueError, "ProgramEstimator: draws is 0; it is a whole number from 8 to 2^31"),
+            ({"chains": 1}, ValueError, "chains is 1; it is a whole number from 2"),
+            ({"warmup": 0}, ValueError, "warmup is 0; it is a number of draws, 1 or more"),
             ({"per": "record"}, ValueError, "per is 'record'; it is one of 'group', 'release'"),
             ({"nuts_sampler": "stan"}, ValueError, "nuts_sampler is 'stan'; it is one of 'pymc', 'nutpie'"),
             ({"target_accept": 1}, ValueError, "target_accept is 1; it is a number from 0.01 to 0.999"),

@@ -87,11 +87,10 @@ MissingCells = Annotated[
         INPUT_PANEL,
     ),
 ]
-TimeFormats = Annotated[
-    list[str],
+TimeFormat = Annotated[
+    str | None,
     option(
-        "Notation of the times, if it is not recognized or has two readings: %d/%m/%Y, %m/%d/%y, ... Repeatable: "
-        "one for each notation of the file.",
+        "Notation of the times, if it is not recognized or has two readings: %d/%m/%Y, %m/%d/%y, ...",
         "FORMAT",
         INPUT_PANEL,
     ),
@@ -208,7 +207,7 @@ class TableOptions:
         Literal["refuse", "drop"],
         option("Exact copies of records: refuse the file, or drop all but the first.", "RULE", INPUT_PANEL),
     ] = "refuse"
-    time_format: TimeFormats = field(default_factory=list)
+    time_format: TimeFormat = None
     number: Annotated[
         list[str],
         option(
@@ -247,7 +246,7 @@ class TableOptions:
                 self.equal_values,
                 self.missing,
                 self.duplicates,
-                time_format=self.time_format or None,
+                time_format=self.time_format,
                 decimal=self.decimal,
             ),
         )

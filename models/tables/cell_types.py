@@ -2,8 +2,7 @@
 
 import math
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
@@ -11,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.advice import Advice, Setting, Wording
+from foreknow.models.arrays import BoolArray
 from foreknow.models.settings import counted
 from foreknow.models.tables.faults import (
     Change,
+    CleanedColumn,
     DistinctCells,
     Fault,
     distinct_cells,
@@ -23,17 +24,40 @@ from foreknow.models.tables.faults import (
     stripped,
 )
 
-type CleanedColumn = tuple["pd.Series[Any]", list[Fault], list[Change]]
+type Dates = "pd.Series[pd.Timestamp]"
+
+YEAR, MONTH, DAY, QUARTER, CLOCK = "%Y", "%Y-%m", "%Y-%m-%d", "%Y-Q%q", "ISO8601"
+
+DATE_FORMATS = (
+    *(DAY, "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d %b %Y", "%d-%b-%Y"),
+    *(MONTH, "%Y/%m", "%Y.%m", "%m/%Y", "%m-%Y", "%m.%Y", "%b %Y", QUARTER, CLOCK),
+)
+"""Formats of dates that are recognized: of `strptime`, of quarters, and of dates with a time of day."""
+
+CLOCK_CELL = r"\d{4}-\d{2}-\d{2}[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s?(?:Z|[+-]\d{2}:?\d{2})?"
+
+QUARTER_CELL = r"^(?:(\d{4})[- ]?[Qq]([1-4])|[Qq]([1-4])[-/ ]?(\d{4}))$"
+
+MONTH_NAME = re.compile(r"(?i)(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?")
+"""The name of a month in English, in full or abbreviated."""
+
+NUMBER = re.compile(r"[+-]?\d{1,4000}(\.\d+)?([eE][+-]?\d{1,3})?")
+
+MONTH_WITH_A_POINT = re.compile(r"(0[1-9]|1[0-2])\.(19|20)\d\d|(19|20)\d\d\.(0[1-9]|1[0-2])")
+"""A month that alone would be a fraction; a column of such cells holds months."""
+
+SAMPLE = 100
+"""Number of cells of which a format reads at least one if it is tried on all."""
 
 NO_ORDER = "has times that are names, which have no order in time"
 """Problem of times such as ``baseline`` and ``follow-up``."""
 
-IN_A_SPREADSHEET = " (in a spreadsheet, the date format YYYY-MM-DD)"
+TIME_FORMAT = Wording("time_format", "--time-format")
 
 ROUND = Advice("round them in the file, or name a column of weeks, months or years, as ", Setting("time", "month"))
 
 
-def ordered_times(column: "pd.Series[Any]", time_format: str | Sequence[str] | None = None) -> CleanedColumn:
+def ordered_times(column: "pd.Series[Any]", time_format: str | None = None) -> CleanedColumn:
     """Times whose order is that of time, and the faults or changes.
 
     Numbers stay numbers. Dates become ISO text of the same precision: ``2024-01``, ``2024-01-15``, ``2024-Q1``. Names stay if
@@ -43,24 +67,29 @@ def ordered_times(column: "pd.Series[Any]", time_format: str | Sequence[str] | N
     ----------
     column : Series
         Numbers, dates, timestamps or text.
-    time_format : str or sequence of str, optional
-        The formats of `strptime` of the cells, one for each notation; by default one notation is recognized.
+    time_format : str, optional
+        The format of `strptime` of all cells; by default the one of `DATE_FORMATS` that reads all of them.
 
     Notes
     -----
     Cost: O(n), and O(m) conversions of m distinct times.
     """
-    times = _timestamps(column) if time_format is None else None
-    if times is not None:
+    if time_format is None and (times := _timestamps(column)) is not None:
         found = distinct_cells(times)
-        return _refused_if_fine(column, found, iso_of_timestamps(pd.Series(found.cells)), [])
-    if pd.api.types.is_numeric_dtype(column) and time_format is None:
+        return _as_dates(column, found, pd.Series(found.cells), "")
+    if time_format is None and pd.api.types.is_numeric_dtype(column):
         return _whole(column), [], []
     found = distinct_cells(column)
     found = found._replace(cells=[stripped(str(cell)) for cell in found.cells])
-    if time_format is None:
-        return _recognized(column, found)
-    return _with_formats(column, found, [time_format] if isinstance(time_format, str) else time_format)
+    if time_format is not None:
+        dates = dates_of(found.cells, time_format)
+        if wrong := np.flatnonzero(dates.isna()).tolist():
+            way_out = Advice("correct them, or set another ", TIME_FORMAT)
+            return column, [found.fault(f"has times that are not of the form {time_format!r}", wrong, way_out)], []
+        return _as_dates(column, found, dates, written_by(time_format))
+    if all(map(NUMBER.fullmatch, found.cells)) and not all(map(MONTH_WITH_A_POINT.fullmatch, found.cells)):
+        return found.replaced(column, list(map(_number, found.cells))).infer_objects(), [], []
+    return _recognized(column, found)
 
 
 def _timestamps(column: "pd.Series[Any]") -> "pd.Series[Any] | None":
@@ -83,168 +112,121 @@ def _whole(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return column
 
 
-def _with_formats(column: "pd.Series[Any]", found: DistinctCells, formats: Sequence[str]) -> CleanedColumn:
-    """Times of given formats, each of which reads the cells of one notation."""
-    readings = pd.concat([timestamps_of(found.cells, one) for one in formats], axis=1)
-    listed = " or ".join(map(repr, formats))
-    wrong = np.flatnonzero(readings.isna().all(axis=1)).tolist()
-    if wrong:
-        way_out = Advice("correct them, or set another ", Wording("time_format", "--time-format"))
-        return column, [found.fault(f"has times that are not of the form {listed}", wrong, way_out)], []
-    if twice := np.flatnonzero(readings.min(axis=1) != readings.max(axis=1)).tolist():
-        one, other = dict.fromkeys(iso_of_timestamps(readings.iloc[twice[0]].dropna()))
-        problem = f"has times that two of the forms {listed} read as different dates ({one} or {other})"
-        return column, [found.fault(problem, twice, f"write the one that is meant, as {one}")], []
-    written = written_by(formats[0])
-    new = iso_of_timestamps(readings.bfill(axis=1)[0], written)
-    if written == "%Y":
-        return found.replaced(column, [int(text or 0) for text in new]), [], []
-    changes = _change(found, new) if len(formats) == 1 else [_notations_read(found, readings, formats, new)]
-    return _refused_if_fine(column, found, new, changes)
-
-
-def _notations_read(found: DistinctCells, readings: pd.DataFrame, formats: Sequence[str], new: list[Any]) -> Change:
-    """The change of times of several formats: the number of cells of each, with the first of them."""
-    of = readings.notna().to_numpy().argmax(axis=1)
-    parts = []
-    for place, one in enumerate(formats):
-        codes = np.flatnonzero(of == place).tolist()
-        other = [code for code in codes if new[code] != found.cells[code]]
-        example = f" ({shown(found.cells[other[0]])} is {new[other[0]]})" if other else ""
-        parts.append(f"{counted(found.records(codes), 'cell')} of the form {one!r}{example}")
-    cells = sum(found.records([code]) for code, text in enumerate(new) if text != found.cells[code])
-    return Change(found.name, cells, f"{found.name!r}: dates in {len(formats)} notations are read: {'; '.join(parts)}.")
+def _number(text: str) -> int | float:
+    return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
 
 
 def _recognized(column: "pd.Series[Any]", found: DistinctCells) -> CleanedColumn:
-    """Times of a notation that is recognized."""
-    of: dict[str, list[int]] = defaultdict(list)
-    for code, text in enumerate(found.cells):
-        of[notation_of(text)].append(code)
-    if not of:
-        return column, [], []
-    if len(of) > 1:
-        return column, [_mixed(found, of)], []
-    (name,) = of
-    if name == NUMBER:
-        name = _months_with_a_point(found.cells) or NUMBER
-    if name == NUMBER:
-        return found.replaced(column, [_number(text) for text in found.cells]).infer_objects(), [], []
-    if name == NAME:
+    """Texts as dates of the one format that reads all of them; as names if no format reads any."""
+    readings = date_readings(found.cells)
+    if not readings:
         return found.replaced(column, found.cells), _faults_of_names(found), []
-    return _dates(column, found, name)
+    complete = {form: dates for form, dates in readings.items() if dates.notna().all()}
+    if not complete:
+        return column, [_mixed(found, readings)], []
+    (form, dates), *others = complete.items()
+    for other, otherwise in others:
+        if (code := int((dates != otherwise).to_numpy().argmax())) or dates[0] != otherwise[0]:
+            one, two = (iso_of(each[[code]], DAY)[0] for each in (dates, otherwise))
+            problem = f"has dates whose day and month cannot be told apart ({one} or {two})"
+            records = found.records([*range(len(found.cells))])
+            return column, [Fault(found.name, problem, (found.example(code),), records, _either(form, other))], []
+    return _as_dates(column, found, dates, written_by(form))
 
 
-def _mixed(found: DistinctCells, of: dict[str, list[int]]) -> Fault:
-    """The fault of times in several notations, with the first cell of each; dates of one precision have a format for each."""
-    dates = [name for name in of if name in DATE_NOTATIONS]
-    finest = max(dates, key=lambda name: len(DATE_NOTATIONS[name].written or DAY), default="2024-01")
-    ways: list[Any] = [f"write all times in one notation, as {_example(found, finest, of.get(finest, []))}"]
-    ways.append(_english(found.cells[code] for code in of.get(NAME, [])))
-    if formats := _formats_of_each(found, of):
-        ways += [", or set ", _formats_in_words(formats)]
-    elif DATE_NOTATIONS[finest].written in ("", DAY):
-        ways.append(IN_A_SPREADSHEET)
-    if NAME in of:
-        ways += [", or name the text of a missing time, as ", Setting("missing_texts", ["unknown"])]
-    problem, records = f"has times in {len(of)} notations", found.records(*of.values())
-    return Fault(found.name, problem, found.first_of_each(of.values()), records, Advice(*ways), True)
+def date_readings(texts: list[str]) -> dict[str, Dates]:
+    """The dates of texts by each format that reads some of them."""
+    if not any(re.search(r"\d{4}", text) for text in texts):
+        return {}
+    formats = [form for form in DATE_FORMATS if dates_of(texts[:SAMPLE], form).notna().any()]
+    return {form: dates_of(texts, form) for form in formats}
 
 
-def _example(found: DistinctCells, name: str, codes: list[int]) -> str:
-    """The first date of a notation in ISO notation, to the day if it has a time of day."""
-    notation = DATE_NOTATIONS[name]
-    texts = [found.cells[code] for code in sorted(codes, key=lambda code: found.first[code])]
-    read = [text for form in notation.formats for text in iso_texts(texts, form, notation.written or DAY) if text]
-    return read[0] if read else "2024-01"
+def are_dates(texts: list[str]) -> BoolArray:
+    """Whether each text is a date, and not a number. Cost: O(m) for m texts."""
+    numbers = np.array([NUMBER.fullmatch(text) is not None for text in texts], dtype=np.bool_)
+    read = [dates.notna().to_numpy() for dates in date_readings(texts).values()]
+    return np.any([np.zeros(len(texts), dtype=np.bool_), *read], axis=0) & ~numbers
 
 
-def _formats_of_each(found: DistinctCells, of: dict[str, list[int]]) -> list[list[str]]:
-    """The formats that read all cells of each notation; none unless all are dates of one precision."""
-    notations = [DATE_NOTATIONS.get(name) for name in of]
-    if {one.written if one else "" for one in notations} not in ({DAY}, {MONTH}):
-        return []
-    texts = [[found.cells[code] for code in codes] for codes in of.values()]
-    pairs = zip((one for one in notations if one), texts, strict=True)
-    formats = [
-        [read for read in one.formats if None not in iso_texts(cells, read, one.written)] for one, cells in pairs
-    ]
-    return formats if all(formats) else []
+def dates_of(texts: list[str], form: str) -> Dates:
+    """Dates of one format; in UTC if they have a time zone, and missing where there is no such date."""
+    cells: pd.Series[Any] = pd.Series(texts, dtype=object)
+    if form == QUARTER:
+        first = cells.str.extract(QUARTER_CELL)
+        quarters = first[0].fillna(first[3]) + "Q" + first[1].fillna(first[2])
+        return pd.Series(pd.PeriodIndex(quarters, freq="Q").to_timestamp())
+    if form == CLOCK:
+        cells = cells.where(cells.str.fullmatch(CLOCK_CELL))
+    elif "%b" in form:
+        cells = cells.str.replace(MONTH_NAME, r"\1", regex=True)
+    has_zone = form == CLOCK or "%z" in form
+    return _in_utc(pd.to_datetime(cells, format=form, errors="coerce", utc=has_zone))
 
 
-def _formats_in_words(formats: list[list[str]]) -> Advice:
-    """The setting with one format for each notation, and the other format where day and month cannot be told apart."""
-    others = [f" ({two[1]!r} for {two[0]!r} if the month is first)" for two in formats if len(two) > 1]
-    return Advice(Setting("time_format", [one[0] for one in formats], settles=not others), *others)
+def _in_utc(times: Dates) -> Dates:
+    """Timestamps without a zone, in UTC if they have one."""
+    return times if getattr(times.dtype, "tz", None) is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
 
 
-def _dates(column: "pd.Series[Any]", found: DistinctCells, name: str) -> CleanedColumn:
-    """Dates of one notation as ISO text."""
-    notation = DATE_NOTATIONS[name]
-    readings = [iso_texts(found.cells, one, notation.written) for one in notation.formats]
-    possible = [place for place, new in enumerate(readings) if None not in new]
-    if not possible:
-        return column, [_impossible(found, readings)], []
-    if len(possible) > 1 and readings[0] != readings[1]:
-        code = next(code for code, pair in enumerate(zip(*readings, strict=True)) if pair[0] != pair[1])
-        problem = f"has dates whose day and month cannot be told apart ({readings[0][code]} or {readings[1][code]})"
-        way_out = _either(*notation.formats)
-        records = found.records([*range(len(found.cells))])
-        return column, [Fault(found.name, problem, (found.example(code),), records, way_out)], []
-    new = readings[possible[0]]
-    return _refused_if_fine(column, found, new, _change(found, new))
+def written_by(form: str) -> str:
+    """The format of the ISO text for a format that is read, of the same precision; empty for a time of day."""
+    if form == QUARTER:
+        return QUARTER
+    if form == CLOCK or re.search(r"%[HIMSfpcXsT]", form):
+        return ""
+    if re.search(r"%[djDxuwaA]", form):
+        return DAY
+    return MONTH if re.search(r"%[mbB]", form) else YEAR
 
 
-def _impossible(found: DistinctCells, readings: list[list[str | None]]) -> Fault:
-    """The fault of dates that no reading of day and month makes all possible."""
-    wrong = [code for code in range(len(found.cells)) if all(new[code] is None for new in readings)]
-    if wrong:
-        return found.fault("has dates that do not exist", wrong, "correct them")
-    day_first, month_first = ([code for code, text in enumerate(new) if text is None] for new in readings[::-1])
-    both = found.first_of_each([day_first, month_first])
-    problem = "has dates with the day first and dates with the month first"
-    return Fault(
-        found.name,
-        problem,
-        both,
-        found.records(day_first, month_first),
-        f"write them as 2024-01-15{IN_A_SPREADSHEET}",
-        True,
-    )
+def iso_of(times: Dates, written: str) -> list[str]:
+    """Timestamps as ISO text; of days if ``written`` is empty and all are midnights."""
+    times = _in_utc(times)
+    if not written:
+        whole = (times.dt.microsecond == 0).all()
+        written = "%Y-%m-%dT%H:%M:%S" if whole else "%Y-%m-%dT%H:%M:%S.%f"
+        written = DAY if (times == times.dt.normalize()).all() else written
+    if written == QUARTER:
+        return times.dt.to_period("Q").dt.strftime(QUARTER).tolist()
+    return [time.strftime(written) for time in times]
 
 
-def _refused_if_fine(
-    column: "pd.Series[Any]", found: DistinctCells, new: list[Any], changes: list[Change]
-) -> CleanedColumn:
-    """ISO times; those of which most have a time of day and one record are a fault."""
+def _as_dates(column: "pd.Series[Any]", found: DistinctCells, dates: Dates, written: str) -> CleanedColumn:
+    """Dates as ISO text, and years as numbers; times of day that make most releases of one record are a fault."""
+    new = iso_of(dates, written)
+    if written == YEAR:
+        return found.replaced(column, list(map(int, new))), [], []
     single = int((found.number == 1).sum())
     if len(new) > 1 and 2 * single > len(new) and any("T" in text for text in new):
         problem = f"has times of day, which make {len(new):,} releases, {single:,} of them of one record"
         return column, [found.fault(problem, [*range(len(new))], ROUND)], []
-    return found.replaced(column, new), [], changes
-
-
-def _change(found: DistinctCells, new: list[str | None]) -> list[Change]:
-    """The change of dates that were not written in ISO notation."""
-    other = [code for code, text in enumerate(new) if text != found.cells[code]]
+    pairs = zip(found.cells, new, strict=True)
+    other = [code for code, (cell, text) in enumerate(pairs) if isinstance(cell, str) and text != cell]
     if not other:
-        return []
-    code = min(other, key=lambda code: found.first[code])
-    records = found.records(other)
+        return found.replaced(column, new), [], []
+    code, records = other[0], found.records(other)
     sentence = f"{found.name!r}: dates such as {shown(found.cells[code])} are read as {new[code]} ({records:,} cells)."
-    return [Change(found.name, records, sentence)]
+    return found.replaced(column, new), [], [Change(found.name, records, sentence)]
 
 
-def _months_with_a_point(texts: list[str]) -> str | None:
-    """The notation of texts that are all months written with a point, which alone would be fractions."""
-    for name, pattern in (("01.2024", r"(0[1-9]|1[0-2])\.(19|20)\d\d"), ("2024.01", r"(19|20)\d\d\.(0[1-9]|1[0-2])")):
-        if all(re.fullmatch(pattern, text) for text in texts):
-            return name
-    return None
-
-
-def _number(text: str) -> int | float:
-    return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+def _mixed(found: DistinctCells, readings: dict[str, Dates]) -> Fault:
+    """The fault of cells of which no format reads all, with the first of each notation, the most frequent format first."""
+    known = {form: dates.notna().to_numpy() for form, dates in readings.items()}
+    formats = sorted(known, key=lambda form: -int(found.number[known[form]].sum()))
+    of = np.column_stack([*(known[form] for form in formats), np.ones(len(found.cells), dtype=np.bool_)]).argmax(axis=1)
+    kinds = [np.flatnonzero(of == kind).tolist() for kind in np.unique(of)]
+    written = written_by(formats[0]) or DAY
+    example = iso_of(readings[formats[0]].dropna().head(1), written)[0]
+    ways: list[Any] = ["correct them, or write all times in one notation, as ", example]
+    if written == DAY:
+        ways.append(" (in a spreadsheet, the date format YYYY-MM-DD)")
+    ways += [", or in one that is named by ", TIME_FORMAT]
+    if is_unread := bool(of.max() == len(formats)):
+        ways.append(_english(found.cells[code] for code in kinds[-1]))
+        ways += [", or name the text of a missing time, as ", Setting("missing_texts", ["unknown"])]
+    problem = "has times in several notations" + (", or dates that do not exist" if is_unread else "")
+    return Fault(found.name, problem, found.first_of_each(kinds), found.records(*kinds), Advice(*ways), True)
 
 
 def _faults_of_names(found: DistinctCells) -> list[Fault]:
@@ -252,11 +234,9 @@ def _faults_of_names(found: DistinctCells) -> list[Fault]:
     everything = [*range(len(found.cells))]
     if len(found.cells) < 2:
         return []
-    months = [code for code in everything if re.fullmatch(r"\d{1,2}([/.-])\d{1,2}\1\d{2}", found.cells[code])]
-    if months:
-        return [found.fault("has dates with a year of two digits", months, _either("%d/%m/%y", "%m/%d/%y"))]
-    if all(re.fullmatch(MONTH_NAME, text) for text in found.cells):
-        return [found.fault("has months without a year", everything, "write year and month, as 2024-01")]
+    short = [code for code in everything if re.fullmatch(r"\d{1,2}([/.-])\d{1,2}\1\d{2}", found.cells[code])]
+    if short:
+        return [found.fault("has dates with a year of two digits", short, _either("%d/%m/%y", "%m/%d/%y"))]
     shapes = {re.sub(r"[0-9]+", "0", text) for text in found.cells}
     way_out = "write them as numbers, or as dates with the year first: 2024-01" + _english(found.cells)
     if len(shapes) > 1 or not any("0" in shape for shape in shapes):
@@ -285,124 +265,6 @@ def _with_numbers(text: str) -> list[object]:
     return [(len(part.lstrip("0")), part.lstrip("0")) if place % 2 else part for place, part in enumerate(parts)]
 
 
-NUMBER = "a number"
-"""Notation of whole and fractional numbers."""
-
-NAME = "a name"
-"""Notation of every other text."""
-
-
-class DateNotation(NamedTuple):
-    """A notation of dates.
-
-    Attributes
-    ----------
-    pattern : str
-        Regular expression of the whole cell.
-    formats : tuple of str
-        Formats of `strptime`, of which one reads the cells; two where day and month may be exchanged.
-    written : str
-        The format of the ISO text that is written.
-    """
-
-    pattern: str
-    formats: tuple[str, ...]
-    written: str
-
-
-DAY, MONTH, QUARTER = "%Y-%m-%d", "%Y-%m", "%Y-Q%q"
-
-CLOCK = r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?"
-"""Pattern of a time of day."""
-
-MONTH_NAME = r"(?i:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\.?"
-"""Pattern of the name of a month in English, in full or abbreviated."""
-
-DATE_NOTATIONS: dict[str, DateNotation] = {
-    "2024-01": DateNotation(r"\d{4}-\d{1,2}", ("%Y-%m",), MONTH),
-    "2024/01": DateNotation(r"\d{4}/\d{1,2}", ("%Y/%m",), MONTH),
-    "01/2024": DateNotation(r"\d{1,2}/\d{4}", ("%m/%Y",), MONTH),
-    "01-2024": DateNotation(r"\d{1,2}-\d{4}", ("%m-%Y",), MONTH),
-    "01.2024": DateNotation(r"(0[1-9]|1[0-2])\.\d{4}", ("%m.%Y",), MONTH),
-    "2024.01": DateNotation(r"\d{4}\.(0[1-9]|1[0-2])", ("%Y.%m",), MONTH),
-    "2024-01-15": DateNotation(r"\d{4}-\d{1,2}-\d{1,2}", ("%Y-%m-%d",), DAY),
-    "2024/01/15": DateNotation(r"\d{4}/\d{1,2}/\d{1,2}", ("%Y/%m/%d",), DAY),
-    "2024.01.15": DateNotation(r"\d{4}\.\d{1,2}\.\d{1,2}", ("%Y.%m.%d",), DAY),
-    "15.01.2024": DateNotation(r"\d{1,2}\.\d{1,2}\.\d{4}", ("%d.%m.%Y",), DAY),
-    "15/01/2024": DateNotation(r"\d{1,2}/\d{1,2}/\d{4}", ("%d/%m/%Y", "%m/%d/%Y"), DAY),
-    "15-01-2024": DateNotation(r"\d{1,2}-\d{1,2}-\d{4}", ("%d-%m-%Y", "%m-%d-%Y"), DAY),
-    "Jan 2024": DateNotation(rf"{MONTH_NAME} \d{{4}}", ("%b %Y",), MONTH),
-    "15 Jan 2024": DateNotation(rf"\d{{1,2}} {MONTH_NAME} \d{{4}}", ("%d %b %Y",), DAY),
-    "15-Jan-2024": DateNotation(rf"\d{{1,2}}-{MONTH_NAME}-\d{{4}}", ("%d-%b-%Y",), DAY),
-    "2024-Q1": DateNotation(r"\d{4}[- ]?[Qq][1-4]", (r"(?P<year>\d{4})[- ]?[Qq](?P<quarter>\d)",), QUARTER),
-    "Q1 2024": DateNotation(r"[Qq][1-4][-/ ]?\d{4}", (r"[Qq](?P<quarter>\d)[-/ ]?(?P<year>\d{4})",), QUARTER),
-    "2024-01-15 10:30": DateNotation(rf"\d{{4}}-\d{{2}}-\d{{2}}{CLOCK}", ("ISO8601",), ""),
-}
-"""Notations that are recognized, by an example of each."""
-
-
-def notation_of(text: str) -> str:
-    """The key of the notation of a text in `DATE_NOTATIONS`, or `NUMBER` or `NAME`.
-
-    >>> notation_of("1/2024"), notation_of("2024-01-15T10:00Z"), notation_of("7"), notation_of("wave 7")
-    ('01/2024', '2024-01-15 10:30', 'a number', 'a name')
-    """
-    if re.fullmatch(r"[+-]?\d{1,4000}(\.\d+)?([eE][+-]?\d{1,3})?", text):
-        return NUMBER
-    return next((name for name, one in DATE_NOTATIONS.items() if re.fullmatch(one.pattern, text)), NAME)
-
-
-def iso_texts(texts: list[str], read: str, written: str) -> list[str | None]:
-    """Dates as ISO text; None where there is no such date.
-
-    Parameters
-    ----------
-    texts : list of str
-    read : str
-        Format of `strptime`, ``ISO8601``, or a regular expression with the groups ``year`` and ``quarter``.
-    written : str
-        Format of the result; empty for the day, or for date and time of day if one is not midnight.
-    """
-    if written == QUARTER:
-        return [f"{part['year']}-Q{part['quarter']}" if (part := re.fullmatch(read, text)) else None for text in texts]
-    return iso_of_timestamps(timestamps_of(texts, read), written)
-
-
-def timestamps_of(texts: list[str], read: str) -> "pd.Series[pd.Timestamp]":
-    """Dates of a format of `strptime`, or ``ISO8601``; in UTC if they have a zone, and missing where there is no such date."""
-    if "%b" in read and "%B" not in read:
-        texts = [re.sub(MONTH_NAME, lambda name: name[1].capitalize(), text) for text in texts]
-    with_zone = read == "ISO8601" or "%z" in read
-    return _in_utc(pd.to_datetime(pd.Series(texts, dtype=object), format=read, errors="coerce", utc=with_zone))
-
-
-def _in_utc(times: "pd.Series[pd.Timestamp]") -> "pd.Series[pd.Timestamp]":
-    """Timestamps without a zone, in UTC if they have one."""
-    return times if getattr(times.dtype, "tz", None) is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
-
-
-def iso_of_timestamps(times: "pd.Series[pd.Timestamp]", written: str = "") -> list[str | None]:
-    """Timestamps as ISO text, in UTC if they have a time zone; None where one is missing."""
-    times = _in_utc(times)
-    if not written:
-        known = times.dropna()
-        written = DAY if bool((known == known.dt.normalize()).all()) else "isoformat"
-    if written == "isoformat":
-        whole = bool((times.dropna().dt.microsecond == 0).all())
-        form = "%Y-%m-%dT%H:%M:%S" if whole else "%Y-%m-%dT%H:%M:%S.%f"
-        return [None if pd.isna(time) else time.strftime(form) for time in times]
-    return [None if pd.isna(time) else time.strftime(written) for time in times]
-
-
-def written_by(read: str) -> str:
-    """The format of the ISO text for a given format of `strptime`: as fine as what it reads."""
-    if re.search(r"%[HIMSfpcXsT]", read):
-        return ""
-    if re.search(r"%[djDxuwaA]", read):
-        return DAY
-    return MONTH if re.search(r"%[mbB]", read) else "%Y"
-
-
 def plain_numbers(column: "pd.Series[Any]", asked: bool, decimal: str | None) -> CleanedColumn:
     """A column of numbers as numbers, and the faults or changes; a column of names is returned unchanged.
 
@@ -422,21 +284,37 @@ def plain_numbers(column: "pd.Series[Any]", asked: bool, decimal: str | None) ->
     if pd.api.types.is_numeric_dtype(column):
         return column, _infinite(column), []
     found = distinct_cells(column)
-    if not any(isinstance(cell, str) for cell in found.cells):
-        return column, [], []
     parsed = {code: number_cell(stripped(str(cell))) for code, cell in enumerate(found.cells)}
     numbers = {code: cell for code, cell in parsed.items() if cell is not None}
-    if not asked and not _holds_numbers(found, numbers):
+    is_text = any(isinstance(cell, str) for cell in found.cells)
+    if not is_text or not (asked or _holds_numbers(found, numbers)):
         return column, [], []
-    faults = [
-        *_words(found, [code for code in parsed if code not in numbers]),
-        *_units(found, numbers, asked),
-        *_commas(found, numbers, decimal),
-    ]
+    words = [code for code in parsed if code not in numbers]
+    units = [code for code, cell in numbers.items() if cell.unit]
+    commas = [code for code, cell in numbers.items() if "," in cell.number]
+    faults = []
+    if words:
+        faults.append(_words(found, words))
+    if units and not (asked and len({numbers[code].unit for code in units}) == 1):
+        faults.append(_units(found, numbers, units))
+    if commas and decimal != "," and (decimal == "." or not _are_decimal(numbers.values())):
+        comma = Setting("decimal", ",")
+        way_out = Advice("write the numbers without commas, or set ", comma, " if the comma is the decimal sign")
+        faults.append(found.fault("has numbers with commas, which may separate thousands", commas, way_out))
     if faults:
         return column, faults, []
-    new = found.replaced(column, [cell.value for cell in numbers.values()])
-    return pd.to_numeric(new), [], _changes(found, numbers)
+    changes = []
+    if units:
+        cells, without = found.records(units), found.records([*numbers]) - found.records(units)
+        beside = f"; {counted(without, 'cell')} without a unit read as the same" if without else ""
+        unit = shown(numbers[units[0]].unit)
+        removed = f"{found.name!r}: the unit {unit} removed from {counted(cells, 'cell')}{beside}."
+        changes.append(Change(found.name, cells, removed))
+    if commas:
+        cells = found.records(commas)
+        read = f"{found.name!r}: the comma of {counted(cells, 'cell')} read as the decimal sign."
+        changes.append(Change(found.name, cells, read))
+    return pd.to_numeric(found.replaced(column, [cell.value for cell in numbers.values()])), [], changes
 
 
 def _infinite(column: "pd.Series[Any]") -> list[Fault]:
@@ -458,96 +336,7 @@ class NumberCell(NamedTuple):
     @property
     def value(self) -> int | float:
         """The number, with a comma as the decimal sign."""
-        text = self.number.replace(",", ".")
-        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
-
-    @property
-    def may_be_thousands(self) -> bool:
-        """True if the comma may separate thousands."""
-        return THOUSANDS.fullmatch(self.number) is not None
-
-
-def _holds_numbers(found: DistinctCells, numbers: dict[int, NumberCell]) -> bool:
-    """Return whether most cells begin with a number, and not all are plain numbers, kept as text on purpose."""
-    most = 2 * found.records([*numbers]) > found.records([*range(len(found.cells))])
-    plain = all(cell.unit == "" and "," not in cell.number for cell in numbers.values())
-    return most and not (plain and len(numbers) == len(found.cells))
-
-
-def _words(found: DistinctCells, words: list[int]) -> list[Fault]:
-    if not words:
-        return []
-    cells = found.records([*range(len(found.cells))])
-    problem = f"holds numbers, and other text in {found.records(words):,} of {cells:,} cells"
-    missing, codes = Setting("missing_texts", ["NA"]), Setting("categorical", [found.name])
-    mean = "correct them, name those that mean a missing value, as "
-    way_out = Advice(mean, missing, ", or set ", codes, " if its numbers are codes")
-    return [found.fault(problem, words, way_out)]
-
-
-def _units(found: DistinctCells, numbers: dict[int, NumberCell], asked: bool) -> list[Fault]:
-    """The fault of numbers in several units, or in one unit that was not declared."""
-    names = Setting("categorical", [found.name])
-    units = dict.fromkeys(cell.unit for cell in numbers.values() if cell.unit)
-    by_unit = {unit: [code for code, cell in numbers.items() if cell.unit == unit] for unit in units}
-    if len(units) > 1:
-        way_out = Advice("write all numbers in one unit, or set ", names, " if they are names")
-        problem, listed = f"has numbers in {len(units)} units", found.first_of_each(by_unit.values())
-        return [Fault(found.name, problem, listed, found.records(*by_unit.values()), way_out, True)]
-    if not units or asked:
-        return []
-    ((unit, codes),) = by_unit.items()
-    numeric = Setting("numbers", [found.name], settles=True)
-    way_out = Advice("set ", numeric, " to read the numbers without the unit, or ", names, " if they are names")
-    return [
-        found.fault(
-            f"has numbers with the unit {shown(unit)} in {counted(found.records(codes), 'cell')}", codes, way_out
-        )
-    ]
-
-
-def _commas(found: DistinctCells, numbers: dict[int, NumberCell], decimal: str | None) -> list[Fault]:
-    """The fault of commas that may separate thousands, or stand beside decimal points."""
-    commas = [code for code, cell in numbers.items() if "," in cell.number]
-    if not commas or decimal == ",":
-        return []
-    if decimal is None and not all(numbers[code].may_be_thousands for code in commas):
-        points = [code for code, cell in numbers.items() if "." in cell.number]
-        if not points:
-            return []
-        both, records = found.first_of_each([commas, points]), found.records(commas, points)
-        return [
-            Fault(
-                found.name,
-                "has decimal commas and decimal points",
-                both,
-                records,
-                "write all numbers with points",
-                True,
-            )
-        ]
-    comma = Setting("decimal", ",")
-    way_out = Advice("write the numbers without commas, or set ", comma, " if the comma is the decimal sign")
-    return [found.fault("has numbers with commas, which may separate thousands", commas, way_out)]
-
-
-def _changes(found: DistinctCells, numbers: dict[int, NumberCell]) -> list[Change]:
-    """The changes of units that were removed and of commas that were read as decimal signs."""
-    units = [code for code, cell in numbers.items() if cell.unit]
-    commas = [code for code, cell in numbers.items() if "," in cell.number]
-    changes = []
-    if units:
-        cells, without = found.records(units), found.records([*numbers]) - found.records(units)
-        beside = f"; {counted(without, 'cell')} without a unit read as the same" if without else ""
-        removed = (
-            f"{found.name!r}: the unit {shown(numbers[units[0]].unit)} removed from {counted(cells, 'cell')}{beside}."
-        )
-        changes.append(Change(found.name, cells, removed))
-    if commas:
-        cells = found.records(commas)
-        read = f"{found.name!r}: the comma of {counted(cells, 'cell')} read as the decimal sign."
-        changes.append(Change(found.name, cells, read))
-    return changes
+        return _number(self.number.replace(",", "."))
 
 
 CELL = re.compile(
@@ -576,3 +365,41 @@ def number_cell(text: str) -> NumberCell | None:
         return None
     unit = folded(match["unit"] or "")
     return NumberCell(match["number"], "years" if unit.rstrip(".") in YEARS else unit)
+
+
+def _holds_numbers(found: DistinctCells, numbers: dict[int, NumberCell]) -> bool:
+    """Return whether most cells begin with a number, and not all are plain numbers, kept as text on purpose."""
+    most = 2 * found.records([*numbers]) > found.records([*range(len(found.cells))])
+    plain = all(cell.unit == "" and "," not in cell.number for cell in numbers.values())
+    return most and not (plain and len(numbers) == len(found.cells))
+
+
+def _are_decimal(numbers: Iterable[NumberCell]) -> bool:
+    """Return whether commas are decimal signs: one cannot separate thousands, and no number has a point."""
+    written = [cell.number for cell in numbers]
+    separates = all(THOUSANDS.fullmatch(text) for text in written if "," in text)
+    return not separates and not any("." in text for text in written)
+
+
+def _words(found: DistinctCells, words: list[int]) -> Fault:
+    """The fault of texts among numbers."""
+    cells = found.records([*range(len(found.cells))])
+    problem = f"holds numbers, and other text in {found.records(words):,} of {cells:,} cells"
+    missing, codes = Setting("missing_texts", ["NA"]), Setting("categorical", [found.name])
+    mean = "correct them, name those that mean a missing value, as "
+    return found.fault(problem, words, Advice(mean, missing, ", or set ", codes, " if its numbers are codes"))
+
+
+def _units(found: DistinctCells, numbers: dict[int, NumberCell], codes: list[int]) -> Fault:
+    """The fault of numbers in several units, or in one unit that was not declared."""
+    names = Setting("categorical", [found.name])
+    units = dict.fromkeys(numbers[code].unit for code in codes)
+    if len(units) > 1:
+        way_out = Advice("write all numbers in one unit, or set ", names, " if they are names")
+        listed = found.first_of_each([code for code in codes if numbers[code].unit == unit] for unit in units)
+        problem = f"has numbers in {len(units)} units"
+        return Fault(found.name, problem, listed, found.records(codes), way_out, True)
+    numeric = Setting("numbers", [found.name], settles=True)
+    way_out = Advice("set ", numeric, " to read the numbers without the unit, or ", names, " if they are names")
+    cells = counted(found.records(codes), "cell")
+    return found.fault(f"has numbers with the unit {shown(next(iter(units)))} in {cells}", codes, way_out)

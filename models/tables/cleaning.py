@@ -1,7 +1,8 @@
 """Cleaning of a table before it is published: roles of columns, repeated records, and all faults at once."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,13 +11,14 @@ import pandas as pd
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.settings import as_list, check_choice, check_kind, counted, shown
-from foreknow.models.tables.cell_types import ordered_times, plain_numbers, written_by
+from foreknow.models.tables.cell_types import ordered_times, plain_numbers
 from foreknow.models.tables.columns import MAX_EXACT_INTEGER, check_columns, is_column_name
 from foreknow.models.tables.faults import (
     EQUAL_VALUES,
     MAX_EXAMPLES,
     MISSING,
     Change,
+    CleanedColumn,
     EqualValues,
     Example,
     Fault,
@@ -30,8 +32,6 @@ from foreknow.models.tables.faults import (
     one_spelling,
     rows_in_words,
 )
-
-TAKES_FORMATS = "is a format of strptime, as '%d/%m/%Y', or a list of them"
 
 TAKES_ROLES = "is the roles of the columns, as ColumnRoles('diagnosis', ['age'])"
 
@@ -110,7 +110,23 @@ class ColumnRoles:
         return (self.sensitive, *(name for name in self.quasi_identifiers if name in self.categorical))
 
 
+def _names(name: str, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(as_list("ColumnRoles", name, names, "is a list of columns, as ['age']"))
+
+
 type Duplicates = Literal["refuse", "drop"]
+
+DUPLICATES = ("refuse", "drop")
+
+
+type Columns = Mapping[str, "pd.Series[Any]"]
+"""Columns of all tables together, numbered through."""
+
+type Cleaners = dict[str, Callable[["pd.Series[Any]"], CleanedColumn]]
+"""Functions that clean columns, by their names."""
+
+type Kept = tuple[BoolArray, list[Fault], list[Change]]
+"""The rows that are kept, and the faults and changes."""
 
 
 @dataclass(frozen=True)
@@ -131,9 +147,9 @@ class Cleaning:
         Exact copies of records: refuse the table, or drop all but the first.
     missing_texts : sequence of str
         Texts that mean a missing cell, besides the empty one: ``NA``.
-    time_format : str or sequence of str, optional
-        The format of ``strptime`` of all times, as ``%d/%m/%Y``, or one for each notation, of one precision; a time that two of
-        them read as different dates is refused. By default one of several notations is recognized.
+    time_format : str, optional
+        The format of ``strptime`` of all times, as ``%d/%m/%Y``. By default one of several notations is recognized. Times in
+        more than one notation are refused.
     decimal : {".", ","}, optional
         The decimal sign of numbers in text. By default a point, and a comma where it cannot separate thousands.
 
@@ -165,7 +181,7 @@ class Cleaning:
     missing: Missing = "refuse"
     duplicates: Duplicates = "refuse"
     missing_texts: tuple[str, ...] = ()
-    time_format: str | Sequence[str] | None = None
+    time_format: str | None = None
     decimal: str | None = None
 
     def __post_init__(self) -> None:
@@ -177,7 +193,11 @@ class Cleaning:
         for text in texts:
             check_kind("Cleaning", "one of missing_texts", text, str, "is a text")
         object.__setattr__(self, "missing_texts", tuple(texts))
-        object.__setattr__(self, "time_format", _checked_time_format(self.time_format))
+        if self.time_format is not None:
+            takes = "is a format of strptime, as '%d/%m/%Y'"
+            check_kind("Cleaning", "time_format", self.time_format, str, takes)
+            if "%Y" not in self.time_format and "%y" not in self.time_format:
+                raise ValueError(f"Cleaning: time_format is {self.time_format!r}, which has no year; it {takes}.")
 
     def __call__(self, table: pd.DataFrame, roles: ColumnRoles) -> CleanedTable:
         """Clean a table of records.
@@ -208,6 +228,8 @@ class Cleaning:
     ) -> tuple[tuple[pd.DataFrame, ...], tuple[Change, ...]]:
         """Clean several tables with the same columns and values, as records and a corpus.
 
+        One spelling, one notation and one type hold for all tables. Records are dropped, and repeated records looked for, in each.
+
         Parameters
         ----------
         tables : sequence of DataFrame
@@ -220,40 +242,93 @@ class Cleaning:
         InputFaults
             With all faults of the tables.
         """
-        check_kind("Cleaning.together", "roles", roles, ColumnRoles, TAKES_ROLES)
-        tables = as_list("Cleaning.together", "tables", tables, "is a list of DataFrames")
-        if not callable(places):
-            raise TypeError(
-                f"Cleaning.together: places is {shown(places)}; it is a function from row numbers to their places in words."
-            )
         for table in tables:
             check_columns(table, roles.names)
-        rules = Rules(
-            self.equal_values, self.missing, self.duplicates, self.missing_texts, self.time_format, self.decimal
+        read = {name: blank_as_missing(_stacked(tables, name), self.missing_texts) for name in roles.names}
+        columns, misread, converted = _each(read, self._notations(roles))
+        keep, missing, dropped = self._complete(columns, roles)
+        columns, _, filled = _each(columns, self._categories(columns, roles))
+        columns, misspelled, respelled = _each(columns, self._spellings(columns, roles, keep))
+        part = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+        keep, repeated, copies = self._distinct(columns, roles, keep, part)
+        if faults := [*misread, *missing, *misspelled, *repeated]:
+            raise faults_in(faults, places)
+        return _parts(tables, columns, keep), (*converted, *dropped, *filled, *respelled, *copies)
+
+    def _notations(self, roles: ColumnRoles) -> Cleaners:
+        """Cleaners of numbers and times."""
+        numeric = [name for name in roles.quasi_identifiers if name not in roles.categorical]
+        numbers: Cleaners = {
+            name: partial(plain_numbers, asked=name in roles.numbers, decimal=self.decimal) for name in numeric
+        }
+        return numbers | (
+            {} if roles.time is None else {roles.time: partial(ordered_times, time_format=self.time_format)}
         )
-        found = clean_tables(tables, roles, rules)
-        if found.faults:
-            raise faults_in(found.faults, places)
-        return _parts(tables, found), tuple(found.changes)
+
+    def _complete(self, columns: Columns, roles: ColumnRoles) -> Kept:
+        """The rows that are kept by the rule on missing cells."""
+        cells, every = [columns[name] for name in roles.names], np.ones(len(columns[roles.sensitive]), dtype=np.bool_)
+        if self.missing != "drop":
+            return every, missing_faults(cells, self.missing, _may_be_category(columns, roles)), []
+        keep, changes = complete_rows(cells)
+        return (keep, [], changes) if keep.any() else (every, missing_faults(cells, "refuse", set()), [])
+
+    def _categories(self, columns: Columns, roles: ColumnRoles) -> Cleaners:
+        """Cleaners that make missing cells a category."""
+        return dict.fromkeys(_may_be_category(columns, roles) if self.missing == "category" else (), as_category)
+
+    def _spellings(self, columns: Columns, roles: ColumnRoles, keep: BoolArray) -> Cleaners:
+        """Cleaners that write one spelling of each value; cells of dropped records are not read."""
+        texts = [name for name in roles.names if name != roles.time and not _is_numeric(columns[name])]
+        return dict.fromkeys(texts, lambda column: one_spelling(column.where(keep), self.equal_values))
+
+    def _distinct(self, columns: Columns, roles: ColumnRoles, keep: BoolArray, part: IntArray) -> Kept:
+        """The rows without copies. Times at fault are compared as they are written."""
+        if roles.respondent is None or roles.time is None:
+            return keep, [], []
+        record = [roles.respondent, roles.time]
+        table = pd.DataFrame({PART: part, **columns})[keep].dropna(subset=record)
+        distinct, faults, changes = without_copies(table, record, self.duplicates)
+        keep = keep.copy()
+        keep[table.index[~distinct]] = False
+        return keep, faults, changes
 
 
-class Cleaned(NamedTuple):
-    """Columns of all tables together, the rows that are kept, and the faults and changes."""
+def _each(columns: Columns, cleaners: Cleaners) -> tuple[Columns, list[Fault], list[Change]]:
+    """Columns of which some are cleaned, and the faults and changes of these."""
+    cleaned = {name: clean(columns[name]) for name, clean in cleaners.items()}
+    faults = [fault for _, faults, _ in cleaned.values() for fault in faults]
+    changes = [change for _, _, changes in cleaned.values() for change in changes]
+    return {**columns, **{name: column for name, (column, _, _) in cleaned.items()}}, faults, changes
 
-    columns: dict[str, "pd.Series[Any]"]
-    keep: BoolArray
-    faults: list[Fault]
-    changes: list[Change]
+
+def _may_be_category(columns: Columns, roles: ColumnRoles) -> list[str]:
+    """Columns of which a missing cell may be a value: names."""
+    names = dict.fromkeys((roles.sensitive, *roles.quasi_identifiers))
+    return [name for name in names if name in roles.names_of_values or not _is_numeric(columns[name])]
 
 
-def _parts(tables: Sequence[pd.DataFrame], found: Cleaned) -> tuple[pd.DataFrame, ...]:
+def _is_numeric(column: "pd.Series[Any]") -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column))
+
+
+def _stacked(tables: Sequence[pd.DataFrame], name: str) -> "pd.Series[Any]":
+    """One column of all tables, numbered through; columns of different types as objects."""
+    columns = [table[name] for table in tables]
+    if len({str(column.dtype) for column in columns}) > 1:
+        columns = [column.astype(object) for column in columns]
+        return pd.concat(columns, ignore_index=True).infer_objects()
+    return pd.concat(columns, ignore_index=True)
+
+
+def _parts(tables: Sequence[pd.DataFrame], columns: Columns, keep: BoolArray) -> tuple[pd.DataFrame, ...]:
     """Each table with its part of the cleaned columns, without the dropped rows."""
     cleaned, start = [], 0
     for table in tables:
         rows = slice(start, start + len(table))
         start += len(table)
-        new = {name: column.iloc[rows].set_axis(table.index) for name, column in found.columns.items()}
-        part = table.assign(**new)[found.keep[rows]].reset_index(drop=True)
+        new = {name: column.iloc[rows].set_axis(table.index) for name, column in columns.items()}
+        part = table.assign(**new)[keep[rows]].reset_index(drop=True)
         cleaned.append(part.assign(**{name: _plain(part[name], table[name]) for name in new}))
     return tuple(cleaned)
 
@@ -269,147 +344,11 @@ def _plain(column: "pd.Series[Any]", read: "pd.Series[Any]") -> "pd.Series[Any]"
     return column.astype(np.int64) if exact.all() and len(column) else column
 
 
-def _checked_time_format(time_format: str | Iterable[str] | None) -> str | tuple[str, ...] | None:
-    """The format, or the formats as a tuple, of which each has a year, and all have one precision."""
-    if time_format is None or isinstance(time_format, str):
-        formats = [] if time_format is None else [time_format]
-    else:
-        formats = as_list("Cleaning", "time_format", time_format, TAKES_FORMATS)
-        if not formats:
-            raise ValueError("time_format is empty; write a format of strptime, as '%d/%m/%Y', or leave it out.")
-    for one in formats:
-        check_kind("Cleaning", "time_format", one, str, TAKES_FORMATS)
-        if "%Y" not in one and "%y" not in one:
-            raise ValueError(
-                f"time_format is {one!r}, which has no year; write a format of strptime with one, as '%d/%m/%Y'."
-            )
-    if len({written_by(one) for one in formats}) > 1:
-        listed = " and ".join(map(repr, formats))
-        raise ValueError(
-            f"time_format is {listed}, of different precision; write all times to the month, or all to the day."
-        )
-    return time_format if time_format is None or isinstance(time_format, str) else tuple(formats)
+PART = "foreknow:part"
+"""Name of the column that numbers the tables, in a table of all of them: a respondent may be in two."""
 
 
-PART = "part"
-"""Name of the column that numbers the tables, in a table of all of them."""
-
-
-class Rules(NamedTuple):
-    """Rules of cleaning; see `Cleaning`."""
-
-    equal_values: EqualValues
-    missing: Missing
-    duplicates: Duplicates
-    missing_texts: tuple[str, ...]
-    time_format: str | Sequence[str] | None
-    decimal: str | None
-
-
-def clean_tables(tables: Sequence[pd.DataFrame], roles: ColumnRoles, rules: Rules) -> Cleaned:
-    """Clean the columns of several tables together: one spelling, one notation, one type.
-
-    Records are dropped, and repeated records looked for, in each table. Rows are numbered through all tables.
-    Cost: O(n log n) for n records.
-    """
-    part = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
-    columns = {name: _stacked(tables, name) for name in roles.names}
-    columns = {name: blank_as_missing(column, rules.missing_texts) for name, column in columns.items()}
-    found = Cleaned(columns, np.ones(len(part), dtype=np.bool_), [], [])
-    found = _with_numbers(found, roles, rules)
-    found = _with_times(found, roles, rules)
-    found = _without_missing(found, roles, rules)
-    found = _with_one_spelling(found, roles, rules)
-    return _without_copies(found, roles, rules, part)
-
-
-def _stacked(tables: Sequence[pd.DataFrame], name: str) -> "pd.Series[Any]":
-    """One column of all tables, numbered through; columns of different types as objects."""
-    columns = [table[name] for table in tables]
-    if len({str(column.dtype) for column in columns}) > 1:
-        columns = [column.astype(object) for column in columns]
-        return pd.concat(columns, ignore_index=True).infer_objects()
-    return pd.concat(columns, ignore_index=True)
-
-
-def _after(found: Cleaned, name: str, new: "pd.Series[Any]", faults: list[Fault], changes: list[Change]) -> Cleaned:
-    """The result so far, with one column replaced and faults and changes added."""
-    return found._replace(
-        columns={**found.columns, name: new}, faults=[*found.faults, *faults], changes=[*found.changes, *changes]
-    )
-
-
-def _with_numbers(found: Cleaned, roles: ColumnRoles, rules: Rules) -> Cleaned:
-    for name in roles.quasi_identifiers:
-        if name not in roles.categorical:
-            found = _after(found, name, *plain_numbers(found.columns[name], name in roles.numbers, rules.decimal))
-    return found
-
-
-def _with_times(found: Cleaned, roles: ColumnRoles, rules: Rules) -> Cleaned:
-    if roles.time is None:
-        return found
-    return _after(found, roles.time, *ordered_times(found.columns[roles.time], rules.time_format))
-
-
-def _without_missing(found: Cleaned, roles: ColumnRoles, rules: Rules) -> Cleaned:
-    """Missing cells by the rule; the cells of dropped records are missing in text columns from here on."""
-    columns = [found.columns[name] for name in roles.names]
-    names = {
-        name
-        for name in (roles.sensitive, *roles.quasi_identifiers)
-        if name in roles.names_of_values or not pd.api.types.is_numeric_dtype(found.columns[name])
-    }
-    faults = missing_faults(columns, rules.missing, names)
-    if rules.missing == "drop":
-        keep, changes = complete_rows(columns)
-        if not keep.any():
-            return found._replace(faults=[*found.faults, *missing_faults(columns, "refuse", set())])
-        return found._replace(keep=keep, changes=[*found.changes, *changes])
-    found = found._replace(faults=[*found.faults, *faults])
-    for name in names if rules.missing == "category" else ():
-        found = _after(found, name, *_filled(found.columns[name]))
-    return found
-
-
-def _filled(column: "pd.Series[Any]") -> tuple["pd.Series[Any]", list[Fault], list[Change]]:
-    new, changes = as_category(column)
-    return new, [], changes
-
-
-def _with_one_spelling(found: Cleaned, roles: ColumnRoles, rules: Rules) -> Cleaned:
-    for name in roles.names:
-        column = found.columns[name]
-        if name == roles.time or pd.api.types.is_numeric_dtype(column):
-            continue
-        kept = column if found.keep.all() else column.where(found.keep)
-        found = _after(found, name, *one_spelling(kept, rules.equal_values))
-    return found
-
-
-def _without_copies(found: Cleaned, roles: ColumnRoles, rules: Rules, part: IntArray) -> Cleaned:
-    """The rows without copies. Times at fault are compared as they are written."""
-    if roles.respondent is None or roles.time is None:
-        return found
-    table = pd.DataFrame({PART: part, **{f"{name}": found.columns[name] for name in roles.names}})
-    record = [roles.respondent, roles.time]
-    known = found.keep & table[record].notna().all(axis=1).to_numpy()
-    distinct, faults, changes = without_copies(table[known], record, rules.duplicates, by=PART)
-    keep = found.keep.copy()
-    keep[np.flatnonzero(known)[~distinct]] = False
-    return found._replace(keep=keep, faults=[*found.faults, *faults], changes=[*found.changes, *changes])
-
-
-def _names(name: str, names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(as_list("ColumnRoles", name, names, "is a list of columns, as ['age']"))
-
-
-DUPLICATES = ("refuse", "drop")
-
-
-def without_copies(
-    table: pd.DataFrame, record: list[str], rule: Duplicates, by: str
-) -> tuple[BoolArray, list[Fault], list[Change]]:
+def without_copies(table: pd.DataFrame, record: list[str], rule: Duplicates) -> Kept:
     """The rows that are no copy of an earlier row, and the faults or changes.
 
     Parameters
@@ -420,64 +359,57 @@ def without_copies(
         The columns of the respondent and the time.
     rule : {"refuse", "drop"}
         Copies in all columns are a fault, or dropped. Different records of one respondent at one time are always a fault.
-    by : str
-        The column of the number of the table: a respondent may be in two.
     """
-    twice = table.duplicated([by, *record], keep=False).to_numpy()
-    if not twice.any():
-        return np.ones(len(table), dtype=np.bool_), [], []
+    twice = table.duplicated([PART, *record], keep=False).to_numpy()
     copies = np.zeros(len(table), dtype=np.bool_)
     copies[twice] = table[twice].duplicated().to_numpy()
-    others = table[~copies]
-    differing = others[others.duplicated([by, *record], keep=False)]
+    others, number = table[~copies], int(copies.sum())
+    differing = others[others.duplicated([PART, *record], keep=False)]
     if len(differing) and len(table[record[-1]].drop_duplicates()) == 1:
         return ~copies, [_one_time(differing, record)], []
-    faults = [_different(differing, [by, *record])] if len(differing) else []
-    number = int(copies.sum())
+    faults = [_different(differing, record)] if len(differing) else []
     if number and rule == "refuse":
         faults.append(_copied(table[copies], record, number))
     changes = [Change("", number, f"{counted(number, 'copy')} of records dropped.")] if number else []
     return ~copies, faults, changes
 
 
-def _examples(rows: pd.DataFrame, text: Callable[["pd.Series[Any]"], str]) -> tuple[Example, ...]:
-    """Rows as examples, by the positions in their index."""
-    return tuple(Example(place, text(rows.loc[place])) for place in rows.index.tolist())
-
-
-def _named(row: "pd.Series[Any]", record: list[str]) -> str:
-    respondent, time = row[record[-2]], row[record[-1]]
-    return f"{shown(respondent)} at {time}"
-
-
-def _one_time(repeated: pd.DataFrame, record: list[str]) -> Fault:
+def _one_time(differing: pd.DataFrame, record: list[str]) -> Fault:
     """The fault of a table that has probably a column of the time, which is not named."""
-    respondents = int(repeated[record[0]].drop_duplicates().size)
-    verb = "has" if respondents == 1 else "have"
-    problem = f"{counted(respondents, 'respondent')} {verb} several records, and all records have one time"
-    pair = repeated.sort_values(record[0], kind="stable", key=lambda cells: cells.map(str)).head(2)
-    examples = _examples(pair, lambda row: shown(row[record[0]]))
+    problem = f"{_respondents(differing, record)} several records, and all records have one time"
+    examples = _examples(_first_two(differing, record), record[:1])
     time = Setting("time", "month")
     way_out = Advice("name the column of the time, as ", time, ", or keep one record of each respondent")
-    return Fault("", problem, examples, len(repeated), way_out)
-
-
-def _copied(copies: pd.DataFrame, record: list[str], number: int) -> Fault:
-    problem = "is a copy of another" if number == 1 else "are copies of others"
-    examples = _examples(copies.head(MAX_EXAMPLES), lambda row: _named(row, record))
-    way_out = Advice("set ", Setting("duplicates", "drop", settles=True), " to drop them")
-    return Fault("", f"{counted(number, 'record')} {problem}", examples, number, way_out)
+    return Fault("", problem, examples, len(differing), way_out)
 
 
 def _different(differing: pd.DataFrame, record: list[str]) -> Fault:
     """The fault of respondents with several records at one time, with both rows of the first."""
-    pairs = differing.sort_values(record, kind="stable", key=lambda cells: cells.map(str)).head(2)
-    columns = [name for name in differing.columns if name not in record]
-    unequal = [name for name in columns if len(pairs[name].drop_duplicates()) > 1]
-    respondents = len(differing.drop_duplicates(record))
-    problem = (
-        f"{counted(respondents, 'respondent')} {'has' if respondents == 1 else 'have'} several records at one time, which "
-        f"differ in {', '.join(map(repr, unequal))}"
-    )
-    examples = _examples(pairs, lambda row: _named(row, record))
-    return Fault("", problem, examples, len(differing), "keep one record of each respondent and time")
+    pair = _first_two(differing, record)
+    unequal = [name for name in differing.columns.drop([PART, *record]) if len(pair[name].drop_duplicates()) > 1]
+    listed = ", ".join(map(repr, unequal))
+    problem = f"{_respondents(differing, record)} several records at one time, which differ in {listed}"
+    way_out = "keep one record of each respondent and time"
+    return Fault("", problem, _examples(pair, record), len(differing), way_out)
+
+
+def _copied(copies: pd.DataFrame, record: list[str], number: int) -> Fault:
+    problem = f"{counted(number, 'record')} {'is a copy of another' if number == 1 else 'are copies of others'}"
+    way_out = Advice("set ", Setting("duplicates", "drop", settles=True), " to drop them")
+    return Fault("", problem, _examples(copies.head(MAX_EXAMPLES), record), number, way_out)
+
+
+def _respondents(differing: pd.DataFrame, record: list[str]) -> str:
+    number = len(differing.drop_duplicates([PART, *record]))
+    return f"{counted(number, 'respondent')} {'has' if number == 1 else 'have'}"
+
+
+def _first_two(differing: pd.DataFrame, record: list[str]) -> pd.DataFrame:
+    """The two first records of the first respondent with several."""
+    return differing.sort_values([PART, *record], kind="stable", key=lambda cells: cells.map(str)).head(2)
+
+
+def _examples(rows: pd.DataFrame, names: list[str]) -> tuple[Example, ...]:
+    """Rows as examples, by the positions in their index: the respondent, and the time if it is named."""
+    texts = [" at ".join([shown(row[0]), *map(str, row[1:])]) for row in rows[names].itertuples(index=False)]
+    return tuple(map(Example, rows.index.tolist(), texts))

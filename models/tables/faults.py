@@ -1,7 +1,7 @@
 """Faults of a table that cleaning finds, by distinct cell: spellings and missing cells."""
 
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, IntArray
-from foreknow.models.settings import as_list, check_kind, counted
+from foreknow.models.settings import counted
 
 MAX_EXAMPLES = 3
 """Number of examples of a fault that are named."""
@@ -63,38 +63,23 @@ class Change(NamedTuple):
     sentence: str
 
 
+type CleanedColumn = tuple["pd.Series[Any]", list[Fault], list[Change]]
+"""A cleaned column, and the faults or changes."""
+
+
 class InputFaults(ValueError):  # noqa: N818 - it holds several
     """A table with faults, all of them in one error.
-
-    Parameters
-    ----------
-    faults : sequence of Fault
-    lines : sequence of str
-        One sentence per fault.
 
     Attributes
     ----------
     faults : tuple of Fault
     lines : tuple of str
-
-    Raises
-    ------
-    TypeError
-        If an argument is something else.
-    ValueError
-        If there is not one sentence for each fault.
+        One sentence for each fault.
     """
 
     def __init__(self, faults: Sequence[Fault], lines: Sequence[str]) -> None:
-        self.faults = tuple(as_list("InputFaults", "faults", faults, "is a list of faults"))
-        self.lines = tuple(as_list("InputFaults", "lines", lines, "is a list of sentences"))
-        for fault in self.faults:
-            check_kind("InputFaults", "one of faults", fault, Fault, "is a Fault")
-        for line in self.lines:
-            check_kind("InputFaults", "one of lines", line, str, "is a sentence")
-        if len(self.faults) != len(self.lines):
-            raise ValueError(f"InputFaults: {len(self.lines)} lines for {len(self.faults)} faults; give one for each.")
-        super().__init__(self.faults, self.lines)
+        super().__init__(faults, lines)
+        self.faults, self.lines = tuple(faults), tuple(lines)
 
     def __str__(self) -> str:
         return "\n".join([*([f"{len(self.lines)} faults:"] if len(self.lines) > 1 else []), *self.lines])
@@ -204,14 +189,6 @@ MAX_PAIRS = 4
 """Number of merged spellings that a change names."""
 
 
-class Spelling(NamedTuple):
-    """One spelling of a value, the number of its cells and the first of them."""
-
-    text: str
-    cells: int
-    row: int
-
-
 def stripped(text: str) -> str:
     r"""A text without spaces and invisible characters at its ends.
 
@@ -235,117 +212,86 @@ def folded(text: str) -> str:
     return " ".join(composed.split())
 
 
-def spellings(column: "pd.Series[Any]") -> list[list[Spelling]]:
-    """The spellings of each value that has several, the most frequent one first.
-
-    A tie is decided by the first row. Cells that are no text are not read. Cost: O(n).
-    """
-    by_value: dict[str, list[Spelling]] = {}
-    for spelling in _distinct(column):
-        by_value.setdefault(folded(spelling.text), []).append(spelling)
-    several = [sorted(group, key=lambda one: (-one.cells, one.row)) for group in by_value.values() if len(group) > 1]
-    return sorted(several, key=lambda group: group[0].row)
-
-
-def respelled(column: "pd.Series[Any]", winners: Mapping[str, str]) -> "pd.Series[Any]":
-    """A column whose texts are stripped and, where their folded text is a key, replaced by its value. Cost: O(n)."""
-    found = distinct_cells(column)
-    new = [winners.get(folded(cell), stripped(cell)) if isinstance(cell, str) else cell for cell in found.cells]
-    cells = found.replaced(column, new)
-    return cells.astype(column.dtype) if isinstance(column.dtype, pd.StringDtype) else cells
-
-
-def one_spelling(column: "pd.Series[Any]", rule: EqualValues) -> tuple["pd.Series[Any]", list[Fault], list[Change]]:
-    """A column with one spelling per value, and the faults or changes.
+def one_spelling(column: "pd.Series[Any]", rule: EqualValues) -> CleanedColumn:
+    """A column with one spelling per value, and the faults or changes. Cells that are no text stay.
 
     Parameters
     ----------
     column : Series
     rule : {"refuse", "merge", "keep"}
-        Values equal but for spaces and letter case are a fault, are written in their most frequent spelling, or stay different
-        values. Spaces at the ends of other values are removed, except by ``keep``.
+        Values equal but for spaces and letter case are a fault, are written in their most frequent spelling (of equally frequent
+        ones, the first), or stay different values. Spaces at the ends of other values are removed, except by ``keep``.
     """
-    several, name = spellings(column), str(column.name)
+    found = distinct_cells(column)
+    spelled: dict[str, list[int]] = {}
+    for code, cell in enumerate(found.cells):
+        if isinstance(cell, str):
+            spelled.setdefault(folded(cell), []).append(code)
+    several = [sorted(codes, key=lambda code: -found.number[code]) for codes in spelled.values() if len(codes) > 1]
     if several and rule == "refuse":
-        return column, [_fault(name, several)], []
+        return column, [_several_spellings(found, several)], []
     if rule == "keep":
-        return column, [], [_kept(name, several)] if several else []
+        return column, [], [_kept(found, several)] if several else []
     # A winner is stripped: the most frequent spelling may have spaces at its ends.
-    winners = {folded(group[0].text): stripped(group[0].text) for group in several}
-    new = respelled(column, winners)
-    return new, [], _changes(name, column, new, several)
+    winner = {code: stripped(found.cells[codes[0]]) for codes in several for code in codes}
+    cells = enumerate(found.cells)
+    new = [winner.get(code, stripped(cell)) if isinstance(cell, str) else cell for code, cell in cells]
+    changed = [code for code, cell in enumerate(found.cells) if isinstance(cell, str) and new[code] != cell]
+    merged, trimmed = ([code for code in changed if (code in winner) == is_merged] for is_merged in (True, False))
+    changes = [_merged(found, several, merged)] if several else []
+    if trimmed:
+        number = found.records(trimmed)
+        changes.append(Change(found.name, number, f"{found.name!r}: spaces around {counted(number, 'cell')} removed."))
+    return _as_read(found.replaced(column, new), column), [], changes
 
 
 def common_spelling(cells: "pd.Series[Any]", reference: Iterable[Any]) -> "pd.Series[Any]":
     """A column respelled like the cells of another one: the key of a release like the cleaned records."""
-    return respelled(cells, {folded(cell): cell for cell in set(reference) if isinstance(cell, str)})
+    found, as_written = distinct_cells(cells), {folded(cell): cell for cell in set(reference) if isinstance(cell, str)}
+    new = [as_written.get(folded(cell), stripped(cell)) if isinstance(cell, str) else cell for cell in found.cells]
+    return _as_read(found.replaced(cells, new), cells)
 
 
-def _distinct(column: "pd.Series[Any]") -> list[Spelling]:
-    """The distinct texts of a column, with the number of cells and the first row of each."""
-    found = distinct_cells(column)
-    return [
-        Spelling(text, int(number), int(first))
-        for text, number, first in zip(found.cells, found.number, found.first, strict=True)
-        if isinstance(text, str)
-    ]
+def _as_read(new: "pd.Series[Any]", column: "pd.Series[Any]") -> "pd.Series[Any]":
+    return new.astype(column.dtype) if isinstance(column.dtype, pd.StringDtype) else new
 
 
-def _listed(groups: list[list[Spelling]]) -> tuple[Example, ...]:
-    """The two most frequent spellings of the first two values."""
-    return tuple(
-        Example(spelling.row, f"{shown(spelling.text)} in {counted(spelling.cells, 'record')}")
-        for group in groups[:2]
-        for spelling in group[:2]
-    )
-
-
-def _fault(name: str, several: list[list[Spelling]]) -> Fault:
-    more = [spelling for group in several for spelling in group[1:]]
-    records = sum(spelling.cells for spelling in more)
-    rarer = "spelling is" if len(more) == 1 else f"{len(more):,} spellings are"
+def _several_spellings(found: DistinctCells, several: list[list[int]]) -> Fault:
+    """The fault of several spellings, with the two most frequent ones of the first two values."""
+    rarer = [code for codes in several for code in codes[1:]]
+    records = found.records(rarer)
+    are = "spelling is" if len(rarer) == 1 else f"{len(rarer):,} spellings are"
     problem = (
         f"writes {counted(len(several), 'value')} in several spellings, which differ in spaces or letter case only; the rarer "
-        f"{rarer} in {counted(records, 'record')}"
+        f"{are} in {counted(records, 'record')}"
     )
     merge, keep = Setting("equal_values", "merge", settles=True), Setting("equal_values", "keep")
     way_out = Advice("set ", merge, " to write the most frequent one, or ", keep, " if they mean different things")
-    return Fault(name, problem, _listed(several), records, way_out, every_kind=len(several) <= 2)
+    examples = tuple(found.example(code, found.records([code])) for codes in several[:2] for code in codes[:2])
+    return Fault(found.name, problem, examples, records, way_out, every_kind=len(several) <= 2)
 
 
-def _kept(name: str, several: list[list[Spelling]]) -> Change:
-    one, other = several[0][:2]
-    return Change(
-        name,
-        0,
-        f"{name!r}: {counted(len(several), 'value')} in several spellings are kept apart, as {shown(one.text)} and "
-        f"{shown(other.text)}.",
+def _kept(found: DistinctCells, several: list[list[int]]) -> Change:
+    one, other = (shown(found.cells[code]) for code in several[0][:2])
+    values = counted(len(several), "value")
+    return Change(found.name, 0, f"{found.name!r}: {values} in several spellings are kept apart, as {one} and {other}.")
+
+
+def _merged(found: DistinctCells, several: list[list[int]], changed: list[int]) -> Change:
+    """The change of merged spellings, the first `MAX_PAIRS` of them in words."""
+    among = set(changed)
+    pairs = [
+        f"{shown(stripped(found.cells[codes[0]]))} for {shown(found.cells[code])} ({found.number[code]:,})"
+        for codes in several
+        for code in codes
+        if code in among
+    ]
+    more = f" and {len(pairs) - MAX_PAIRS} more spellings" if len(pairs) > MAX_PAIRS else ""
+    sentence = (
+        f"{found.name!r}: {counted(len(several), 'value')} in several spellings merged, "
+        f"{counted(found.records(changed), 'cell')} changed: {', '.join(pairs[:MAX_PAIRS])}{more}."
     )
-
-
-def _changes(name: str, old: "pd.Series[Any]", new: "pd.Series[Any]", several: list[list[Spelling]]) -> list[Change]:
-    """The merged spellings, and the other cells from which spaces were removed."""
-    changed = int((old.notna() & (old != new)).sum())
-    merged = {spelling.text for group in several for spelling in group}
-    respelled_cells = int((old.isin(merged) & (old != new)).sum())
-    changes = []
-    if several:
-        pairs = [
-            f"{shown(stripped(group[0].text))} for {shown(spelling.text)} ({spelling.cells:,})"
-            for group in several
-            for spelling in group
-            if spelling.text != stripped(group[0].text)
-        ]
-        more = f" and {len(pairs) - MAX_PAIRS} more spellings" if len(pairs) > MAX_PAIRS else ""
-        sentence = (
-            f"{name!r}: {counted(len(several), 'value')} in several spellings merged, {counted(respelled_cells, 'cell')} "
-            f"changed: {', '.join(pairs[:MAX_PAIRS])}{more}."
-        )
-        changes.append(Change(name, respelled_cells, sentence))
-    if changed > respelled_cells:
-        spaces = changed - respelled_cells
-        changes.append(Change(name, spaces, f"{name!r}: spaces around {counted(spaces, 'cell')} removed."))
-    return changes
+    return Change(found.name, found.records(changed), sentence)
 
 
 type Missing = Literal["refuse", "drop", "category"]
@@ -373,7 +319,7 @@ def missing_faults(columns: Sequence["pd.Series[Any]"], rule: Missing, may_be_ca
     for column in columns:
         name, missing = str(column.name), column.isna().to_numpy()
         number = int(missing.sum())
-        if not number or rule == "drop" or (rule == "category" and name in may_be_category):
+        if not number or (rule == "category" and name in may_be_category):
             continue
         problem = f"has {counted(number, 'missing cell')} in {len(column):,} records"
         faults.append(Fault(name, problem, first_rows(missing), number, _way_out(name, rule, may_be_category)))
@@ -402,11 +348,11 @@ def complete_rows(columns: Sequence["pd.Series[Any]"]) -> tuple[BoolArray, list[
     return keep, [Change("", dropped, sentence)]
 
 
-def as_category(column: "pd.Series[Any]") -> tuple["pd.Series[Any]", list[Change]]:
+def as_category(column: "pd.Series[Any]") -> CleanedColumn:
     """A column whose missing cells are the category ``missing``, or a cell that differs from it in spaces and case only."""
     missing = column.isna()
     if not missing.any():
-        return column, []
+        return column, [], []
     known = column[~missing]
     name = next(
         (cell for cell in known.unique().tolist() if isinstance(cell, str) and folded(cell) == CATEGORY), CATEGORY
@@ -415,4 +361,4 @@ def as_category(column: "pd.Series[Any]") -> tuple["pd.Series[Any]", list[Change
     filled = text.astype(object).reindex(column.index, fill_value=name)
     number = int(missing.sum())
     sentence = f"{str(column.name)!r}: {counted(number, 'missing cell')} made the category {name!r}."
-    return filled, [Change(str(column.name), number, sentence)]
+    return filled, [], [Change(str(column.name), number, sentence)]

@@ -41,7 +41,7 @@ from foreknow.app.cli.options import (
     Pictures,
     Separator,
     T,
-    TimeFormats,
+    TimeFormat,
     count,
     option,
     output_folder,
@@ -137,7 +137,7 @@ class CheckRun:
     separator: Separator = None
     equal_values: EqualValues = "refuse"
     missing: MissingCells = "refuse"
-    time_format: TimeFormats = field(default_factory=list)
+    time_format: TimeFormat = None
     out: Annotated[
         Path | None, output_folder("Folder for levels.csv, the table that is printed, and settings.json.")
     ] = None
@@ -157,7 +157,7 @@ class CheckRun:
         assert self.sensitive is not None
         self.disk.refuse_given("check reads files in memory")
         check_encoding_used(self.encoding, self.published)
-        rules = Cleaning(self.equal_values, self.missing, time_format=self.time_format or None)
+        rules = Cleaning(self.equal_values, self.missing, time_format=self.time_format)
         notation = InputFiles(self.encoding, separator_character(self.separator), tuple(self.missing_value))
         columns = tuple(self.qi)
         return PublishedFiles(tuple(self.published), self.sensitive, columns, self.group, self.time, notation, rules)

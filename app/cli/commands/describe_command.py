@@ -27,7 +27,7 @@ from foreknow.app.cli.printing.terminal import continued, error_console, paragra
 from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, read_json
 from foreknow.models import Cleaning, ColumnRoles, Hierarchy, InputFaults
 from foreknow.models.advice import settings_in
-from foreknow.models.tables.cell_types import NAME, NUMBER, notation_of, number_cell
+from foreknow.models.tables.cell_types import are_dates, number_cell
 from foreknow.models.tables.faults import Change, DistinctCells, Fault, blank_as_missing, distinct_cells, folded
 from foreknow.models.tables.table_files import SEPARATORS, columns_of, file_notation, likely_encoding, read_table
 
@@ -511,8 +511,10 @@ def _kind(column: "pd.Series[Any]", found: DistinctCells, known: list[int]) -> s
         return NUMBERS
     texts = {code: str(found.cells[code]).strip() for code in known}
     half = found.records(known) / 2
-    notations = {code: notation_of(text) for code, text in texts.items()}
-    if found.records([code for code, name in notations.items() if name not in (NAME, NUMBER)]) > half:
+    if (
+        found.records([code for code, is_date in zip(texts, are_dates([*texts.values()]), strict=True) if is_date])
+        > half
+    ):
         return DATES
     numbers = {code: number for code, text in texts.items() if (number := number_cell(text)) is not None}
     if found.records([*numbers]) > half:
@@ -686,8 +688,8 @@ def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRol
         roles.sensitive, roles.quasi_identifiers, roles.respondent, roles.time, roles.categorical, tuple(numbers)
     )
     tried: list[DryRun] = []
-    for formats in _readings(faults.faults):
-        rules, options = _settled(faults.faults, formats)
+    for time_format in next(filter(None, map(_two_formats, faults.faults)), [None]):
+        rules, options = _settled(faults.faults, time_format)
         try:
             _, changes = rules.together([table], known, places)
         except InputFaults as error:
@@ -704,20 +706,10 @@ def _advised(fault: Fault) -> dict[str, Any]:
 
 def _two_formats(fault: Fault) -> list[str]:
     """The two formats of times with two readings; empty for other faults."""
-    single = [one.value for one in settings_in(fault.way_out) if one.name == "time_format"]
-    return [one for one in single if isinstance(one, str)]
+    return [one.value for one in settings_in(fault.way_out) if one.name == "time_format"]
 
 
-def _readings(faults: Sequence[Fault]) -> list[list[str] | None]:
-    """The formats of times that faults name, once for each reading; None if they name no format."""
-    for fault in faults:
-        if two := _two_formats(fault):
-            return [[one] for one in two]
-    settling = [one for fault in faults for one in settings_in(fault.way_out) if one.settles]
-    return [next((one.value for one in settling if one.name == "time_format"), None)]
-
-
-def _settled(faults: Sequence[Fault], formats: list[str] | None) -> tuple[Cleaning, tuple[str, ...]]:
+def _settled(faults: Sequence[Fault], time_format: str | None) -> tuple[Cleaning, tuple[str, ...]]:
     """Settings of cleaning that settle faults, and the same as options of the command line."""
     advised = {name: value for fault in faults for name, value in _advised(fault).items()}
     merge, drop, copies = (name in advised for name in ("equal_values", "missing", "duplicates"))
@@ -725,11 +717,10 @@ def _settled(faults: Sequence[Fault], formats: list[str] | None) -> tuple[Cleani
         "merge" if merge else "refuse",
         "drop" if drop else "refuse",
         "drop" if copies else "refuse",
-        time_format=formats,
+        time_format=time_format,
     )
     chosen = {"--equal-values merge": merge, "--missing drop": drop, "--duplicates drop": copies}
-    written = [CHOSEN_FORMAT] if len(_readings(faults)) > 1 else formats or []
-    times = [f"--time-format {shlex.quote(one)}" for one in written]
+    times = [] if time_format is None else [f"--time-format {CHOSEN_FORMAT}"]
     return rules, (*(option for option, is_chosen in chosen.items() if is_chosen), *times)
 
 

@@ -18,11 +18,8 @@ from foreknow.app.publication import PRIVATE, SETTINGS
 BOUNDS = ("sure", "fail_over")
 """Parameters that define the verdict of an attack."""
 
-NOTATION = {"encoding": "utf-8", "separator": None, "equal_values": "refuse", "missing": "refuse"}
+NOTATION = {"encoding": "utf-8", "separator": None, "equal_values": "refuse", "missing": "refuse", "time_format": None}
 """Parameters of the notation of published tables and of the rules by which they are cleaned, and their defaults."""
-
-REPEATED = ("missing_value", "time_format")
-"""Further ones, which can be repeated."""
 
 SUPPRESSED_AS_TRIED = "--infeasible suppress leaves out a release that the defense cannot publish, as the trial did."
 """Line on the option that a proposed publication has besides those of the present command."""
@@ -80,7 +77,7 @@ def table_options(given: Mapping[str, Any]) -> str:
     columns |= {name: [given[name]] for name in ("group", "time") if given.get(name)}
     rules = {name: plain_option(given.get(name)) for name in NOTATION}
     columns |= {name: [rule] for name, rule in rules.items() if rule not in (None, NOTATION[name])}
-    columns |= {name: given[name] for name in REPEATED if given.get(name)}
+    columns |= {"missing_value": marks} if (marks := given.get("missing_value")) else {}
     return " ".join(option_text(name, each) for name, values in columns.items() for each in values)
 
 

@@ -360,8 +360,8 @@ class TestAdvice:
             ),
             (Advice("as ", Setting("separator", ";"), "."), "as --separator ';'."),
             (
-                Advice("set ", Setting("time_format", ["%d.%m.%Y", "%Y"])),
-                "set --time-format '%d.%m.%Y' --time-format '%Y'",
+                Advice("set ", Setting("time_format", "%d.%m.%Y")),
+                "set --time-format '%d.%m.%Y'",
             ),
             (
                 Advice(Named(Mondrian(KAnonymity(6) & DistinctDiversity(2))), " needs records"),

@@ -172,7 +172,7 @@ class TestNumbers:
             (["43 y", "4 months", "45", "46", "47", "48"], "numbers in 2 units: '43 y' in 1 record (row 0)"),
             (["43 y", "x", "45", "46", "47", "48"], "other text in 1 of 6 cells: 'x' (row 1)"),
             (["1,234", "5,678", "45", "46", "47", "48"], "commas, which may separate thousands: '1,234' (row 0)"),
-            (["1,5", "5.6", "45", "46", "47", "48"], "decimal commas and decimal points"),
+            (["1,5", "5.6", "45", "46", "47", "48"], "commas, which may separate thousands: '1,5' (row 0)"),
         ],
     )
     def test_what_is_not_a_plain_number_is_refused(self, cells, words):
@@ -237,9 +237,7 @@ def test_all_faults_are_in_one_error():
         ({"missing_texts": [1]}, TypeError),
         ({"time_format": 7}, TypeError),
         ({"time_format": "%d"}, ValueError),
-        ({"time_format": ["%Y-%m", 7]}, TypeError),
-        ({"time_format": []}, ValueError),
-        ({"time_format": ["%Y-%m", "%d/%m/%Y"]}, ValueError),
+        ({"time_format": ["%Y-%m", "%m/%Y"]}, TypeError),
         ({"decimal": ";"}, ValueError),
     ],
 )

@@ -49,6 +49,8 @@ MONTH_WITH_A_POINT = re.compile(r"(0[1-9]|1[0-2])\.(19|20)\d\d|(19|20)\d\d\.(0[1
 SAMPLE = 100
 """Number of cells of which a format reads at least one if it is tried on all."""
 
+SEVERAL = "has times in several notations"
+
 NO_ORDER = "has times that are names, which have no order in time"
 """Problem of times such as ``baseline`` and ``follow-up``."""
 
@@ -143,7 +145,7 @@ def date_readings(texts: list[str]) -> dict[str, Dates]:
 
 
 def are_dates(texts: list[str]) -> BoolArray:
-    """Whether each text is a date, and not a number. Cost: O(m) for m texts."""
+    """Mask of the texts that are dates and not numbers. Cost: O(m) for m texts."""
     numbers = np.array([NUMBER.fullmatch(text) is not None for text in texts], dtype=np.bool_)
     read = [dates.notna().to_numpy() for dates in date_readings(texts).values()]
     return np.any([np.zeros(len(texts), dtype=np.bool_), *read], axis=0) & ~numbers
@@ -225,7 +227,7 @@ def _mixed(found: DistinctCells, readings: dict[str, Dates]) -> Fault:
     if is_unread := bool(of.max() == len(formats)):
         ways.append(_english(found.cells[code] for code in kinds[-1]))
         ways += [", or name the text of a missing time, as ", Setting("missing_texts", ["unknown"])]
-    problem = "has times in several notations" + (", or dates that do not exist" if is_unread else "")
+    problem = SEVERAL + (", or dates that do not exist" if is_unread else "")
     return Fault(found.name, problem, found.first_of_each(kinds), found.records(*kinds), Advice(*ways), True)
 
 
@@ -237,6 +239,13 @@ def _faults_of_names(found: DistinctCells) -> list[Fault]:
     short = [code for code in everything if re.fullmatch(r"\d{1,2}([/.-])\d{1,2}\1\d{2}", found.cells[code])]
     if short:
         return [found.fault("has dates with a year of two digits", short, _either("%d/%m/%y", "%m/%d/%y"))]
+    if all(map(MONTH_NAME.fullmatch, found.cells)):
+        return [found.fault("has months without a year", everything, "write year and month, as 2024-01")]
+    numbers = [code for code in everything if NUMBER.fullmatch(found.cells[code])]
+    if numbers:
+        listed = found.first_of_each([numbers, [code for code in everything if code not in set(numbers)]])
+        way_out = "write all times in one notation, as numbers or as 2024-01"
+        return [Fault(found.name, SEVERAL, listed, found.records(everything), way_out, True)]
     shapes = {re.sub(r"[0-9]+", "0", text) for text in found.cells}
     way_out = "write them as numbers, or as dates with the year first: 2024-01" + _english(found.cells)
     if len(shapes) > 1 or not any("0" in shape for shape in shapes):

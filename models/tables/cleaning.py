@@ -12,7 +12,7 @@ from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.settings import as_list, check_choice, check_kind, counted, shown
 from foreknow.models.tables.cell_types import ordered_times, plain_numbers
-from foreknow.models.tables.columns import MAX_EXACT_INTEGER, check_columns, is_column_name
+from foreknow.models.tables.columns import MAX_EXACT_INTEGER, check_columns
 from foreknow.models.tables.faults import (
     EQUAL_VALUES,
     MAX_EXAMPLES,
@@ -69,7 +69,7 @@ class ColumnRoles:
     Raises
     ------
     TypeError
-        If a name cannot be that of a column, or a list is one text.
+        If a list is one text.
     ValueError
         If a column has two roles, or one of ``numbers`` is no quasi-identifier or is categorical.
     """
@@ -84,9 +84,6 @@ class ColumnRoles:
     def __post_init__(self) -> None:
         for name in ("quasi_identifiers", "categorical", "numbers"):
             object.__setattr__(self, name, _names(name, getattr(self, name)))
-        for name in self.names:
-            if not is_column_name(name):
-                raise TypeError(f"ColumnRoles: a column is named by {name!r}; a column's name is one text, as 'age'.")
         for name in self.names:
             if self.names.count(name) > 1:
                 raise ValueError(f"the column {name!r} has two roles; give each role a column of its own.")

@@ -5,7 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, time
-from numbers import Number, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -185,31 +185,23 @@ def lookalike(value: Any, domain: Iterable[Any]) -> str:
     ''
     """
     for other in domain:
-        if type(other) is not type(value) and _reads_like(value, other):
+        if type(other) is not type(value) and _text(other) == _text(value):
             return f" The types differ: {value!r} is {_kind(value)}, and {other!r} {_kind(other)}; convert one of them."
     return ""
 
 
-def _reads_like(one: Any, other: Any) -> bool:
-    """Return whether two values have the same text, or a text is that of a number."""
-    if str(one).strip() == str(other).strip():
-        return True
-    if isinstance(one, str) == isinstance(other, str):
-        return False
-    text, number = (one, other) if isinstance(one, str) else (other, one)
+def _text(value: Any) -> str:
+    """The text of a value; a number and a text that reads as the same number have one."""
     try:
-        return isinstance(number, Real) and float(text) == float(number)
-    except (ValueError, OverflowError):
-        return False
+        return str(float(str(value)))
+    except ValueError:
+        return str(value).strip()
 
 
 def _kind(value: Any) -> str:
     """The type of a value in words."""
-    if isinstance(value, str):
-        return "text"
-    if isinstance(value, bool):
-        return "a truth value"
-    return "a number" if isinstance(value, Number) else f"a {type(value).__name__}"
+    names = {str: "text", bool: "a truth value", int: "a number", float: "a number"}
+    return names.get(type(value), f"a {type(value).__name__}")
 
 
 def check_columns(frame: pd.DataFrame, names: Iterable[Hashable]) -> None:

@@ -268,7 +268,15 @@ def _check_acyclic(rows: list[Row]) -> None:
     steps = {(parent, child) for row in rows for child, parent in itertools.pairwise(row) if child != parent}
     import networkx as nx
 
-    _refuse_cycle(nx.DiGraph(sorted(steps)))
+    try:
+        cycle = nx.find_cycle(nx.DiGraph(sorted(steps)))
+    except nx.NetworkXNoCycle:
+        return
+    upwards = [repr(edge[1]) for edge in reversed(cycle)]
+    raise ValueError(
+        f"the hierarchy has a cycle: {upwards[0]} generalizes to {', that to '.join([*upwards[1:], upwards[0]])}; no label is "
+        "above itself. Rename one of the labels, or remove a step."
+    )
 
 
 def _check_one_meaning(rows: list[Row]) -> None:
@@ -293,21 +301,6 @@ def _extents(rows: list[Row], column: Row) -> dict[str, set[str]]:
     return values
 
 
-def _refuse_cycle(graph: "nx.DiGraph[Any]") -> None:
-    """Raise ValueError if a graph of labels, with edges from general to specific, has a cycle."""
-    import networkx as nx
-
-    try:
-        cycle = nx.find_cycle(graph)
-    except nx.NetworkXNoCycle:
-        return
-    upwards = [repr(edge[1]) for edge in reversed(cycle)]
-    raise ValueError(
-        f"the hierarchy has a cycle: {upwards[0]} generalizes to {', that to '.join([*upwards[1:], upwards[0]])}; no label is "
-        "above itself. Rename one of the labels, or remove a step."
-    )
-
-
 def _traversal_key(rows: list[Row]) -> Callable[[Row], list[int]]:
     """A key that sorts rows in the order of the tree's traversal, children in the order of their first appearance."""
     first: dict[tuple[int, str], int] = {}
@@ -325,20 +318,12 @@ def rows_of_graph(graph: "nx.DiGraph[Any]") -> list[list[str]]:
     ValueError
         If the graph is empty or is not a tree with edges away from one root.
     """
-    if not graph:
-        raise ValueError("a hierarchy needs at least one value; this graph has no node.")
-    _refuse_cycle(graph)
-    label = next((node for node, parents in graph.in_degree if parents > 1), None)
-    if label is not None:
-        above = " and to ".join(repr(str(parent)) for parent in graph.predecessors(label))
+    import networkx as nx
+
+    if not graph or not nx.is_arborescence(graph):
         raise ValueError(
-            f"{str(label)!r} generalizes to {above}; a tree has one parent per label, and its edges go from the more "
-            "general label to the less. Remove an edge, or reverse them all."
-        )
-    roots = [str(node) for node, parents in graph.in_degree if parents == 0]
-    if len(roots) > 1:
-        raise ValueError(
-            f"the hierarchy has {len(roots)} roots ({', '.join(sorted(roots))}); add a node above them, or remove the others."
+            "the graph of a hierarchy is no tree: each label has one parent, all are below one root, and edges go from the more "
+            "general label to the less, as nx.DiGraph([('*', 'flu')]). Remove an edge, reverse them all, or add a root."
         )
     paths = [_path_to_root(graph, node) for node, children in graph.out_degree if children == 0]
     longest = max(map(len, paths))

@@ -15,7 +15,6 @@ from foreknow.models.tables.columns import (
     check_time,
     checked_domain,
     describe_missing,
-    is_column_name,
     plain_column,
     plain_columns,
 )
@@ -98,7 +97,7 @@ class PublishedTable:
     observation: Observation = field(init=False)
 
     def __post_init__(self) -> None:
-        self._check_kinds()
+        check_flag("PublishedTable", "counterfeits", self.counterfeits)
         identifying = self._identifying()
         rows, shown = self._rows(identifying), self._shown()
         groups, (of_row, of_value) = _numbered(rows[self.group], shown[self.group])
@@ -116,27 +115,16 @@ class PublishedTable:
         seen = self.observation
         return f"PublishedTable(time={self.time!r}, people={len(seen.people)}, groups={len(seen.counts)})"
 
-    def _check_kinds(self) -> None:
-        """Raise TypeError if an argument is of the wrong type."""
-        for name, table in (("frame", self.frame), ("values", self.values)):
-            if not isinstance(table, pd.DataFrame) and not (name == "values" and table is None):
-                raise TypeError(f"PublishedTable: {name} is a {type(table).__name__}; it is a DataFrame.")
-        for name, column in (("sensitive", self.sensitive), ("group", self.group)):
-            if not is_column_name(column):
-                raise TypeError(f"PublishedTable: {name} is {column!r}; it is the name of a column, as 'disease'.")
-        check_flag("PublishedTable", "counterfeits", self.counterfeits)
-
     def _identifying(self) -> tuple[Hashable, ...]:
         """The columns of quasi-identifiers; raises unless every column exists and has one role."""
-        others: list[Hashable] = [name for name in self.frame.columns if name not in (self.group, self.sensitive)]
-        if self.quasi_identifiers is not None:
-            others = as_list(
-                "PublishedTable", "quasi_identifiers", self.quasi_identifiers, "is a list of columns, as ['age']"
-            )
-        alone = self.values is None
-        check_columns(self.frame, [self.group, *([self.sensitive] if alone else []), *others])
+        check_columns(self.frame, [self.group, *([self.sensitive] if self.values is None else [])])
         if self.values is not None:
             check_columns(self.values, [self.group, self.sensitive])
+        others: list[Hashable] = [name for name in self.frame.columns if name not in (self.group, self.sensitive)]
+        if self.quasi_identifiers is not None:
+            takes = "is a list of columns, as ['age']"
+            others = as_list("PublishedTable", "quasi_identifiers", self.quasi_identifiers, takes)
+        check_columns(self.frame, others)
         names = [self.group, self.sensitive, *others]
         for name in names:
             if names.count(name) > 1:

@@ -1,6 +1,5 @@
 """Groupings, generalized labels, and releases."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ class Grouping:
     Raises
     ------
     TypeError
-        If an array does not hold numbers, the notes are not texts, or ``bucketized`` is not True or False.
+        If an array does not hold numbers, the notes are one text, or ``bucketized`` is not True or False.
     ValueError
         If a label is not an integer of at least -1, an array has the wrong shape, or a counterfeit is in no group.
 
@@ -77,7 +76,8 @@ class Grouping:
             object.__setattr__(self, "values", values)
         if self.counterfeits is not None:
             object.__setattr__(self, "counterfeits", _counterfeits(self.counterfeits, labels))
-        object.__setattr__(self, "notes", _notes(self.notes))
+        notes = as_list("Grouping", "notes", self.notes, "is a list of texts, as ['3 records suppressed']")
+        object.__setattr__(self, "notes", tuple(notes))
         check_flag("Grouping", "bucketized", self.bucketized)
 
     def in_rows(self, rows: IntArray) -> "Grouping":
@@ -344,15 +344,6 @@ def _counterfeits(counterfeits: IntArray, labels: IntArray) -> IntArray:
     if len(empty):
         raise ValueError(f"a counterfeit is in group {empty[0]}, which has no record; use the label of a group.")
     return pairs
-
-
-def _notes(notes: Iterable[str]) -> tuple[str, ...]:
-    """The notes as a tuple; raises TypeError unless they are texts."""
-    takes = "is a list of texts, as ['3 records suppressed']"
-    listed = as_list("Grouping", "notes", notes, takes)
-    for note in listed:
-        check_kind("Grouping", "one of the notes", note, str, "is a text, as '3 records suppressed'")
-    return tuple(listed)
 
 
 @equal_by_fields

@@ -17,6 +17,7 @@ from foreknow.models.tables.columns import (
     checked_domain,
     inferred_domain,
     is_column_name,
+    is_hashable,
     is_numeric_column,
     lookalike,
     plain_value,
@@ -464,7 +465,7 @@ def as_sensitive_values(owner: str, sensitive_set: object) -> tuple[Hashable, ..
         )
     values = tuple(sensitive_set)
     for value in values:
-        if not _is_hashable(value):
+        if not is_hashable(value):
             raise TypeError(
                 f"{owner}: sensitive_set holds the {type(value).__name__} {value!r:.60}; it is one set of hashable values of the "
                 "domain. Give one flat list of values."
@@ -476,11 +477,3 @@ def as_sensitive_values(owner: str, sensitive_set: object) -> tuple[Hashable, ..
         twice = next(value for number, value in enumerate(values) if value in values[:number])
         raise ValueError(f"{owner}: the sensitive set names {twice!r} twice; name each value once.")
     return tuple(sorted(values, key=str)) if isinstance(sensitive_set, set | frozenset) else values
-
-
-def _is_hashable(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

@@ -3,7 +3,6 @@
 import codecs
 import csv
 import io
-import itertools
 import json
 import re
 from collections import Counter
@@ -112,8 +111,7 @@ def _checked_path(path: Path) -> tuple[Path, str]:
     suffix = path.suffix.lower()
     if suffix not in (*TEXT_SUFFIXES, ".parquet"):
         raise ValueError(f"{path} ends in {path.suffix!r}; a table is read from .csv, .tsv, .txt or .parquet.")
-    _check_exists(path)
-    return path, suffix
+    return existing_file(path, "name a table"), suffix
 
 
 @contextmanager
@@ -138,20 +136,8 @@ def _texts(name: str, texts: Iterable[str]) -> list[str]:
     return listed
 
 
-def _check_exists(path: Path) -> None:
-    try:
-        exists = path.exists()
-    except OSError:  # A name that is too long.
-        exists = False
-    if not exists:
-        raise FileNotFoundError(f"there is no file {str(path)[:200]}.")
-
-
 def _in_words(error: str) -> str:
     """An error of pandas' parser in plain words; another error unchanged."""
-    if cells := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", error):
-        columns, line, number = cells.groups()
-        return f"line {line} has {number} cells, and the table {columns} columns; put cells that hold commas in quotes."
     if quote := re.search(r"EOF inside string starting at row (\d+)", error):
         return f"a quote is opened in line {int(quote[1]) + 1} and never closed; close it."
     return error if isinstance(error, Advice) else error.strip()
@@ -264,14 +250,11 @@ def _integers(cells: "pd.Series[Any]", otherwise: "pd.Series[Any]") -> "pd.Serie
 
 
 NULLABLE_DTYPES = {
-    pa.int8(): pd.Int8Dtype(),
-    pa.int16(): pd.Int16Dtype(),
-    pa.int32(): pd.Int32Dtype(),
-    pa.int64(): pd.Int64Dtype(),
-    pa.uint8(): pd.UInt8Dtype(),
-    pa.uint16(): pd.UInt16Dtype(),
-    pa.uint32(): pd.UInt32Dtype(),
-    pa.uint64(): pd.UInt64Dtype(),
+    pa.type_for_alias(dtype.name.lower()): dtype
+    for dtype in (
+        *(pd.Int8Dtype(), pd.Int16Dtype(), pd.Int32Dtype(), pd.Int64Dtype()),
+        *(pd.UInt8Dtype(), pd.UInt16Dtype(), pd.UInt32Dtype(), pd.UInt64Dtype()),
+    )
 }
 """The pandas dtype of a column of integers with missing cells."""
 
@@ -366,16 +349,15 @@ def places_in(files: Sequence[SourceFile], rows: Sequence[int]) -> list[str]:
     A line is that on which the record begins; the first line of a file is 1. The records of a Parquet file are numbered from 1.
     Cost: a second reading of each file.
     """
-    ends = list(itertools.accumulate(file.records for file in files))
-    wanted = {row: next(place for place, end in enumerate(ends) if row < end) for row in rows}
-    lines = {place: _lines(files[place]) for place in set(wanted.values())}
+    ends = np.cumsum([file.records for file in files])
+    places = np.searchsorted(ends, rows, side="right").tolist()
+    lines = {place: _lines(files[place]) for place in set(places)}
     named = []
-    for row in rows:
-        place = wanted[row]
-        within = row - (ends[place] - files[place].records)
-        listed = lines[place]
+    for row, place in zip(rows, places, strict=True):
+        file, listed = files[place], lines[place]
+        within = row - int(ends[place]) + file.records
         text = f"record {within + 1}" if listed is None else f"line {listed[within]}"
-        named.append(f"{text} of {files[place].path.name}" if place else text)
+        named.append(f"{text} of {file.path.name}" if place else text)
     return named
 
 

@@ -205,8 +205,8 @@ BAD = {
     "a column twice": (
         of_one(how=lambda rows: pd.concat([rows, rows["town"]], axis=1)), ValueError, "'town' appears twice",
     ),
-    "no frame": (lambda: PublishedTable([["1", "A", "x"]], "disease"), TypeError, "frame is a list; it is a DataFrame"),
-    "a file of values": (lambda: PublishedTable(TWO, "disease", values="st.csv"), TypeError, "values is a str"),
+    "no frame": (lambda: PublishedTable([["1", "A", "x"]], "disease"), TypeError, "the table is a list; it is a DataFrame"),
+    "a file of values": (lambda: PublishedTable(TWO, "disease", values="st.csv"), TypeError, "the table is a str"),
     "no row": (of_one(how=lambda rows: rows.iloc[:0]), ValueError, "no row"),
     "only counterfeits": (of_one(how=lambda rows: rows.assign(town=None), counterfeits=True), ValueError, "no row"),
     "a missing group": (of_one(how=cell("group", None)), ValueError, "row 1 of the published table has no 'group'"),

@@ -401,12 +401,13 @@ class TestHistory:
             (["10", "2"], "are text, and as text '10' comes before '2'; clean the table first, as Cleaning"),
             (["wave 10", "wave 2"], "as text 'wave 10' comes before 'wave 2'; write them as numbers"),
             (["January", "February"], "'week' has months without a year; write year and month"),
-            (["2024-01", "02/2024"], "'week' has times in 2 notations; write all times in one"),
+            (["9", "10", "follow-up"], "'week' has times in several notations"),
+            (["2024-01", "02/2024"], "'week' has times in several notations; correct them, or write all times in one"),
         ],
     )
     def test_text_that_does_not_sort_in_the_order_of_time_is_refused(self, times, match):
         with pytest.raises(ValueError, match=match):
-            History.read(frame_of("AB", "ab").assign(week=times), self.HISTORY.schema)
+            History.read(frame_of("ABC"[: len(times)], "aba"[: len(times)]).assign(week=times), self.HISTORY.schema)
 
     def test_names_sort_by_the_alphabet(self):
         read = History.read(frame_of("AB", "ab").assign(week=["follow-up", "baseline"]), self.HISTORY.schema)

@@ -203,7 +203,7 @@ MESSAGES = {
         "[('flu', 'airways', '*')].",
     ),
     "PublishedTable": (
-        {"group": None}, TypeError, "PublishedTable: group is None; it is the name of a column, as 'disease'.",
+        {"group": None}, TypeError, "a column is named by None; a column's name is one text, as 'age'.",
     ),
 }  # fmt: skip
 """One exact message of each: wrong argument, kind of error, text."""

@@ -95,15 +95,15 @@ class Mondrian(RequirementDefense):
             middles = cut_parts(table.rows, parts, self.strict, self.below_median, requirement.smallest)
             final = middles < 0
             done.append(parts.starts[final])
-            parts, middles = Parts(*(column[~final] for column in parts)), middles[~final]
+            parts, middles = Parts._make(column[~final] for column in parts), middles[~final]
             starts, ends = np.concatenate([parts.starts, middles]), np.concatenate([middles, parts.ends])
             lower, upper = np.split(requirement(table.summary(starts, ends, requirement)), 2)
             accepted = lower & upper
-            again = Parts(*(column[~accepted] for column in parts))
+            again = Parts._make(column[~accepted] for column in parts)
             again.tries[:] += 1
             halves = np.concatenate([accepted, accepted])
             new = _new_parts(table, starts[halves], ends[halves], span)
-            parts = Parts(*(np.concatenate(pair) for pair in zip(again, new, strict=True)))
+            parts = Parts._make(np.concatenate(pair) for pair in zip(again, new, strict=True))
         return np.concatenate(done)
 
 

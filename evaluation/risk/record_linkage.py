@@ -24,7 +24,7 @@ REPRESENTATIVES: tuple[Representative, ...] = ("centroid", "midpoint")
 def record_linkage(releases: Iterable[Release], *, representative: Representative = "centroid") -> pd.DataFrame:
     """Probability of linking a record with its group E: ``1/|E|`` if E is the nearest group, else 0.
 
-    The distance is Euclidean (`foreknow.models.tables.people`, hierarchies included), between an original record and a
+    The distance is Euclidean (`foreknow.models.tables.distance`, hierarchies included), between an original record and a
     group's representative. Of q groups at the same distance one is drawn at random, which gives ``1/(q |E|)``: our rule, the
     papers have none. A bucketized release shows quasi-identifiers as they are, so that the nearest groups are those that show
     the record's own. A suppressed record is an original that links with nothing, and counts with 0. Counterfeits are never

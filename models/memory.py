@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import repeat
+from itertools import count, filterfalse, repeat
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -179,11 +179,9 @@ class _Arrays(NamedTuple):
     joint: FloatArray
 
 
-def _with_new_rows(rows: Mapping[Hashable, int], people: People) -> dict[Hashable, int]:
-    extended = dict(rows)
-    for respondent in people.respondents:
-        extended.setdefault(respondent, len(extended))
-    return extended
+def _with_new_rows(rows: Mapping[Hashable, int], people: People) -> Mapping[Hashable, int]:
+    new = dict.fromkeys(filterfalse(rows.__contains__, people.respondents))
+    return {**rows, **dict(zip(new, count(len(rows)), strict=False))} if new else rows
 
 
 def _copied(memory: Memory, respondents: int, depth: int, values: int, size: int) -> _Arrays:

@@ -23,7 +23,6 @@ READS_TEXT = {
     "foreknow.app.disk.engine": "paths for DuckDB",
     "foreknow.app.cli.commands.describe_command": "cells, and words in names of columns",
     "foreknow.app.atomic_output": "names of files",
-    "foreknow.app.cli.printing.terminal": "line breaks of a command",
     "foreknow.app.cli.files.register": "labels of published cells",
     "foreknow.models.tables.cell_types": "cells",
     "foreknow.models.tables.table_files": "errors of pandas, bytes of a file",

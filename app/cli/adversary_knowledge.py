@@ -1,12 +1,13 @@
 """Knowledge that an adversary of the command line learns from a table of records."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from foreknow.app.cli.options import KNOWLEDGE_PANEL, option
 from foreknow.models import (
     Adversary,
+    Auto,
     ChainByRelease,
     ClassFrequencies,
     Estimator,
@@ -70,24 +71,34 @@ class Learning:
         return Adversary(prior, transitions, estimator=estimator, revision=self.revision, gaps=self.gaps)
 
 
-@dataclass(frozen=True, eq=False)
-class Knowledge:
-    """Knowledge learned from a corpus: class frequencies, and transitions if a respondent has several records."""
-
-    prior: ClassFrequencies
-    transitions: MarkovChain | None
+DEFAULT_LEARNING, DEFAULT_ESTIMATOR = Learning(), Auto()
+"""Settings of the adversaries of a report that are not given."""
 
 
-def learn_knowledge(corpus: History, learning: Learning) -> Knowledge:
-    """Learn the class frequencies and the Markov chain of a corpus; there is no chain if every respondent has one record.
+def informed_adversary(
+    corpus: History, learning: Learning = DEFAULT_LEARNING, estimator: Estimator = DEFAULT_ESTIMATOR
+) -> Adversary:
+    """The adversary who knows the class frequencies and the Markov chain of a corpus.
 
-    There are at most as many classes as records; see `class_intervals`.
+    There is no chain if every respondent has one record. There are at most as many classes as records; see `class_intervals`.
     """
     records = sum(map(len, corpus))
     prior = ClassFrequencies.fit(corpus, class_intervals(corpus.schema, learning, records), learning.pseudo_count)
-    if len(corpus.respondents) == records:
-        return Knowledge(prior, None)
-    return Knowledge(prior, MarkovChain.fit(corpus, learning.order, learning.pseudo_count, gaps=learning.gaps))
+    chain = None
+    if len(corpus.respondents) < records:
+        chain = MarkovChain.fit(corpus, learning.order, learning.pseudo_count, gaps=learning.gaps)
+    return learning.adversary(prior, chain, estimator)
+
+
+def learned_adversary(
+    releases: "Sequence[Published]",
+    learning: Learning = DEFAULT_LEARNING,
+    estimator: Estimator = DEFAULT_ESTIMATOR,
+    progress: Progress = iter,
+) -> Adversary:
+    """The adversary who learned prior and transitions from releases alone, by `learn_from_releases`."""
+    learned = learn_from_releases(releases, learning, progress)
+    return learning.adversary(learned.prior, learned.transitions, estimator)
 
 
 def learn_from_releases(
@@ -131,8 +142,8 @@ def assumed_adversary(history: History, corpus: History | None, learning: Learni
     With a corpus, the prior and the chain are the corpus's. Without one, the prior is the history's, and the chain at each release
     is learned from the views before it (`ChainByRelease`).
     """
-    knowledge = learn_knowledge(history if corpus is None else corpus, learning)
-    chain: Transitions | None = knowledge.transitions
-    if corpus is None and chain is not None:
-        chain = ChainByRelease.extracted(history, learning.order, learning.pseudo_count, gaps=learning.gaps)
-    return learning.adversary(knowledge.prior, chain, Omega())
+    known = informed_adversary(history if corpus is None else corpus, learning, Omega())
+    if corpus is not None or known.transitions is None:
+        return known
+    chain = ChainByRelease.extracted(history, learning.order, learning.pseudo_count, gaps=learning.gaps)
+    return replace(known, transitions=chain)

@@ -9,15 +9,10 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from foreknow.app.cli import options as entry_points
-from foreknow.app.cli.adversary_knowledge import (
-    KNOWLEDGE_OPTIONS,
-    Learning,
-    learn_from_releases,
-    learn_knowledge,
-)
+from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, informed_adversary, learn_from_releases
 from foreknow.app.cli.command_shape import refuse_unread_options
 from foreknow.app.cli.options import corpus_file, count, option
-from foreknow.app.cli.printing.terminal import TimeLeft, notice, tracked
+from foreknow.app.cli.terminal import TimeLeft, notice, tracked
 from foreknow.attacks import (
     ATTACKS,
     Attack,
@@ -41,7 +36,10 @@ from foreknow.models import (
     SampleSize,
     Schema,
 )
+from foreknow.models.compilation_cache import is_on_disk, keeps_code
+from foreknow.models.estimators.assignments import group_beliefs
 from foreknow.models.joint import JointSolver
+from foreknow.models.joint.messages import sweep_over
 from foreknow.models.joint.problem import with_progress
 
 JOINT_PANEL, FOREGROUND_PANEL = "Joint attack", "Foreground attack"
@@ -234,8 +232,7 @@ def adversary_of(chosen: AttackOptions, read: Attacked) -> Adversary:
         notice("An adversary learns from the published records themselves, more than an outsider knows.")
         corpus = read.history
     assert corpus is not None
-    knowledge = learn_knowledge(corpus, learning)
-    return learning.adversary(knowledge.prior, knowledge.transitions, chosen.posterior)
+    return informed_adversary(corpus, learning, chosen.posterior)
 
 
 def _foreground(chosen: AttackOptions, read: Attacked) -> ForegroundAttack:
@@ -328,3 +325,38 @@ def beliefs_of(name: str, attack: Attack, releases: Sequence[Any]) -> Beliefs:
     if not isinstance(beliefs, Beliefs):
         raise ValueError(f"the attack {name!r} returned a {type(beliefs).__name__}; an attack returns Beliefs.")
     return beliefs
+
+
+SWEEP_OVER = ("group-messages", "max-entropy")
+"""Joint solvers with the kernel `sweep_over`, as has the learning from releases."""
+
+GROUP_BELIEFS = ("auto", "exact")
+"""Estimators with the kernel `group_beliefs`."""
+
+
+def notice_compilation(solver: str | None = None, estimator: str = "auto", learns: bool = True) -> None:
+    """Print a notice if an attack will compile its kernels.
+
+    Parameters
+    ----------
+    solver, estimator : str
+        Their names on the command line; no solver without a joint attack.
+    learns : bool
+        True if an adversary learns from the releases.
+    """
+    if learns or solver in SWEEP_OVER:
+        notice_if_compiled(sweep_over)
+    elif estimator in GROUP_BELIEFS:
+        notice_if_compiled(group_beliefs)
+
+
+def notice_if_compiled(kernel: Callable[..., Any], duration: str = "about a minute") -> None:
+    """Print a notice if a kernel will be compiled when it is called, with the time that all kernels beside it take."""
+    if is_on_disk(kernel):
+        return
+    later = (
+        "later runs take seconds"
+        if keeps_code(kernel)
+        else "no folder is writable to keep them, name one in NUMBA_CACHE_DIR"
+    )
+    notice(f"Compiling kernels once, {duration}; {later}.")

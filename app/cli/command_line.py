@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from foreknow.app.cli.printing.terminal import notice, say, show_error, show_hanging
+from foreknow.app.cli.terminal import notice, say, show_error, show_hanging
 from foreknow.evaluation.program_version import program_version
 
 FOLDER = "foreknow.app.cli.commands"
@@ -126,7 +126,7 @@ def _silence_libraries() -> None:
 def _show_failure(error: Exception) -> None:
     """Print the message of an error, and its notes."""
     # Imported here: the help of the program needs no tables.
-    from foreknow.app.cli.printing.error_messages import error_lines
+    from foreknow.app.cli.typed_commands import error_lines
 
     *others, last = error_lines(error)
     for line in others:

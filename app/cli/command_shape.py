@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 import typer
 
-from foreknow.app.cli.options import OUTPUT_PANEL, TableOptions, option, switch
-from foreknow.app.cli.printing import terminal
+from foreknow.app.cli import terminal
+from foreknow.app.cli.options import OUTPUT_PANEL, TableOptions, flag_of, option, switch
 
 FAILED = 1
 """Exit status of a command whose check or --fail-over fails, or that finds no setting to publish."""
@@ -158,9 +158,8 @@ def refuse_unread_options(context: typer.Context, kind: str, chosen: str, option
     """
     specific = {name for names in options.values() for name in names}
     for name in sorted((specific - set(options[chosen])) & given_options(context)):
-        flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
         readers = ", ".join(other for other, names in options.items() if name in names)
-        raise ValueError(f"{chosen} does not read {flag}; leave it out, or choose --{kind} {readers}.")
+        raise ValueError(f"{chosen} does not read {flag_of(name)}; leave it out, or choose --{kind} {readers}.")
 
 
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -206,17 +205,19 @@ def settings_of(path: Path, context: typer.Context) -> dict[str, Any]:
     content = _content(path, name, own)
     tables = {key: value for key, value in content.items() if isinstance(value, dict)}
     shared = {key: value for key, value in content.items() if key not in tables}
-    everywhere = set().union(*map(parameters_by_key, commands.values()))
     for key in tables:
         if key not in commands:
             raise ValueError(f"--config {path}: [{key}] is no command; there are {', '.join(commands)}.")
-    for key in shared:
-        if key.replace("_", "-") not in everywhere:
-            raise ValueError(f"--config {path}: {key!r} is no option of a command; see foreknow {name} --help.")
-    for key in tables.get(name, {}):
-        if key.replace("_", "-") not in own:
-            raise ValueError(f"--config {path}: {key!r} in [{name}] is no option of it; see foreknow {name} --help.")
-    chosen = {key.replace("_", "-"): value for key, value in {**shared, **tables.get(name, {})}.items()}
+    everywhere = set().union(*map(parameters_by_key, commands.values()))
+    table = tables.get(name, {})
+    for keys, known, where in (
+        (shared, everywhere, "is no option of a command"),
+        (table, own, f"in [{name}] is no option of it"),
+    ):
+        for key in keys:
+            if key.replace("_", "-") not in known:
+                raise ValueError(f"--config {path}: {key!r} {where}; see foreknow {name} --help.")
+    chosen = {key.replace("_", "-"): value for key, value in {**shared, **table}.items()}
     return {str(own[key].name): _value(path, key, value, own[key]) for key, value in chosen.items() if key in own}
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -12,7 +12,7 @@ import typer
 from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS
 from foreknow.app.cli.command_shape import given_options
-from foreknow.app.cli.options import Beta, T, count, option, switch
+from foreknow.app.cli.options import Beta, T, count, flag_of, option, option_text, switch
 from foreknow.defenses import (
     BKAA,
     DEFENSES,
@@ -259,7 +259,7 @@ def which_defense() -> str:
     return "\n".join(["Which defense for what:", *rows, "foreknow compare tries several on your records."])
 
 
-FLAGS = {each.name: f"-{each.name}" if len(each.name) == 1 else f"--{each.name}" for each in fields(DefenseOptions)}
+FLAGS = {each.name: flag_of(each.name) for each in fields(DefenseOptions)}
 """The flag of each option that another package's defense may have as a parameter."""
 
 
@@ -361,13 +361,14 @@ def least_values_of(defense: Defense) -> float:
     >>> least_values_of(Mondrian(KAnonymity(6) & DistinctDiversity(2)))
     2
     """
-    return max([1, *(value for name, value in _thresholds(defense) if name in ("l", "m"))])
+    found = thresholds(defense)
+    return max(1, found.get("l", 1), found.get("m", 1))
 
 
 def _options(defense: Defense, choice: DefenseChoice) -> dict[str, Any]:
     """Values of the options that a defense reads: all thresholds, and the others where they are not the default."""
-    thresholds, usual = {"l": 1, **dict(_thresholds(defense))}, choice.make(DefenseOptions())  # l = 1 requires nothing
-    found = {name: thresholds[name] for name in THRESHOLDS if name in thresholds and name in choice.options}
+    own, usual = {"l": 1} | thresholds(defense), choice.make(DefenseOptions())  # l = 1 requires nothing
+    found: dict[str, Any] = {name: own[name] for name in THRESHOLDS if name in own and name in choice.options}
     others = [name for name in OTHERS if name in choice.options and hasattr(defense, name)]
     return found | {name: getattr(defense, name) for name in others if getattr(defense, name) != getattr(usual, name)}
 
@@ -378,16 +379,14 @@ def flagged(setting: str, value: Any) -> str:
     >>> flagged("k", 5), flagged("patience", None), flagged("deterministic", True)
     ('-k 5', '--patience 0', '--deterministic')
     """
-    return FLAGS[setting] if value is True else f"{FLAGS[setting]} {0 if value is None else value}"
+    return option_text(setting, 0 if value is None else value)
 
 
-def _thresholds(part: Any) -> Iterable[tuple[str, float]]:
-    """Thresholds of a defense and of the requirements in it, by name; those of the defense last, so that they count."""
-    if isinstance(part, tuple):
-        for each in part:
-            yield from _thresholds(each)
-    elif is_dataclass(part) and not isinstance(part, type):
-        values = {each.name: getattr(part, each.name) for each in fields(part)}
-        for value in values.values():
-            yield from _thresholds(value)
-        yield from ((name, value) for name, value in values.items() if name in THRESHOLDS and is_number(value, 0))
+def thresholds(part: Any) -> dict[str, float]:
+    """Thresholds of a defense and of the requirements in it, by name; those of the defense count before others."""
+    if isinstance(part, type) or not (isinstance(part, tuple) or is_dataclass(part)):
+        return {}
+    own = {} if isinstance(part, tuple) else {each.name: getattr(part, each.name) for each in fields(part)}
+    parts = part if isinstance(part, tuple) else own.values()
+    found = {name: value for each in parts for name, value in thresholds(each).items()}
+    return found | {name: value for name, value in own.items() if name in THRESHOLDS and is_number(value, 0)}

@@ -3,6 +3,7 @@
 The options of a command are the fields of one frozen dataclass, which may hold groups that are dataclasses; see `as_command`.
 """
 
+import shlex
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -15,7 +16,7 @@ import pandas as pd
 import typer
 
 from foreknow.app.cli.files.columns import Columns, time_column
-from foreknow.app.cli.printing.terminal import tracked
+from foreknow.app.cli.terminal import tracked
 from foreknow.models import Cleaning, History, Schema
 
 if TYPE_CHECKING:
@@ -137,6 +138,33 @@ Beta = Annotated[
 ]
 
 
+def flag_of(name: str) -> str:
+    """The flag of an option, from the name of its parameter.
+
+    >>> flag_of("k"), flag_of("missing_value"), flag_of("id_")
+    ('-k', '--missing-value', '--id')
+    """
+    name = name.strip("_").replace("_", "-")
+    return f"-{name}" if len(name) == 1 else f"--{name}"
+
+
+def option_text(name: str, value: Any) -> str:
+    """An option as the shell reads it, from the name of its parameter; once for each of several values, empty for none.
+
+    >>> option_text("qi", ["birth year", "sex"]), option_text("forward", True), option_text("time", None)
+    ("--qi 'birth year' --qi sex", '--forward', '')
+    """
+    if isinstance(value, bool):
+        return flag_of(name) if value else ""
+    values = value if isinstance(value, list | tuple) else [] if value is None else [value]
+    return " ".join(f"{flag_of(name)} {shlex.quote(str(each))}" for each in values)
+
+
+def option_texts(**values: Any) -> str:
+    """Options as the shell reads them, by the names of their parameters; those without a value are left out."""
+    return " ".join(filter(None, (option_text(name, value) for name, value in values.items())))
+
+
 def count(flag: str, text: str, panel: str | None = None) -> Any:
     """An option of a number of at least 1, as -k."""
     return option(text, "N", panel, flag, min=1)
@@ -161,6 +189,12 @@ def check_sure(sure: float) -> None:
     """Raise ValueError unless a belief of this size is in one value only."""
     if sure <= 0.5:
         raise ValueError(f"--sure {sure:g} is not over 0.5; a belief is sure of one value only from there on, as 0.9.")
+
+
+def check_pictures(pictures: bool, out: Path | None) -> None:
+    """Raise ValueError if pictures are asked for and there is no folder for them."""
+    if pictures and out is None:
+        raise ValueError("--pictures are files, and no folder is named; name one by --out.")
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,6 @@ DOTS_PER_INCH = 130
 """Resolution of a picture."""
 
 
-def check_pictures(pictures: bool, out: Path | None) -> None:
-    """Raise ValueError if pictures are asked for and there is no folder for them."""
-    if pictures and out is None:
-        raise ValueError("--pictures are files, and no folder is named; name one by --out.")
-
-
 def save_picture(drawn: Any, path: Path, private: bool = False) -> None:
     """Write what a plot returned, a figure or axes, as a PNG file; its folder is created."""
     import matplotlib.pyplot as plt

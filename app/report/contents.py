@@ -1,6 +1,7 @@
 """Contents of a report: tidy tables and sentences, computed from releases and the beliefs of two adversaries."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import pandas as pd
 import scipy
 
 from foreknow.app.exposure import exposed
-from foreknow.app.report.adversaries import LEARNED, Inference
+from foreknow.app.report.adversaries import INFORMED, LEARNED, Inference, Measured, price_of_settings, stricter_settings
 from foreknow.app.report.respondents import (
     LEAST_CHANGE,
     MAX_PREFIX_RECORDS,
@@ -19,7 +20,6 @@ from foreknow.app.report.respondents import (
     exposed_groups,
     exposed_people,
 )
-from foreknow.app.report.stricter import Measured, price_of_settings, stricter_settings
 from foreknow.attacks import Influence, SequentialAttack
 from foreknow.defenses import Defense
 from foreknow.evaluation.experiment import total_of_risk
@@ -224,8 +224,9 @@ def report_contents(
     inferences = sorted(inferences, key=lambda one: -headlines[one.name].exposed)
     by_name = {one.name: one for one in inferences}
     details = by_name[settings.details or _worst(headlines)]
-    people = headlines[details.name].people
-    names = Pseudonyms.of([*people["respondent"], *_respondents(releases)], settings.names)
+    people, changed = headlines[details.name].people, assumed if defense is None else defense
+    everyone = itertools.chain.from_iterable(release.view.people.respondents for release in releases)
+    names = Pseudonyms.of([*people["respondent"], *everyone], settings.names)
     step()
     trials, by_distance = influence_trials(details, releases, names, rng)
     step()
@@ -247,16 +248,16 @@ def report_contents(
         ranking=ranking_within_groups(details, history),
         attacks=risk_of_attacks(history, inferences, also or {}, settings.sure),
         utility=utility_by_release(releases),
-        stricter=_stricter(
+        stricter=price_of_settings(
             history,
-            releases,
-            inferences,
-            settings,
-            solver,
-            learned,
-            assumed if defense is None else defense,
-            defender,
-            step,
+            Measured(tuple(releases), {one.name: one.hindsight for one in inferences}),
+            () if changed is None else stricter_settings(changed, settings.stricter),
+            lambda published: {INFORMED: by_name[INFORMED].adversary, LEARNED: learned(published)},
+            defender=defender,
+            solver=solver,
+            sure=settings.sure,
+            rng=np.random.default_rng([settings.seed, 2]),
+            step=step,
         ),
         defense=defense,
         assumed=assumed,
@@ -264,39 +265,8 @@ def report_contents(
     )
 
 
-def _stricter(
-    history: History,
-    releases: Sequence[Release],
-    inferences: Sequence[Inference],
-    settings: ReportSettings,
-    solver: JointSolver,
-    learned: Callable[[tuple[Release, ...]], Adversary],
-    defense: Defense | None,
-    defender: Adversary | Averaged | None,
-    step: Callable[[], None],
-) -> pd.DataFrame:
-    """Risk and price of the present publication and of stricter settings, under the same two adversaries."""
-    informed = next(one for one in inferences if one.name != LEARNED)
-    return price_of_settings(
-        history,
-        Measured(tuple(releases), {one.name: one.hindsight for one in inferences}),
-        () if defense is None else stricter_settings(defense, settings.stricter),
-        lambda published: {informed.name: informed.adversary, LEARNED: learned(published)},
-        defender=defender,
-        solver=solver,
-        sure=settings.sure,
-        rng=np.random.default_rng([settings.seed, 2]),
-        step=step,
-    )
-
-
 def _worst(headlines: dict[str, Headline]) -> str:
     return max(headlines, key=lambda name: headlines[name].exposed)
-
-
-def _respondents(releases: Sequence[Release]) -> Iterable[Hashable]:
-    for release in releases:
-        yield from release.view.people.respondents
 
 
 MEASURES = ("exposed", "confidence", "confidence_of_shares", "success", "success_of_shares")
@@ -328,12 +298,8 @@ def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap
     lower, upper = bootstrap.interval(np.concatenate(drawn))
     rows += list(zip(MEASURES[1:], value.tolist(), lower.tolist(), upper.tolist(), strict=True))
     table = pd.DataFrame(rows, columns=pd.Index(["measure", "value", "low", "high"]))
-    return Headline(n, number, found.known, sure_beliefs, right, table, people, _shares(one, history))
-
-
-def _shares(one: Inference, history: History) -> tuple[float, ...]:
-    """Mean share of the true values in their groups at each release."""
-    return tuple(mean(measured.share) for measured in beliefs_and_truth("report", one.hindsight, history))
+    shares = tuple(mean(measured.share) for measured in beliefs_and_truth("report", one.hindsight, history))
+    return Headline(n, number, found.known, sure_beliefs, right, table, people, shares)
 
 
 def _sums(one: Inference, history: History, sure: float) -> tuple[FloatArray, int, int]:

@@ -10,19 +10,16 @@ from typing import Any
 import numpy as np
 
 from foreknow.app.atomic_output import atomic_output
-from foreknow.app.cli.adversary_knowledge import Learning, assumed_adversary
-from foreknow.app.report.adversaries import (
-    INFORMED,
-    LEARNED,
-    SHORT_TITLES,
-    inference,
+from foreknow.app.cli.adversary_knowledge import (
+    DEFAULT_LEARNING,
+    assumed_adversary,
     informed_adversary,
     learned_adversary,
 )
+from foreknow.app.report.adversaries import INFORMED, LEARNED, SHORT_TITLES, inference, stricter_settings
 from foreknow.app.report.contents import ReportContents, ReportSettings, report_contents
 from foreknow.app.report.page import page
 from foreknow.app.report.sentences import Verdict, verdict
-from foreknow.app.report.stricter import stricter_settings
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense
 from foreknow.evaluation.arguments import check_releases
@@ -210,7 +207,14 @@ def report(
     published = check_releases("report", releases)
     settings = _settings(published, sure, level, draws, names, stricter, details, rng)
     check_kind("report", "informed", informed, (Adversary, type(None)), "is an Adversary, or None")
-    _check_callables(learned, defense, assumed, progress)
+    for name, value in {"learned": learned, "progress": progress, "defense": defense, "assumed": assumed}.items():
+        is_class = isinstance(value, type) and name in ("defense", "assumed")
+        if value is not None and (not callable(value) or is_class):
+            raise TypeError(f"report: {name} is {value!r}; it is a function, or an object as Mondrian(KAnonymity(3)).")
+    if defense is not None and assumed is not None:
+        raise ValueError(
+            "report: both defense and assumed are given; assumed is for groups whose defense is not known. Give one."
+        )
     rule = GroupMessages() if solver is None else solver
     check_is_solver("report", "solver", rule)
     further = {} if also is None else also
@@ -228,7 +232,7 @@ def report(
     inferences = [inference(name, adversary, published, rule, step) for name, adversary in _each(known, step)]
     others = dict(_each({name: partial(attack, published) for name, attack in further.items()}, step))
     if defender is None and getattr(changed, "weighs_beliefs", False):
-        defender = assumed_adversary(history, None, Learning())
+        defender = assumed_adversary(history, None, DEFAULT_LEARNING)
     contents = report_contents(
         published,
         inferences,
@@ -268,34 +272,26 @@ def _settings(
     check_whole("report", "draws", draws, "bootstrap draws")
     if not any(release.groups for release in releases):
         raise ValueError("report: no release has a group, so nothing is published; choose weaker thresholds.")
-    if not (is_number(sure, 0.5, 1) and sure > 0.5):
-        raise ValueError(f"report: sure is {sure!r}; it is a belief over 0.5 and at most 1, as 0.9.")
-    if not (is_number(level, 0, 1) and 0 < level < 1):
-        raise ValueError(f"report: level is {level!r}; it is the probability of an interval, over 0 and under 1.")
-    if not (is_whole(stricter, 0) and stricter <= MAX_STRICTER):
-        raise ValueError(f"report: stricter is {stricter!r}; it is a number of settings, from 0 to {MAX_STRICTER}.")
-    if details not in (None, INFORMED, LEARNED):
-        raise ValueError(f"report: details is {details!r}; it is {INFORMED!r}, {LEARNED!r} or None.")
+    checks = {
+        "sure": (sure, is_number(sure, 0.5, 1) and sure > 0.5, "a belief over 0.5 and at most 1, as 0.9"),
+        "level": (
+            level,
+            is_number(level, 0, 1) and 0 < level < 1,
+            "the probability of an interval, over 0 and under 1",
+        ),
+        "stricter": (
+            stricter,
+            is_whole(stricter, 0) and stricter <= MAX_STRICTER,
+            f"a number from 0 to {MAX_STRICTER}",
+        ),
+        "details": (details, details in (None, INFORMED, LEARNED), f"{INFORMED!r}, {LEARNED!r} or None"),
+    }
+    for name, (value, holds, rule) in checks.items():
+        if not holds:
+            raise ValueError(f"report: {name} is {value!r}; it is {rule}.")
     is_seed = is_whole(rng, 0) and rng < 2**63
     seed = int(rng) if is_seed else int(as_generator("report", rng, optional=True).integers(2**32))
     return ReportSettings(float(sure), float(level), int(draws), names, int(stricter), seed, details)
-
-
-def _check_callables(learned: Any, defense: Any, assumed: Any, progress: Any) -> None:
-    """Raise TypeError unless these arguments are functions or settings objects, and ValueError for two defenses."""
-    takes = {
-        "learned": (learned, "a function of releases to an Adversary"),
-        "defense": (defense, "a defense, as Mondrian(KAnonymity(3))"),
-        "assumed": (assumed, "a defense, as Mondrian(KAnonymity(3))"),
-        "progress": (progress, "a function of the steps, as rich.progress.track"),
-    }
-    for name, (value, kind) in takes.items():
-        if value is not None and (not callable(value) or (isinstance(value, type) and name in ("defense", "assumed"))):
-            raise TypeError(f"report: {name} is {value!r}; it is {kind}.")
-    if defense is not None and assumed is not None:
-        raise ValueError(
-            "report: both defense and assumed are given; assumed is for groups whose defense is not known. Give one."
-        )
 
 
 @dataclass(frozen=True)

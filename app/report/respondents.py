@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.app.cli.printing.terminal import visible
+from foreknow.app.cli.terminal import visible
 from foreknow.app.exposure import is_exposing
 from foreknow.app.report.adversaries import Inference
 from foreknow.attacks import JointAttack

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 
 from foreknow.app.cli.defense_choices import defense_text
-from foreknow.app.report.adversaries import INFORMED, LEARNED, Inference
+from foreknow.app.report.adversaries import INFORMED, LEARNED, SIZES, Inference, raised_setting
 from foreknow.app.report.contents import Headline, ReportContents
 from foreknow.app.report.respondents import percent
-from foreknow.app.report.stricter import SIZES, raised_setting
 from foreknow.models import Adversary, ClassFrequencies, MarkovChain
 from foreknow.models.settings import counted
 

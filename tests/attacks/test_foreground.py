@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import view_of
 
-from foreknow.app.cli.printing.attack_tables import posterior_table
+from foreknow.app.cli.commands.attack_findings import posterior_table
 from foreknow.attacks import ForegroundAttack, SnapshotAttack
 from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.evaluation import adversary_gain

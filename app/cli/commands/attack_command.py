@@ -25,6 +25,7 @@ from foreknow.app.cli.attack_choices import (
     AttackOptions,
     Corpus,
     check_attack_options,
+    notice_compilation,
 )
 from foreknow.app.cli.command_shape import Outcome, given_options
 from foreknow.app.cli.commands.attack_findings import (
@@ -34,17 +35,24 @@ from foreknow.app.cli.commands.attack_findings import (
     adversaries_content,
     at_risk,
     by_exposure,
+    exposure_content,
+    fail_over_lines,
     found_by,
+    is_over,
     notice_others,
+    notice_suppression,
+    posterior_table,
     report_attack,
+    risk_columns,
     sources,
+    suppressed_share,
     tables_line,
+    verdict_line,
     verdict_lines,
 )
 from foreknow.app.cli.commands.check_folder import AT_RISK, BELIEFS, written_sums
-from foreknow.app.cli.commands.exposure_verdict import exposure_content, fail_over_lines, is_over, verdict_line
-from foreknow.app.cli.commands.next_step import BOUNDS, check_lines, next_lines, paths_of, typed_lines, unused_path
 from foreknow.app.cli.commands.publish_from_disk import learned_from
+from foreknow.app.cli.files.columns import notice_codes
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.release_files import read_releases, read_statements
 from foreknow.app.cli.files.run_settings import cleaned_as_published, run_settings, write_settings
@@ -61,23 +69,24 @@ from foreknow.app.cli.options import (
     Pictures,
     Sure,
     TableOptions,
+    check_pictures,
     check_sure,
     option,
     output_folder,
     switch,
 )
-from foreknow.app.cli.pictures import BELIEF, GAIN, PICTURES, check_pictures, draw_attack
-from foreknow.app.cli.printing.attack_tables import (
-    notice_codes,
-    notice_suppression,
-    posterior_table,
-    risk_columns,
-    risk_per_release,
-    suppressed_share,
+from foreknow.app.cli.pictures import BELIEF, GAIN, PICTURES, draw_attack
+from foreknow.app.cli.terminal import (
+    PrintedTable,
+    error_console,
+    notice,
+    say,
+    say_sentences,
+    say_verdict,
+    show,
+    tracked,
 )
-from foreknow.app.cli.printing.compilation_notice import notice_compilation
-from foreknow.app.cli.printing.printed_table import PrintedTable
-from foreknow.app.cli.printing.terminal import error_console, notice, say, say_sentences, say_verdict, show, tracked
+from foreknow.app.cli.typed_commands import BOUNDS, check_lines, next_lines, paths_of, typed_lines, unused_path
 from foreknow.app.exposure import Exposure
 from foreknow.app.publication import (
     BEGUN,
@@ -92,6 +101,7 @@ from foreknow.app.publication import (
 )
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
 from foreknow.evaluation.checks.program import checksum
+from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.models import Adversary, Beliefs, History, Release
 
 if TYPE_CHECKING:
@@ -250,16 +260,23 @@ def attack_command(run: AttackRun) -> Outcome:
     are about the persons of a register (--people), who are linked to a group where the labels and the sizes of the groups
     determine it. Other records are those of unknown persons.
     """
-    # Each kind of attack is imported where it is chosen.
-    from foreknow.app.cli.commands.published_attack import check_not_published, published_attack
-
     check_sure(run.sure)
     if run.from_disk:
         return attack_from_disk(run)
     run.disk.refuse_given("records are read into memory")
     if run.tables.alone:
+        from foreknow.app.cli.commands.published_attack import published_attack  # it reads the options of this module
+
         return published_attack(run)
-    check_not_published(run)
+    for name, value in {
+        "a second table": run.tables.later,
+        "--people": run.tables.people,
+        "--group": run.tables.group,
+    }.items():
+        if value:
+            raise ValueError(
+                f"{name} is read with --published alone, where RECORDS is a published table; add it, or leave it out."
+            )
     return attack_records(run)
 
 
@@ -294,7 +311,7 @@ def attack_records(run: AttackRun) -> Outcome:
         adversaries_content(found, run.fail_over)
         | {"attack": run.chosen.attack, "solver": solver, "seed": run.seed}
         | {"suppressed": suppressed_share(read.releases)}
-        | {"releases": risk_per_release(beliefs, history)}
+        | {"releases": risk_columns(risk_table(beliefs, history))}
         | files_content(run.out, run.names)
     )
     return Outcome(content, any(is_over(one.exposed, run.fail_over) for one in found))

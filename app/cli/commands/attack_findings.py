@@ -1,10 +1,10 @@
-"""Findings of `foreknow attack`: those of each adversary, the verdict on all, the tables printed and the table at-risk.csv.
+"""Findings of attacks: those of each adversary, the verdict, the tables printed, and the tables of --out.
 
 Without --corpus and --knowledge there are two adversaries, as in the report.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,15 +13,62 @@ import pandas as pd
 from rich.console import RenderableType
 
 from foreknow.app.cli.attack_choices import DEFAULT_R, LEARNED, RECORDS, Attacked, AttackOptions, beliefs_of
-from foreknow.app.cli.commands.exposure_verdict import exposure_content, fail_over_lines, verdict_line
-from foreknow.app.cli.printing.attack_tables import foreground_tables, joint_and_sequential, risk_tables
-from foreknow.app.cli.printing.terminal import TimeLeft, error_console, notice, show
+from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, error_console, notice, show
 from foreknow.app.exposure import Exposure, exposed
 from foreknow.app.report.adversaries import INFORMED, Inference
 from foreknow.app.report.respondents import LEAST_CHANGE, Pseudonyms, exposed_people, label, percent
 from foreknow.attacks import Attack, ForegroundAttack, JointAttack
 from foreknow.attacks.foreground import ForegroundBeliefs
-from foreknow.models import Averaged, Beliefs, History, Release
+from foreknow.evaluation.experiment import total_of_risk
+from foreknow.evaluation.loss.generalization_loss import suppressed
+from foreknow.evaluation.risk.adversary_gain import risk_table
+from foreknow.evaluation.risk.breaches import breaches
+from foreknow.models import Averaged, Beliefs, History, Release, Status
+from foreknow.models.arrays import BoolArray
+from foreknow.models.beliefs import ReleaseBeliefs
+
+
+def verdict_line(found: Exposure) -> str:
+    """The verdict in one line."""
+    n, number = found.respondents, found.exposed
+    known = f" ({found.known:,} more were known before any release)" if found.known else ""
+    if not number:
+        return f"None of {n:,} respondents is exposed to {found.to}: no belief in a true value reaches {found.sure:g}{known}."
+    verb = "respondents are" if number > 1 else "respondents is"
+    return (
+        f"{number:,} of {n:,} {verb} exposed to {found.to}: a belief of at least {found.sure:g} in their true value at some "
+        f"release, the first that of {label(found.first)}{known}."
+    )
+
+
+def is_over(found: Exposure, fail_over: float | None) -> bool:
+    """Return whether the share of exposed respondents is over --fail-over."""
+    return fail_over is not None and found.share > fail_over
+
+
+def fail_over_lines(share: float, fail_over: float | None, of: str = "respondents") -> list[str]:
+    """The line on --fail-over, if it was given, for the share that is exposed."""
+    if fail_over is None:
+        return []
+    if share > fail_over:
+        return [f"FAILED: {percent(share)} of the {of} are exposed, over --fail-over {fail_over:g}."]
+    return [f"Passed: {percent(share)} of the {of} are exposed, not over --fail-over {fail_over:g}."]
+
+
+def exposure_content(found: Exposure, fail_over: float | None) -> dict[str, Any]:
+    """The verdict as JSON has it."""
+    return {
+        "verdict": verdict_line(found),
+        "respondents": found.respondents,
+        "exposed": found.exposed,
+        "exposed_share": found.share,
+        "known_before": found.known,
+        "sure": found.sure,
+        "first_release": found.first,
+        "fail_over": fail_over,
+        "failed": is_over(found, fail_over),
+    }
+
 
 CORPUS = "corpus"
 """Source of the knowledge of an adversary with a --corpus."""
@@ -63,20 +110,11 @@ def sources(chosen: AttackOptions, read: Attacked) -> tuple[str | None, ...]:
         return (CORPUS,)
     if chosen.source is not None:
         return (chosen.source,)
-    if _has_transitions(read.releases):
+    published = [_published(release) for release in read.releases]
+    if sum(map(len, published)) > len(set().union(*published)):
         return (LEARNED, RECORDS)
     notice("No respondent is published twice: the releases are too little data to learn transitions from.")
     return (RECORDS, LEARNED)
-
-
-def _has_transitions(releases: Sequence[Release]) -> bool:
-    """True if a respondent is published in two releases."""
-    seen: set[Any] = set()
-    for names in map(_published, releases):
-        if seen & names:
-            return True
-        seen |= names
-    return False
 
 
 def found_by(chosen: AttackOptions, read: Attacked, history: History, sure: float) -> Found:
@@ -211,6 +249,74 @@ def _sentence(row: Any) -> str:
     return f"{shown} ({percent(row.share)}); the attack believes it with {percent(row.belief)}."
 
 
+HEADINGS = {
+    "total_risk": "total risk",
+    "log_score": "log score",
+    "published": "records",
+}
+"""Headings of columns whose names are different."""
+
+RISK_TERMS = {
+    "sure": "number of posteriors of at least {sure:g}",
+    "expected": "sum of the sure posteriors: the number of them that the adversary expects to be right",
+    "right": "number of sure posteriors that are right; fewer than expected means overconfident",
+    "log score": "mean log2 of the belief in the true value; lower than a weaker attack's means overconfident",
+    "ruled out": "number of groups whose published values the knowledge excludes",
+    "records": "number of published records",
+    "gain": "mean of (belief in the true value - f) / (1 - f), where f is the true value's share of its group; without certain "
+    "records",
+    "certain": "number of records in groups with a single value",
+    "total risk": "share of certain records, plus the gain of the others times their share",
+    "success": "share of records whose most probable value is the true value",
+    "confidence": "mean belief in the true value",
+}
+"""Meaning of the columns of risk, with the belief from which an adversary is sure in place of ``{sure}``."""
+
+BREACH_TERMS = {
+    "holders": "number of published records with a value of the sensitive set; the others are non-holders",
+    "breached": "share of the holders in breach: believed with more than 1/r to have a value of the set",
+    "flagged": "share of the non-holders in breach",
+    "p": "mean belief in the set for the holders",
+    "precision": "share of holders among the records in breach",
+    "counted": "mean share of the set in the groups of the records in breach",
+    "auc": "area under the ROC curve within groups: the fraction of (holder, non-holder) pairs of one group in which the holder "
+    "has the higher belief; 0.5 is chance",
+}
+"""Meaning of the columns of breaches."""
+
+BREACH_COLUMNS = {
+    "time": "time",
+    "measured": "records",
+    "holders": "holders",
+    "breached": "breached",
+    "flagged": "flagged",
+    "belief_of_holders": "p",
+    "precision": "precision",
+    "expected_precision_of_shares": "counted",
+    "auc_within": "auc",
+}
+"""Columns of `breaches` that are printed, and their headings."""
+
+DISTRIBUTION_TERMS = {
+    "signatures": "number of combinations of values shared by enough respondents",
+    "lowest, highest": "least and greatest probability of the sensitive set among the signatures, learned from the groups",
+    "worst for": "number of respondents for whom this attribute set changes the belief most, beyond the shares of the group",
+}
+"""Meaning of the columns of global distributions."""
+
+TOTAL_COLUMNS = ("gain", "success", "confidence", "log_score", "sure", "expected", "right")
+"""Measures over all releases that are printed for the joint and the sequential attack."""
+
+MAX_ATTRIBUTE_SETS = 12
+"""Number of attribute sets of a release that are printed."""
+
+MOST = 0.5
+"""Share of suppressed records above which a command prints a warning."""
+
+MIN_COUNTED_CHANGE = 1e-9
+"""Difference between a belief and a share that is not counted as a change."""
+
+
 def report_attack(
     chosen: AttackOptions,
     attack: Attack,
@@ -223,13 +329,122 @@ def report_attack(
     parts: list[RenderableType] = []
     with error_console.status("measuring the risk"):
         if sequential is not None:
-            parts += joint_and_sequential(beliefs, sequential, history, chosen.forward, sure)
+            compared = {f"joint, {'forward' if chosen.forward else 'in hindsight'}": beliefs, "sequential": sequential}
+            measured = {name: risk_table(found, history, sure=sure) for name, found in compared.items()}
+            rows = [{"attack": name} | total_of_risk(table) for name, table in measured.items()]
+            totals = pd.DataFrame(rows)[["attack", *TOTAL_COLUMNS]].rename(columns=HEADINGS)
+            parts += [PrintedTable(totals, "Risk over all releases"), ""]
         if isinstance(attack, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
-            parts += foreground_tables(beliefs, history, attack.sensitive_set, chosen.r or DEFAULT_R)
-        parts += risk_tables(beliefs, history, chosen.title, sure)
+            parts += _foreground_tables(beliefs, history, attack.sensitive_set, chosen.r or DEFAULT_R)
+        parts += _risk_tables(beliefs, history, chosen.title, sure)
     for part in parts:
         show(part)
     for note in beliefs.notes:
         notice(note)
     for note in () if sequential is None else sequential.notes:
         notice(f"Sequential attack: {note}")
+
+
+def _risk_tables(beliefs: Beliefs, history: History, title: str, sure: float) -> Iterator[RenderableType]:
+    """The tables of risk of an attack, and the meaning of their columns."""
+    table = risk_table(beliefs, history, sure=sure)
+    table["ruled out"] = [int((release.posterior.status & Status.CONTRADICTED > 0).sum()) for release in beliefs]
+    of_sure = table[["time", "sure", "expected", "right", "log_score", "ruled out"]].rename(columns=HEADINGS)
+    yield PrintedTable(of_sure, "Sure beliefs, expected and right")
+    yield PrintedTable(risk_columns(table), title)
+    yield definitions({name: text.format(sure=sure) for name, text in RISK_TERMS.items()})
+
+
+def risk_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """The columns of a risk table that are printed for each release, with their headings."""
+    names = ["time", "published", "suppressed", "gain", "certain", "total_risk", "success", "confidence"]
+    return table[names].rename(columns=HEADINGS)
+
+
+def _foreground_tables(
+    beliefs: ForegroundBeliefs, history: History, sensitive_set: Collection[Hashable] | None, r: float
+) -> Iterator[RenderableType]:
+    """The global distributions that an attack learned, and the breaches of a sensitive set."""
+    sets = max(map(len, beliefs.knowledge), default=0)
+    if sets:
+        shown = f", of {sets} the {MAX_ATTRIBUTE_SETS} worst" if sets > MAX_ATTRIBUTE_SETS else ""
+        yield PrintedTable(_global_distributions(beliefs), f"Global distributions{shown}", keys=2)
+        yield definitions(DISTRIBUTION_TERMS)
+        yield ""
+    if sensitive_set is not None:
+        table = breaches(beliefs, history, sensitive_set, r)[[*BREACH_COLUMNS]].rename(columns=BREACH_COLUMNS)
+        yield PrintedTable(table, f"Breaches, r = {r:g}")
+        yield definitions(BREACH_TERMS)
+        yield ""
+
+
+def _global_distributions(beliefs: ForegroundBeliefs) -> pd.DataFrame:
+    """Global distributions that a foreground attack learned from each release, one row per attribute set.
+
+    The attribute set that is the worst for the largest number of respondents comes first. At most `MAX_ATTRIBUTE_SETS` rows per
+    release.
+    """
+    rows = []
+    for release, knowledge, worst in zip(beliefs, beliefs.knowledge, beliefs.worst, strict=True):
+        affected = worst[_is_affected(release)]
+        respondents = np.bincount(affected[affected >= 0], minlength=len(knowledge))
+        for number in np.argsort(-respondents, kind="stable")[:MAX_ATTRIBUTE_SETS]:
+            learned = knowledge[number]
+            row: dict[str, object] = {"time": release.observation.time, "attributes": ", ".join(learned.attributes)}
+            row |= {"signatures": len(learned.signatures)}
+            if learned.sensitive_set.is_proper_subset:
+                row |= {"lowest": learned.probabilities[:, 0].min(), "highest": learned.probabilities[:, 0].max()}
+            status = str(learned.status.name).lower().replace("|", ", ")
+            rows.append(row | {"worst for": respondents[number], "status": status})
+    return pd.DataFrame(rows)
+
+
+def _is_affected(release: ReleaseBeliefs) -> BoolArray:
+    """Mask of the respondents whose posterior differs from the shares of their group."""
+    seen, belief = release.observation, release.posterior.probabilities
+    shares = seen.counts / np.maximum(seen.counts.sum(axis=1, keepdims=True), 1)
+    affected = seen.group >= 0
+    affected[affected] = (np.abs(belief[affected] - shares[seen.group[affected]]) > MIN_COUNTED_CHANGE).any(axis=1)
+    return np.asarray(affected)
+
+
+def posterior_table(beliefs: Beliefs, time: str) -> pd.DataFrame:
+    """Posterior of each respondent at every release: time, respondent, group, and a column per value.
+
+    Raises
+    ------
+    ValueError
+        If a sensitive value has the name of one of the first three columns.
+    """
+    tables = []
+    for release in beliefs:
+        table = release.frame("posterior")
+        respondent = str(table.index.name)
+        for name in table.columns.astype(str):
+            if name in (time, respondent, "group"):
+                raise ValueError(
+                    f"the sensitive value {name!r} has the name of a column of the output; rename the value."
+                )
+        table = table.reset_index()
+        table.columns = table.columns.astype(str)
+        table.insert(0, time, release.observation.time)
+        table.insert(2, "group", release.observation.group)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def suppressed_share(releases: Sequence[Release]) -> float:
+    """Share of suppressed records of all releases; 0 without a record."""
+    cost = suppressed(releases)
+    return float(cost["suppressed"].sum() / max(cost["records"].sum(), 1))
+
+
+def notice_suppression(releases: Sequence[Release]) -> None:
+    """Print a warning if most records are suppressed."""
+    cost = suppressed(releases)
+    lost, records = int(cost["suppressed"].sum()), int(cost["records"].sum())
+    if lost > MOST * records:
+        notice(
+            f"WARNING: {lost:,} of {records:,} records ({percent(lost / records)}) are suppressed. The table tells little, and a "
+            "low risk is that of the few records that are left."
+        )

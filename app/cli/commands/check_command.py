@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from foreknow.app.atomic_output import atomic_output, check_output
-from foreknow.app.cli.command_shape import Outcome, parameters_by_key, source_of
+from foreknow.app.cli.command_shape import Outcome, source_of
 from foreknow.app.cli.commands.check_folder import (
     AttackFolder,
     Publication,
@@ -23,7 +23,6 @@ from foreknow.app.cli.commands.check_folder import (
     publication_at,
     threshold_text,
 )
-from foreknow.app.cli.commands.next_step import attack_of_key, paths_of, table_options, typed_lines, unused_path
 from foreknow.app.cli.defense_choices import DefenseOptions
 from foreknow.app.cli.files.columns import DEFAULT_TIME, InputFiles, check_encoding_used
 from foreknow.app.cli.files.published_tables import GROUP, PublishedFiles
@@ -42,15 +41,17 @@ from foreknow.app.cli.options import (
     Separator,
     T,
     TimeFormat,
+    check_pictures,
     count,
+    flag_of,
     option,
     output_folder,
     separator_character,
 )
 from foreknow.app.cli.pictures import LEVELS as LEVELS_PICTURE
-from foreknow.app.cli.pictures import check_pictures, draw_levels
-from foreknow.app.cli.printing.printed_table import PrintedTable
-from foreknow.app.cli.printing.terminal import continued, say, say_verdict, show
+from foreknow.app.cli.pictures import draw_levels
+from foreknow.app.cli.terminal import PrintedTable, continued, say, say_verdict, show
+from foreknow.app.cli.typed_commands import attack_of_key, paths_of, table_options, typed_lines, unused_path
 from foreknow.app.publication import ONE_RELEASE, PRIVATE, SETTINGS, read_json
 from foreknow.defenses import KAnonymity, Requirement
 from foreknow.defenses.requirements.requirement import AllOf
@@ -176,26 +177,48 @@ def check_command(run: CheckRun) -> Outcome:
     folder = _folder(run)
     attack = None if folder is None else attack_at(folder)
     if attack is not None:
-        outcome = check_attack(run.context, attack)
-        say(*after_attack(attack, outcome.content["files"]))
-        return outcome
+        return _check_attack(run.context, attack)
     check_pictures(run.pictures, run.out)
     if run.out is not None:
         written: list[str | Path] = [LEVELS, SETTINGS, *([LEVELS_PICTURE] if run.pictures else [])]
         check_output(run.out, written, run.published, run.overwrite)
-    publication = None if folder is None else publication_at(folder)
-    if publication is not None:
-        checked = check_publication(publication, run.requirement, run.disk, run.pictures)
+    if folder is not None:
+        return _check_publication(run, publication_at(folder))
+    requirement = run.requirement  # a requirement has no truth value
+    outcome = _told(run, check_files(run.files, KAnonymity(DEFAULT_K) if requirement is None else requirement))
+    say(*after_files(run.published, run.context.params))
+    return outcome
+
+
+def _check_publication(run: CheckRun, publication: Publication) -> Outcome:
+    """Compare the files of a publication with its manifest, and recompute requirements where all are as listed."""
+    requirement = run.requirement
+    if requirement is None:
+        check_certified(publication)
+    if found := differing_files(publication.folder, publication.listing):
+        files = [one._asdict() for one in found]
+        kept = publication.folder / PRIVATE / SETTINGS
+        is_kept = kept.exists() and f"{PRIVATE}/{SETTINGS}" not in {each["file"] for each in files}
+        say(
+            files_line(found), *after_other_files(files, "publish", "publication", kept if is_kept else None, "release")
+        )
+        return Outcome({"failed": True, "verdict": files_line(found), "files": files}, True)
+    listed = publication.listing
+    say(f"{len(listed.sums)} files are as {listed.path.relative_to(publication.folder)} lists them.")
+    requirement = certified_requirement(publication) if requirement is None else requirement
+    if requirement is None:
+        say("The certificate names no requirement that published tables show.")
+        outcome = Outcome({"failed": False, "files": []})
+    elif publication.on_disk:
+        outcome = _told(run, _check_on_disk(publication, requirement, run.disk, run.pictures))
     else:
-        requirement = run.requirement  # a requirement has no truth value
-        checked = check_files(run.files, KAnonymity(DEFAULT_K) if requirement is None else requirement)
-    outcome = checked if isinstance(checked, Outcome) else _told(run, checked)
-    if publication is None:
-        say(*after_files(run.published, run.context.params))
-    elif files := outcome.content.get("files"):
-        say(*after_other_files(publication, files))
-    else:
-        say(*after_folder(publication))
+        run.disk.refuse_given("check reads these tables in memory")
+        tables, sensitive, quasi_identifiers, time = publication.columns
+        files_of = PublishedFiles(
+            tuple(tables), sensitive, tuple(quasi_identifiers), None, time, InputFiles(), Cleaning()
+        )
+        outcome = _told(run, check_files(files_of, requirement))
+    say(*after_folder(publication))
     return outcome
 
 
@@ -236,12 +259,15 @@ def _folder(run: CheckRun) -> Path | None:
         return None
     if len(run.published) > 1:
         raise ValueError(f"{folder} is a folder; check one folder at a time, or files alone.")
-    # Those of a --config file may be for other commands.
-    for name in sorted(name for name in READ_FOR_FILES if source_of(run.context, name) == "COMMANDLINE"):
-        raise ValueError(
-            f"--{name.replace('_', '-')} is read for files; {folder} is a folder, which names its columns. Leave it out."
-        )
+    _refuse_typed(run.context, READ_FOR_FILES, f"files; {folder} is a folder, which names its columns")
     return folder
+
+
+def _refuse_typed(context: typer.Context, names: Sequence[str], reason: str) -> None:
+    """Raise ValueError if an option was typed that is read for something else; those of --config may be for other commands."""
+    for name in sorted(names):
+        if source_of(context, name) == "COMMANDLINE":
+            raise ValueError(f"{flag_of(name)} is read for {reason}. Leave it out.")
 
 
 def _verdict(failing: pd.DataFrame) -> str:
@@ -258,30 +284,6 @@ def check_files(files: PublishedFiles, requirement: Requirement) -> Checked:
     table, time = files.read()
     title = ", ".join(path.name for path in files.paths)
     return Checked(*_findings(table, time, files.sensitive, requirement), title, list(files.paths))
-
-
-def check_publication(
-    publication: Publication, requirement: Requirement | None, disk: DiskOptions, pictures: bool
-) -> Checked | Outcome:
-    """Requirements recomputed from a publication; the outcome alone where files differ or there is nothing to recompute."""
-    if requirement is None:
-        check_certified(publication)
-    if files := differing_files(publication.folder, publication.listing):
-        say(files_line(files))
-        return Outcome({"failed": True, "verdict": files_line(files), "files": [one._asdict() for one in files]}, True)
-    listed = publication.listing
-    say(f"{len(listed.sums)} files are as {listed.path.relative_to(publication.folder)} lists them.")
-    requirement = certified_requirement(publication) if requirement is None else requirement
-    if requirement is None:
-        say("The certificate names no requirement that published tables show.")
-        return Outcome({"failed": False, "files": []})
-    if publication.on_disk:
-        return _check_on_disk(publication, requirement, disk, pictures)
-    disk.refuse_given("check reads these tables in memory")
-    tables, sensitive, quasi_identifiers, time = publication.columns
-    notation = InputFiles("utf-8", None, ())
-    files_of = PublishedFiles(tuple(tables), sensitive, tuple(quasi_identifiers), None, time, notation, Cleaning())
-    return check_files(files_of, requirement)
 
 
 def _check_on_disk(publication: Publication, requirement: Requirement, disk: DiskOptions, pictures: bool) -> Checked:
@@ -336,31 +338,16 @@ READ_FOR_TABLES = ("k", "l", "t", "beta", "out", "pictures", "memory", "workers"
 """Options that a folder of an attack does not need: nothing is recomputed, and no table is written."""
 
 
-def check_attack(context: typer.Context, attack: AttackFolder) -> Outcome:
-    """Compare the files of an attack with their checksums.
-
-    Raises
-    ------
-    ValueError
-        If an option was typed that is read for published tables alone.
-    """
-    _refuse_read_for_tables(context, attack)
+def _check_attack(context: typer.Context, attack: AttackFolder) -> Outcome:
+    """Compare the files of an attack with their checksums."""
+    reason = f"published tables; {attack.folder} holds the beliefs of an attack, whose files alone are compared"
+    _refuse_typed(context, READ_FOR_TABLES, reason)
     verdict = f"Passed: {len(attack.listing.sums)} files are as {attack.listing.path.name} lists them."
     if found := differing_files(attack.folder, attack.listing):
         verdict = files_line(found, "foreknow attack --from-disk" if attack.is_whole else "attack_large")
-    say(verdict)
     files = [one._asdict() for one in found]
+    say(verdict, *after_attack(attack, files))
     return Outcome({"failed": bool(found), "verdict": verdict, "files": files}, bool(found))
-
-
-def _refuse_read_for_tables(context: typer.Context, attack: AttackFolder) -> None:
-    # Those of a --config file may be for other folders.
-    for key, parameter in parameters_by_key(context.command).items():
-        if parameter.name in READ_FOR_TABLES and source_of(context, parameter.name) == "COMMANDLINE":
-            raise ValueError(
-                f"{'-' if len(key) == 1 else '--'}{key} is read for published tables; {attack.folder} holds the beliefs of an "
-                "attack, whose files alone are compared. Leave it out."
-            )
 
 
 MOVED = "Next: move the extra files out of the folder, and check it again."
@@ -385,39 +372,26 @@ def after_folder(publication: Publication) -> list[str]:
     return after_files(columns.tables, {"qi": columns.quasi_identifiers, "sensitive": columns.sensitive, "time": time})
 
 
-def after_other_files(publication: Publication, files: Sequence[Mapping[str, str]]) -> list[str]:
-    """Lines that tell what to do about files that differ.
-
-    Extra files are to be removed. For others, a new publication with the settings of this one; none where its settings differ.
-    """
-    if _all_extra(files):
+def after_other_files(
+    files: Sequence[Mapping[str, str]], command: str, made: str, kept: Path | None, out: str
+) -> list[str]:
+    """Lines that tell what to do about files that differ: remove extra ones, or make all again with the settings kept."""
+    if all(each["state"] == "extra" for each in files):
         return [MOVED]
-    kept = publication.folder / PRIVATE / SETTINGS
-    if not kept.exists() or f"{PRIVATE}/{SETTINGS}" in {each["file"] for each in files}:
+    if kept is None:
         return []
-    command = f"publish --config {shlex.quote(str(kept))} --out {unused_path('release')}"
-    return ["Next, the same publication again:", *typed_lines(command)]
+    again = f"{command} --config {shlex.quote(str(kept))} --out {unused_path(out)}"
+    return [f"Next, the same {made} again:", *typed_lines(again)]
 
 
 def after_attack(attack: AttackFolder, files: Sequence[Mapping[str, str]]) -> list[str]:
     """Lines on the folder of an attack from disk: what to do about files that differ, or what to check next."""
     if files:
-        return [MOVED] if _all_extra(files) else _attack_again(attack)
+        lines = after_other_files(files, "attack", "attack", attack.settings, "risk")
+        return lines or ["Next: run the attack again, into another folder."]
     if attack.settings is None:
         return ["Next: measure_large of foreknow.app.disk has the risk of these beliefs."]
     if not attack.is_whole:
         return ["Next, the exposed respondents too:", *typed_lines(f"check {shlex.quote(str(attack.folder.parent))}")]
     groups = str(read_json(attack.settings).get("options", {}).get("groups", ""))
     return ["Next, the publication that was attacked:", *typed_lines(f"check {shlex.quote(groups)}")] if groups else []
-
-
-def _attack_again(attack: AttackFolder) -> list[str]:
-    """Lines that name the same attack into another folder, with the settings of the run if there are some."""
-    if attack.settings is None:
-        return ["Next: run the attack again, into another folder."]
-    command = f"attack --config {shlex.quote(str(attack.settings))} --out {unused_path('risk')}"
-    return ["Next, the same attack again:", *typed_lines(command)]
-
-
-def _all_extra(files: Sequence[Mapping[str, str]]) -> bool:
-    return all(each["state"] == "extra" for each in files)

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from foreknow.app.cli.printing.printed_table import PrintedTable
-from foreknow.app.cli.printing.terminal import error_console, notice, say, show
+from foreknow.app.cli.terminal import PrintedTable, error_console, notice, say, show
 from foreknow.app.publication import (
     BEGUN,
     MANIFEST,

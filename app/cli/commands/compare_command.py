@@ -14,11 +14,16 @@ import typer
 
 from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli import options as entry_points
-from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary
-from foreknow.app.cli.attack_choices import Corpus, SolverName, solver_choice
+from foreknow.app.cli.adversary_knowledge import (
+    KNOWLEDGE_OPTIONS,
+    Learning,
+    assumed_adversary,
+    informed_adversary,
+    learned_adversary,
+)
+from foreknow.app.cli.attack_choices import Corpus, SolverName, notice_compilation, solver_choice
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.next_step import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
-from foreknow.app.cli.commands.report_command import Seed, informed_of, learned_of
+from foreknow.app.cli.commands.report_command import Seed
 from foreknow.app.cli.defense_choices import (
     BUILT_IN,
     FLAGS,
@@ -31,13 +36,11 @@ from foreknow.app.cli.defense_choices import (
 from foreknow.app.cli.files.run_settings import run_settings, write_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import FailOver, Overwrite, Sure, TableOptions, check_sure, option, output_folder
-from foreknow.app.cli.printing.compilation_notice import notice_compilation
-from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
-from foreknow.app.cli.printing.terminal import TimeLeft, notice, say, say_verdict, show
+from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, notice, say, say_verdict, show
+from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.publication import SETTINGS
-from foreknow.app.report.adversaries import LEARNED
+from foreknow.app.report.adversaries import LEARNED, SIZES, Measured, risk_and_price, stricter_sizes
 from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
-from foreknow.app.report.stricter import FACTORS, SIZES, Measured, risk_and_price
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Defense, Infeasible
 from foreknow.evaluation.experiment import compare
@@ -142,64 +145,41 @@ def compared(names: Sequence[str], sweep: str | None, options: DefenseOptions) -
         If an option was given that none of the defenses reads, or a sweep is not written as ``k=3,5,10``.
     """
     chosen = list(dict.fromkeys(names)) or list(COMPARED if sweep is None else COMPARED[:1])
-    swept, values = (None, [None]) if sweep is None else _swept(sweep, chosen)
+    swept, values = ("", [0.0]) if sweep is None else _swept(sweep, chosen)
     read = {name for each in chosen for name in defense_choice(each).options}
     for name in sorted((options.given & set(FLAGS)) - read - {"seed"}):
         raise ValueError(f"{', '.join(chosen)}: none reads {FLAGS[name]}; leave it out.")
-    return [_one(name, swept, value, options) for name in chosen for value in values]
+    tried = []
+    for name, value in itertools.product(chosen, values):
+        changed: dict[str, Any] = {swept: value, "given": options.given | {swept}} if swept else {}
+        title = f"{name} {swept}={value:g}" if swept else name
+        tried.append(Compared(title, name, replace(options, **changed), defense_choice(name)))
+    for each in tried:
+        _ = each.defense  # a threshold out of its range is refused before anything is published
+    return tried
 
 
-def _one(name: str, swept: str | None, value: float | None, options: DefenseOptions) -> Compared:
-    """One defense with one value of the swept option."""
-    choice = defense_choice(name)
-    changed: dict[str, Any] = {} if swept is None else {swept: value, "given": options.given | {swept}}
-    used = replace(options, **changed)
-    choice.make(used)  # A threshold out of its range is refused before anything is published.
-    title = name if swept is None else f"{name} {swept}={value:g}"
-    return Compared(title, name, used, choice)
+def other_settings(tried: Sequence[Compared], weaker: bool) -> str:
+    """Options of a comparison with other sizes than those tried: of the groups, or of the numbers of distinct values.
 
-
-def stricter_settings(tried: Sequence[Compared]) -> str:
-    """Options of a comparison with larger groups, or with more distinct values, than those tried; other thresholds stay.
-
-    The size is multiplied by 2, 4 and 8, a number of values raised by 1, 2 and 3, as in the report.
+    Stricter ones are those of the report beyond the largest, with the other thresholds that were given. Weaker ones are the
+    smallest sizes, without other thresholds.
     """
-    size, readers = _sized(tried)
-    if not readers:
+    size = next((name for name in SIZES if any(name in each.choice.options for each in tried)), None)
+    if size is None:
         return ""
-    most = max(_value(each, size) for each in readers)
-    values = [most * FACTORS[step] if size == "k" else most + step + 1 for step in range(len(FACTORS))]
+    readers = [each for each in tried if size in each.choice.options]
+    tried_sizes = [
+        int(getattr(each.options, size) or 2) for each in readers
+    ]  # numbers of distinct values are 2 by default
+    if weaker and min(tried_sizes) <= 2:
+        return ""
+    sizes, kept = ([2, 3], []) if weaker else (stricter_sizes(size, max(tried_sizes)), list(FLAGS))
     options = readers[0].options
-    kept = [
-        name for name in FLAGS if name in options.given - {size} and any(name in one.choice.options for one in readers)
-    ]
-    return _sweep(readers, size, values, [flagged(name, getattr(options, name)) for name in kept])
-
-
-def weaker_settings(tried: Sequence[Compared]) -> str:
-    """Options of a comparison with the smallest groups, or the fewest distinct values, and no other threshold."""
-    size, readers = _sized(tried)
-    return _sweep(readers, size, [2, 3]) if readers and min(_value(each, size) for each in readers) > 2 else ""
-
-
-def _sized(tried: Sequence[Compared]) -> tuple[str, list[Compared]]:
-    """The size that one of the defenses reads, and those that read it; none if no defense reads a size."""
-    for name in SIZES:
-        readers = [each for each in tried if name in each.choice.options]
-        if readers:
-            return name, readers
-    return "", []
-
-
-def _value(each: Compared, size: str) -> int:
-    """The size of a setting; numbers of distinct values are 2 by default."""
-    return int(getattr(each.options, size) or 2)
-
-
-def _sweep(readers: Sequence[Compared], size: str, values: Sequence[int], more: Sequence[str] = ()) -> str:
-    """Options of a comparison of some defenses with some sizes."""
+    read = {name for each in readers for name in each.choice.options} & options.given - {size}
     names = [f"--defense {name}" for name in dict.fromkeys(each.name for each in readers)]
-    return " ".join([*names, *more, f"--sweep {size}={','.join(map(str, values))}"])
+    more = [flagged(name, getattr(options, name)) for name in kept if name in read]
+    return " ".join([*names, *more, f"--sweep {size}={','.join(map(str, sizes))}"])
 
 
 def _swept(sweep: str, names: Sequence[str]) -> tuple[str, list[float]]:
@@ -207,7 +187,7 @@ def _swept(sweep: str, names: Sequence[str]) -> tuple[str, list[float]]:
     name, _, listed = sweep.partition("=")
     name = name.strip().lstrip("-")
     try:
-        values = [int(text) if name in ("k", "l", "m") else float(text) for text in listed.split(",")]
+        values: list[float] = [int(text) if name in ("k", "l", "m") else float(text) for text in listed.split(",")]
     except ValueError:
         values = []
     if name not in SWEPT or not values or min(values) <= 0:
@@ -215,7 +195,7 @@ def _swept(sweep: str, names: Sequence[str]) -> tuple[str, list[float]]:
     for each in names:
         if name not in defense_choice(each).options:
             raise ValueError(f"{each} does not read {FLAGS[name]}, which --sweep varies; leave one of them out.")
-    return name, [float(value) if isinstance(value, float) else value for value in values]
+    return name, values
 
 
 COMPARISON = "comparison.csv"
@@ -281,7 +261,7 @@ def _publish_next(context: typer.Context, best: Compared) -> list[str]:
 
 def _compare_next(context: typer.Context, tried: Sequence[Compared], found: pd.DataFrame) -> list[str]:
     """Lines that name the comparison of other settings, where none of these is to be published."""
-    options = weaker_settings(tried) if found["exposed"].isna().all() else stricter_settings(tried)
+    options = other_settings(tried, weaker=bool(found["exposed"].isna().all()))
     return next_lines(context, "compare", options, also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS))
 
 
@@ -345,7 +325,7 @@ class Trial:
     def learned(self, learning: Learning, releases: Sequence[Release]) -> Beliefs:
         """Beliefs of the adversary who learned from the releases alone."""
         next(self.phases)
-        return self._attacked(learned_of(releases, learning, Auto(), self.progress), releases)
+        return self._attacked(learned_adversary(releases, learning, Auto(), self.progress), releases)
 
     def _attacked(self, adversary: Adversary, releases: Sequence[Release]) -> Beliefs:
         next(self.phases)
@@ -359,7 +339,7 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared]) -> pd.DataFr
     steps = [Step(f"{each.title}: {phase}", cost) for each in tried for phase, cost in PHASES.items()]
     rows = []
     with TimeLeft("learning what is known") as shown:
-        informed = informed_of(history if records.corpus is None else records.corpus, run.known, Auto())
+        informed = informed_adversary(history if records.corpus is None else records.corpus, run.known, Auto())
         defender = assumed_adversary(history, records.corpus, run.known)
         taken = shown.steps(steps)
         for each in tried:

@@ -13,16 +13,15 @@ from rich.text import Text
 
 from foreknow import evaluation
 from foreknow.app.atomic_output import atomic_output, check_output
+from foreknow.app.cli.attack_choices import notice_compilation
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.next_step import typed_lines, unused_path
+from foreknow.app.cli.commands.attack_findings import HEADINGS
 from foreknow.app.cli.files.run_settings import run_settings, write_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import Overwrite, output_folder
 from foreknow.app.cli.pictures import BELIEF, GAIN, GROUP_SIZES, save_picture
-from foreknow.app.cli.printing.attack_tables import HEADINGS
-from foreknow.app.cli.printing.compilation_notice import notice_compilation
-from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
-from foreknow.app.cli.printing.terminal import error_console, notice, say, show, tracked
+from foreknow.app.cli.terminal import PrintedTable, definitions, error_console, notice, say, show, tracked
+from foreknow.app.cli.typed_commands import typed_lines, unused_path
 from foreknow.app.publication import SETTINGS
 from foreknow.attacks import Attack, JointAttack, LearnedAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, Mondrian

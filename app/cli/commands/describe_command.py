@@ -5,7 +5,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NamedTuple
@@ -17,18 +17,16 @@ import pyarrow.parquet as pq
 import typer
 
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.next_step import attack_of_key, option_text, unused_path
 from foreknow.app.cli.files.columns import InputFiles
 from foreknow.app.cli.files.register import is_generalized
-from foreknow.app.cli.options import Encoding, MissingValues, Separator, separator_character
-from foreknow.app.cli.printing.error_messages import line_in_options
-from foreknow.app.cli.printing.printed_table import PrintedTable
-from foreknow.app.cli.printing.terminal import continued, error_console, paragraph, say, show
+from foreknow.app.cli.options import Encoding, MissingValues, Separator, option_texts, separator_character
+from foreknow.app.cli.terminal import PrintedTable, continued, error_console, paragraph, say, show
+from foreknow.app.cli.typed_commands import attack_of_key, line_in_options, unused_path
 from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, read_json
 from foreknow.models import Cleaning, ColumnRoles, Hierarchy, InputFaults
 from foreknow.models.advice import settings_in
 from foreknow.models.tables.cell_types import are_dates, number_cell
-from foreknow.models.tables.faults import Change, DistinctCells, Fault, blank_as_missing, distinct_cells, folded
+from foreknow.models.tables.faults import DistinctCells, Fault, Places, blank_as_missing, distinct_cells, folded
 from foreknow.models.tables.table_files import SEPARATORS, columns_of, file_notation, likely_encoding, read_table
 
 MAX_EXAMPLE = 20
@@ -75,7 +73,10 @@ def describe_command(run: DescribeRun) -> Outcome:
     for text in _notes(description):
         paragraph(text)
     first, *others = next_commands(description)
-    say(_before_next(description), *continued(first))
+    before = "Next:" if description.run and not description.run.left else "Then:"
+    if description.published is not None:
+        before = "Next, the requirements that it satisfies:"
+    say(before, *continued(first))
     for command in others:
         say(ATTACK_NEXT, *continued(command))
     return Outcome(_as_json(description))
@@ -107,7 +108,8 @@ def _hierarchy(path: Path, hierarchy: Hierarchy) -> Outcome:
         f"{hierarchy.rows[0][-1]!r}. It is used with records, for the column that has its values of level 0: --hierarchy "
         f"COLUMN={path}. foreknow describe RECORDS proposes the other options."
     )
-    command = hierarchy_command(path)
+    roles = f"--id COLUMN --qi COLUMN --sensitive COLUMN --hierarchy COLUMN={shlex.quote(str(path))}"
+    command = f"foreknow publish RECORDS {roles} --out {unused_path('release')}"
     say("Next:", *continued(command))
     content = {"file": str(path), "looks like": "hierarchy", "values": len(hierarchy.leaves)}
     return Outcome(content | {"levels": levels, "next": command})
@@ -142,11 +144,6 @@ class ColumnFacts(NamedTuple):
     example: str
     whole: bool
 
-    @property
-    def share_distinct(self) -> float:
-        """Number of distinct cells for each cell that is not missing."""
-        return self.distinct / max(self.records - self.missing, 1)
-
 
 class Roles(NamedTuple):
     """The proposed role of each column, by its name."""
@@ -162,46 +159,19 @@ class Roles(NamedTuple):
         return next(iter(self.of(role)), None)
 
 
-class PublishedShape(NamedTuple):
-    """Signs of a published table.
-
-    Attributes
-    ----------
-    group : str or None
-        Column of the group.
-    generalized : dict
-        Columns with generalized cells, each with such a cell.
-    """
-
-    group: str | None
-    generalized: dict[str, str]
-
-    @property
-    def signs(self) -> str:
-        """The signs in words."""
-        group = [] if self.group is None else [f"{self.group!r} is a column of the group"]
-        return ", ".join([*group, *(f"{name!r} has cells as {cell!r}" for name, cell in self.generalized.items())])
-
-
 class DryRun(NamedTuple):
-    """Faults of a file without options, the options that settle them, what is changed then, and the faults that stay."""
+    """Faults of a file without options, with their texts, the options that settle them, and the faults that stay."""
 
-    faults: tuple[Fault, ...]
-    lines: tuple[str, ...]
+    faults: Sequence[Fault]
+    lines: Sequence[str]
     options: tuple[str, ...]
-    changes: tuple[Change, ...]
-    left: tuple[Fault, ...]
-
-    @property
-    def to_choose(self) -> list[str]:
-        """Columns of times with two readings: the user chooses the format, and the options hold `CHOSEN_FORMAT`."""
-        return [fault.column for fault in self.faults if _two_formats(fault)]
+    left: Sequence[Fault]
 
 
 class Description(NamedTuple):
     """Everything that `foreknow describe` says about a table.
 
-    ``run`` is None if no sensitive column is known; ``published`` holds the signs of a published table, or is None. ``whole`` is
+    ``run`` is None if no sensitive column is known; ``published`` has the signs of a published table, or is None. ``whole`` is
     False if the first records of a larger file are described. ``separator`` is that of the file, ``given_separator`` the one
     that the user named, if any.
     """
@@ -214,7 +184,7 @@ class Description(NamedTuple):
     roles: Roles
     run: DryRun | None
     missing: tuple[str, ...]
-    published: PublishedShape | None
+    published: str | None
     whole: bool
     given_separator: str | None
 
@@ -235,28 +205,14 @@ class Description(NamedTuple):
         return [role for role in needed if not self.roles.of(role)]
 
 
-def _before_next(description: Description) -> str:
-    """Line before the first command."""
-    if description.published is not None:
-        return "Next, the requirements that it satisfies:"
-    return "Next:" if description.run and not description.run.left else "Then:"
-
-
 def _columns(description: Description) -> pd.DataFrame:
     """One row per column of the file."""
-    return pd.DataFrame([_row(fact, description.roles.roles[fact.name]) for fact in description.facts])
-
-
-def _row(fact: ColumnFacts, role: str) -> dict[str, object]:
-    example = fact.example if len(fact.example) <= MAX_EXAMPLE else f"{fact.example[: MAX_EXAMPLE - 3]}..."
-    return {
-        "column": fact.name,
-        "type": fact.kind,
-        "distinct": fact.distinct,
-        "missing": fact.missing,
-        "example": example,
-        "proposed role": role,
-    }
+    rows = []
+    for fact in description.facts:
+        example = fact.example if len(fact.example) <= MAX_EXAMPLE else f"{fact.example[: MAX_EXAMPLE - 3]}..."
+        row = {"column": fact.name, "type": fact.kind, "distinct": fact.distinct, "missing": fact.missing}
+        rows.append(row | {"example": example, "proposed role": description.roles.roles[fact.name]})
+    return pd.DataFrame(rows)
 
 
 def _notes(description: Description) -> list[str]:
@@ -270,9 +226,7 @@ def _notes(description: Description) -> list[str]:
             "A table of this size is published --from-disk, which cleans nothing: faults are corrected in the file."
         )
     if description.published is not None:
-        notes.append(
-            f"This looks like a published table, not like records: {description.published.signs}; no respondent."
-        )
+        notes.append(f"This looks like a published table, not like records: {description.published}; no respondent.")
     if names := roles.of(IDENTIFIER):
         notes.append(f"Identifiers are not published: {', '.join(names)}.")
     if names := roles.of(UNUSED):
@@ -294,8 +248,8 @@ def _notes(description: Description) -> list[str]:
     if run is not None and run.lines:
         notes.append(f"{len(run.lines)} {'fault' if len(run.lines) == 1 else 'faults'} would be refused:")
         notes += [f" {number}. {line_in_options(line)}" for number, line in enumerate(run.lines, 1)]
-    if run is not None and run.to_choose and description.whole:
-        columns = ", ".join(run.to_choose)
+    if run is not None and description.whole and (two := [fault.column for fault in run.faults if _two_formats(fault)]):
+        columns = ", ".join(two)
         notes.append(
             f"Choose one of the two formats of {columns}, and write it in place of {CHOSEN_FORMAT} in the command below."
         )
@@ -343,63 +297,27 @@ SEPARATOR_NAMES = {"\t": "tab"}
 
 def next_commands(description: Description) -> tuple[str, ...]:
     """The commands to type: publish records; check a published table, and attack it."""
-    if description.published is None:
-        return (_publish_command(description),)
-    return tuple(_published_command(description, name) for name in ("check", "attack"))
-
-
-def _published_command(description: Description, name: str) -> str:
-    """The command that checks a published table, or attacks it, with its proposed roles."""
-    roles = description.roles
-    parts = ["foreknow", name, shlex.quote(str(description.path)), *(["--published"] if name == "attack" else [])]
-    for column in roles.of(QUASI_IDENTIFIER) or ["COLUMN"]:
-        parts += ["--qi", shlex.quote(column)]
-    parts += ["--sensitive", shlex.quote(roles.one(SENSITIVE) or "COLUMN")]
-    for role, flag in ((GROUP_ROLE, "--group"), (TIME, "--time")):
-        parts += [text for named in roles.of(role) for text in (flag, shlex.quote(named))]
-    return " ".join([*parts, *_notation_options(description)])
-
-
-def _notation_options(description: Description) -> list[str]:
-    """Options that name the encoding, the separator where it was given, and the marks of missing cells."""
-    parts = ["--encoding", description.encoding] if description.encoding not in (None, "utf-8") else []
-    if description.given_separator is not None:
-        parts.append(
-            option_text("separator", SEPARATOR_NAMES.get(description.given_separator, description.given_separator))
-        )
-    for text in description.missing:
-        parts += ["--missing-value", shlex.quote(text)]
-    return [part for part in parts if part is not None]
-
-
-def _publish_command(description: Description) -> str:
-    """The command that publishes a file with its proposed roles and the options that settle its faults."""
-    roles = description.roles
-    parts = ["foreknow publish", shlex.quote(str(description.path))]
-    parts += ["--id", shlex.quote(roles.one(RESPONDENT) or "COLUMN")]
-    parts += ["--time", shlex.quote(time)] if (time := roles.one(TIME)) else []
-    for name in roles.of(QUASI_IDENTIFIER) or ["COLUMN"]:
-        parts += ["--qi", shlex.quote(name)]
-    parts += ["--sensitive", shlex.quote(roles.one(SENSITIVE) or "COLUMN")]
-    parts += _cleaning_options(description) if description.whole else ["--from-disk", "--workers 2"]
-    return " ".join([*parts, f"--out {unused_path('release')}"])
-
-
-def _cleaning_options(description: Description) -> list[str]:
-    """Options that name the notation and settle the faults of a file. With --from-disk there are none."""
-    facts = {fact.name: fact for fact in description.facts}
-    parts = _notation_options(description)
-    for name in description.roles.of(QUASI_IDENTIFIER):
-        parts += ["--number", shlex.quote(name)] if facts[name].kind == UNITS else []
-    return [*parts, *(description.run.options if description.run else ())]
-
-
-def hierarchy_command(path: Path) -> str:
-    """The command that publishes records with a hierarchy."""
-    roles = "--id COLUMN --qi COLUMN --sensitive COLUMN"
-    return (
-        f"foreknow publish RECORDS {roles} --hierarchy COLUMN={shlex.quote(str(path))} --out {unused_path('release')}"
-    )
+    path, roles = shlex.quote(str(description.path)), description.roles
+    columns = {"qi": roles.of(QUASI_IDENTIFIER) or "COLUMN", "sensitive": roles.one(SENSITIVE) or "COLUMN"}
+    given = description.given_separator
+    notation = {
+        "encoding": None if description.encoding == "utf-8" else description.encoding,
+        "separator": None if given is None else SEPARATOR_NAMES.get(given, given),
+        "missing_value": description.missing,
+    }
+    if description.published is not None:
+        columns |= {"group": roles.of(GROUP_ROLE), "time": roles.of(TIME)}
+        options = option_texts(**columns, **notation)
+        return f"foreknow check {path} {options}", f"foreknow attack {path} --published {options}"
+    persons = {"id": roles.one(RESPONDENT) or "COLUMN", "time": roles.one(TIME)}
+    parts = ["foreknow publish", path, option_texts(**persons, **columns)]
+    if description.whole:
+        units = [fact.name for fact in description.facts if fact.kind == UNITS]
+        numbers = [name for name in roles.of(QUASI_IDENTIFIER) if name in units]
+        parts += [option_texts(**notation, number=numbers), *(description.run.options if description.run else ())]
+    else:
+        parts.append("--from-disk --workers 2")
+    return (" ".join([*filter(None, parts), f"--out {unused_path('release')}"]),)
 
 
 MIN_VALUES = 2
@@ -444,19 +362,16 @@ def publication_key(path: Path) -> Path | None:
     """
     if path.suffix.lower() not in TABLES:
         return None
-    for folder in list(path.parents)[:MAX_DEPTH]:
-        if (folder / MANIFEST).is_file():
-            return (folder.parent if (folder / BEGUN).exists() else path) if _lists(folder, path) else None
-    return None
-
-
-def _lists(folder: Path, path: Path) -> bool:
-    """Return whether the manifest in a folder lists a file within the folder, or the parts of a table."""
+    folder = next((each for each in list(path.parents)[:MAX_DEPTH] if (each / MANIFEST).is_file()), None)
+    if folder is None:
+        return None
     name = path.relative_to(folder).as_posix()
     try:
-        return any(one == name or one.startswith(f"{name}/") for one in read_json(folder / MANIFEST)["sha256"])
+        listed = [*read_json(folder / MANIFEST)["sha256"]]
     except (ValueError, KeyError, TypeError):
-        return False
+        return None
+    is_listed = any(one == name or one.startswith(f"{name}/") for one in listed)
+    return (folder.parent if (folder / BEGUN).exists() else path) if is_listed else None
 
 
 # fmt: off
@@ -622,7 +537,7 @@ def _respondent_score(fact: ColumnFacts, table: pd.DataFrame, time: str | None) 
 
 def _identifies(fact: ColumnFacts) -> bool:
     """Return whether a column names respondents, or has another cell for nearly each record."""
-    unique = fact.records >= MIN_RECORDS and fact.share_distinct >= NEARLY_UNIQUE
+    unique = fact.records >= MIN_RECORDS and fact.distinct >= NEARLY_UNIQUE * max(fact.records - fact.missing, 1)
     named = _has(fact, NAMED_PERSONS) or (_has(fact, ("id",)) and not _has(fact, TRAITS))
     return named or (unique and (fact.kind in (NAMES, TEXT) or fact.whole) and not _has(fact, [*TRAITS, *VALUES]))
 
@@ -645,15 +560,15 @@ def group_column(facts: Sequence[ColumnFacts]) -> str | None:
     return next((fact.name for fact in facts if _names_a_group(fact.name) and fact.distinct < fact.records), None)
 
 
-def published_shape(table: pd.DataFrame, facts: Sequence[ColumnFacts], group: str | None) -> PublishedShape | None:
+def signs_of_publication(table: pd.DataFrame, facts: Sequence[ColumnFacts], group: str | None) -> str | None:
     """The signs of a published table in a table without a respondent; None if there are too few. Cost: O(n)."""
     columns = [fact.name for fact in facts if fact.name != group and fact.kind != DATES]
     cells = {name: _generalized_cells(table[name]) for name in columns}
-    generalized = {name: str(found.iloc[0]) for name, found in cells.items() if len(found)}
-    most = max((len(found) for found in cells.values()), default=0)
-    if group is None and most < MIN_GENERALIZED * len(table):
+    if group is None and max(map(len, cells.values()), default=0) < MIN_GENERALIZED * len(table):
         return None
-    return PublishedShape(group, generalized)
+    named = [] if group is None else [f"{group!r} is a column of the group"]
+    shown = [f"{name!r} has cells as {str(found.iloc[0])!r}" for name, found in cells.items() if len(found)]
+    return ", ".join([*named, *shown])
 
 
 def _names_a_group(name: str) -> bool:
@@ -677,51 +592,37 @@ def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRol
     Where times have two readings, each is tried, and the one with the fewest faults counts.
     """
     places = files.places([path], [table])
+    faults, lines = _faults(Cleaning(), table, roles, places)
+    if not faults:
+        return DryRun((), (), (), ())
+    advised = [(fault, setting) for fault in faults for setting in settings_in(fault.way_out)]
+    names = {setting.name for _, setting in advised}
+    merge, drop, copies = (name in names for name in ("equal_values", "missing", "duplicates"))
+    rules = Cleaning("merge" if merge else "refuse", "drop" if drop else "refuse", "drop" if copies else "refuse")
+    numbers = tuple(dict.fromkeys(fault.column for fault, setting in advised if setting.name == "numbers"))
+    known = replace(roles, numbers=numbers)
+    two = next(filter(None, map(_two_formats, faults)), [])
+    readings = [replace(rules, time_format=one) for one in two] or [rules]
+    tried = [_faults(reading, table, known, places)[0] for reading in readings]
+    chosen = {"--equal-values merge": merge, "--missing drop": drop, "--duplicates drop": copies}
+    chosen |= {f"--time-format {CHOSEN_FORMAT}": bool(two)}
+    return DryRun(faults, lines, tuple(name for name, is_chosen in chosen.items() if is_chosen), min(tried, key=len))
+
+
+def _faults(
+    rules: Cleaning, table: pd.DataFrame, roles: ColumnRoles, places: Places
+) -> tuple[Sequence[Fault], Sequence[str]]:
+    """Faults of a table by some rules, and their texts."""
     try:
-        _, changes = Cleaning().together([table], roles, places)
+        rules.together([table], roles, places)
     except InputFaults as error:
-        faults = error
-    else:
-        return DryRun((), (), (), changes, ())
-    numbers = [fault.column for fault in faults.faults if "numbers" in _advised(fault)]
-    known = ColumnRoles(
-        roles.sensitive, roles.quasi_identifiers, roles.respondent, roles.time, roles.categorical, tuple(numbers)
-    )
-    tried: list[DryRun] = []
-    for time_format in next(filter(None, map(_two_formats, faults.faults)), [None]):
-        rules, options = _settled(faults.faults, time_format)
-        try:
-            _, changes = rules.together([table], known, places)
-        except InputFaults as error:
-            tried.append(DryRun(faults.faults, faults.lines, options, (), error.faults))
-        else:
-            tried.append(DryRun(faults.faults, faults.lines, options, changes, ()))
-    return min(tried, key=lambda run: len(run.left))
-
-
-def _advised(fault: Fault) -> dict[str, Any]:
-    """The settings that a fault advises; of several values of one setting, the first."""
-    return {setting.name: setting.value for setting in reversed(settings_in(fault.way_out))}
+        return error.faults, error.lines
+    return (), ()
 
 
 def _two_formats(fault: Fault) -> list[str]:
     """The two formats of times with two readings; empty for other faults."""
     return [one.value for one in settings_in(fault.way_out) if one.name == "time_format"]
-
-
-def _settled(faults: Sequence[Fault], time_format: str | None) -> tuple[Cleaning, tuple[str, ...]]:
-    """Settings of cleaning that settle faults, and the same as options of the command line."""
-    advised = {name: value for fault in faults for name, value in _advised(fault).items()}
-    merge, drop, copies = (name in advised for name in ("equal_values", "missing", "duplicates"))
-    rules = Cleaning(
-        "merge" if merge else "refuse",
-        "drop" if drop else "refuse",
-        "drop" if copies else "refuse",
-        time_format=time_format,
-    )
-    chosen = {"--equal-values merge": merge, "--missing drop": drop, "--duplicates drop": copies}
-    times = [] if time_format is None else [f"--time-format {CHOSEN_FORMAT}"]
-    return rules, (*(option for option, is_chosen in chosen.items() if is_chosen), *times)
 
 
 MOST_RECORDS = 1_000_000
@@ -800,11 +701,11 @@ def _described(path: Path, encoding: str, separator: str | None, missing: tuple[
     return Description(path, len(table), codec, mark, facts, roles, run, marks, published, True, separator)
 
 
-def _roles(table: pd.DataFrame, facts: tuple[ColumnFacts, ...]) -> tuple[Roles, PublishedShape | None]:
+def _roles(table: pd.DataFrame, facts: tuple[ColumnFacts, ...]) -> tuple[Roles, str | None]:
     """The proposed roles, and the signs of a published table: of one without a respondent."""
     group = group_column(facts)
     roles = proposed_roles(table, [fact for fact in facts if fact.name != group])
-    published = None if roles.one(RESPONDENT) else published_shape(table, facts, group)
+    published = None if roles.one(RESPONDENT) else signs_of_publication(table, facts, group)
     if published is None:
         return proposed_roles(table, facts), None
     named = roles.roles | ({} if group is None else {group: GROUP_ROLE})

@@ -11,8 +11,9 @@ import typer
 from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary
+from foreknow.app.cli.attack_choices import notice_if_compiled
 from foreknow.app.cli.command_shape import Outcome, refuse_unread_options, source_of
-from foreknow.app.cli.commands.next_step import check_lines, next_lines, option_text, unused_path
+from foreknow.app.cli.commands.attack_findings import notice_suppression
 from foreknow.app.cli.defense_choices import (
     BUILT_IN,
     DefenseChoice,
@@ -24,7 +25,7 @@ from foreknow.app.cli.defense_choices import (
     seeded_generator,
     which_defense,
 )
-from foreknow.app.cli.files.columns import Columns
+from foreknow.app.cli.files.columns import Columns, notice_codes
 from foreknow.app.cli.files.release_files import key_table, published_table
 from foreknow.app.cli.files.run_settings import run_settings, write_settings
 from foreknow.app.cli.files.written_tables import formula_cells, output_suffix, write_table
@@ -38,14 +39,13 @@ from foreknow.app.cli.options import (
     TableOptions,
     corpus_file,
     option,
+    option_text,
     output_folder,
     switch,
 )
 from foreknow.app.cli.pictures import GROUP_SIZES, PICTURES, draw_publication
-from foreknow.app.cli.printing.attack_tables import notice_codes, notice_suppression
-from foreknow.app.cli.printing.compilation_notice import notice_if_compiled
-from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
-from foreknow.app.cli.printing.terminal import error_console, notice, say, show, tracked
+from foreknow.app.cli.terminal import PrintedTable, definitions, error_console, notice, say, show, tracked
+from foreknow.app.cli.typed_commands import check_lines, next_lines, unused_path
 from foreknow.app.publication import (
     BEGUN,
     KEY,

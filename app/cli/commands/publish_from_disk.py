@@ -12,6 +12,7 @@ import pandas as pd
 from foreknow.app.atomic_output import check_output, locked, write_json
 from foreknow.app.cli.adversary_knowledge import Learning, class_intervals
 from foreknow.app.cli.command_shape import Outcome
+from foreknow.app.cli.commands.attack_findings import MOST
 from foreknow.app.cli.commands.publish_command import (
     PublishRun,
     check_any_group,
@@ -22,9 +23,7 @@ from foreknow.app.cli.commands.publish_command import (
 from foreknow.app.cli.defense_choices import defense_text, fresh_seed
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.run_settings import run_settings, write_settings
-from foreknow.app.cli.printing.attack_tables import MOST
-from foreknow.app.cli.printing.printed_table import PrintedTable
-from foreknow.app.cli.printing.terminal import error_console, notice, show
+from foreknow.app.cli.terminal import PrintedTable, error_console, notice, show
 from foreknow.app.publication import (
     BEGUN,
     MANIFEST,

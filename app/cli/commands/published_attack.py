@@ -12,19 +12,17 @@ from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli.attack_choices import LEARNED, RECORDS, Attacked, beliefs_of
 from foreknow.app.cli.command_shape import Outcome, given_options
 from foreknow.app.cli.commands.attack_command import AttackRun, files_content, say_files, write_attack
-from foreknow.app.cli.commands.attack_findings import CORPUS, in_words
-from foreknow.app.cli.commands.exposure_verdict import fail_over_lines
-from foreknow.app.cli.commands.next_step import BOUNDS, option_text, paths_of, table_options, typed_lines
+from foreknow.app.cli.commands.attack_findings import CORPUS, fail_over_lines, in_words, posterior_table
 from foreknow.app.cli.files.columns import InputFiles
 from foreknow.app.cli.files.published_tables import PublishedFiles, PublishedRelease
 from foreknow.app.cli.files.register import LinkedRelease, Register
 from foreknow.app.cli.files.release_files import read_statements
 from foreknow.app.cli.files.run_settings import run_settings, write_settings
 from foreknow.app.cli.files.written_tables import output_suffix, write_table
-from foreknow.app.cli.pictures import BELIEFS, check_pictures, draw_beliefs
-from foreknow.app.cli.printing.attack_tables import posterior_table
-from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
-from foreknow.app.cli.printing.terminal import notice, say, say_sentences, say_verdict, show, tracked
+from foreknow.app.cli.options import check_pictures, option_text
+from foreknow.app.cli.pictures import BELIEFS, draw_beliefs
+from foreknow.app.cli.terminal import PrintedTable, definitions, notice, say, say_sentences, say_verdict, show, tracked
+from foreknow.app.cli.typed_commands import BOUNDS, paths_of, table_options, typed_lines
 from foreknow.app.exposure import Exposure, exposure_of_records
 from foreknow.app.publication import ONE_RELEASE, SETTINGS
 from foreknow.app.report.respondents import label
@@ -62,16 +60,6 @@ PERSON_COLUMNS = ("respondent", "time", "believed", "belief", "prior", "share", 
 
 GROUPS = "groups"
 """Name of the file of the groups, without its ending."""
-
-
-def check_not_published(run: AttackRun) -> None:
-    """Raise ValueError if an option of published tables alone is given without --published."""
-    given = {"a second table": run.tables.later, "--people": run.tables.people, "--group": run.tables.group}
-    for name, value in given.items():
-        if value:
-            raise ValueError(
-                f"{name} is read with --published alone, where RECORDS is a published table; add it, or leave it out."
-            )
 
 
 def published_attack(run: AttackRun) -> Outcome:

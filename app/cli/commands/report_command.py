@@ -2,7 +2,6 @@
 
 import json
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,14 +14,20 @@ from foreknow.app.cli.adversary_knowledge import (
     KNOWLEDGE_OPTIONS,
     Learning,
     assumed_adversary,
-    learn_from_releases,
-    learn_knowledge,
+    informed_adversary,
+    learned_adversary,
 )
-from foreknow.app.cli.attack_choices import RECORDS, Attacked, AttackOptions, Corpus, check_attack_options
+from foreknow.app.cli.attack_choices import (
+    RECORDS,
+    Attacked,
+    AttackOptions,
+    Corpus,
+    check_attack_options,
+    notice_compilation,
+)
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.commands.attack_command import notice_unchecked_key
-from foreknow.app.cli.commands.exposure_verdict import fail_over_lines
-from foreknow.app.cli.commands.next_step import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
+from foreknow.app.cli.commands.attack_findings import fail_over_lines
 from foreknow.app.cli.defense_choices import (
     DefenseOptions,
     defense_choice,
@@ -45,20 +50,18 @@ from foreknow.app.cli.options import (
     option,
     switch,
 )
-from foreknow.app.cli.printing.compilation_notice import notice_compilation
-from foreknow.app.cli.printing.terminal import TimeLeft, notice, say, say_verdict, tracked
+from foreknow.app.cli.terminal import TimeLeft, notice, say, say_verdict, tracked
+from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.publication import PUBLIC, RELEASE, SETTINGS, key_at
-from foreknow.app.report.adversaries import INFORMED, LEARNED
+from foreknow.app.report.adversaries import INFORMED, LEARNED, read_defense, stricter_settings
 from foreknow.app.report.page import check_packages
 from foreknow.app.report.report import MAX_STRICTER, Report, check_page_path, report
 from foreknow.app.report.sentences import best_settings
-from foreknow.app.report.stricter import read_defense, stricter_settings
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense, DistinctDiversity, Injector, KAnonymity, Mondrian, publish
-from foreknow.models import Adversary, Estimator, History, Release
+from foreknow.models import History, Release
 from foreknow.models.advice import Advice, message_of
 from foreknow.models.joint.problem import with_progress
-from foreknow.models.progress import Progress
 
 REPORT_PANEL = "Report"
 """Heading of the help text for the options of the report."""
@@ -204,20 +207,6 @@ def recorded_defense(groups: Path) -> Defense | None:
     return None
 
 
-def informed_of(corpus: History, learning: Learning, estimator: Estimator) -> Adversary:
-    """The adversary who knows the prior and the transitions of a corpus."""
-    knowledge = learn_knowledge(corpus, learning)
-    return learning.adversary(knowledge.prior, knowledge.transitions, estimator)
-
-
-def learned_of(
-    releases: Sequence[Release], learning: Learning, estimator: Estimator, progress: Progress = iter
-) -> Adversary:
-    """The adversary who learned prior and transitions from releases alone."""
-    learned = learn_from_releases(releases, learning, progress)
-    return learning.adversary(learned.prior, learned.transitions, estimator)
-
-
 def _trial(history: History, corpus: History | None, learning: Learning, seed: int) -> Publication:
     """A publication with the default defense, which is not written."""
     defense = defense_choice(DEFAULT_DEFENSE).make(DefenseOptions(seed=seed))
@@ -262,8 +251,8 @@ def report_command(run: ReportRun) -> Outcome:
     with TimeLeft("attacking by two adversaries") as shown:
         found = report(
             made.releases,
-            informed_of(made.history if read.corpus is None else read.corpus, run.known, estimator),
-            partial(learned_of, learning=run.known, estimator=estimator, progress=shown.parts),
+            informed_adversary(made.history if read.corpus is None else read.corpus, run.known, estimator),
+            partial(learned_adversary, learning=run.known, estimator=estimator, progress=shown.parts),
             also=also,
             defense=made.defense,
             assumed=made.assumed,

@@ -11,11 +11,11 @@ import typer
 
 from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.next_step import typed_lines, unused_path
 from foreknow.app.cli.files.run_settings import run_settings, write_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import OUTPUT_PANEL, Overwrite, option
-from foreknow.app.cli.printing.terminal import error_console, say
+from foreknow.app.cli.terminal import error_console, say
+from foreknow.app.cli.typed_commands import typed_lines, unused_path
 from foreknow.app.publication import SETTINGS
 from foreknow.evaluation.datasets.exams import exams
 

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from foreknow.app.cli.files.written_tables import unquoted_formulas
-from foreknow.app.cli.printing.terminal import error_console, notice
+from foreknow.app.cli.terminal import error_console, notice
 from foreknow.app.publication import ONE_RELEASE
 from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numeric, Schema
 from foreknow.models.tables.cell_types import ordered_times
-from foreknow.models.tables.columns import MAX_EXACT_INTEGER, check_columns, is_hashable
+from foreknow.models.tables.columns import check_columns, is_hashable
 from foreknow.models.tables.faults import Places, common_spelling, folded, stripped
 from foreknow.models.tables.table_files import SEPARATORS, SourceFile, columns_of, file_notation, places_in, read_table
 
@@ -137,12 +137,12 @@ class Columns:
             key = key.assign(**{self.time: 1})
         if self.time in key.columns:
             times, faults, _ = ordered_times(key[self.time], self.cleaning.time_format)
-            if not faults:
-                key = key.assign(**{self.time: times})
-        if records is not None:
-            shared = [name for name in (self.respondent, self.time) if name in key.columns and name in records.columns]
-            key = key.assign(**{name: unquoted_formulas(key[name], records[name]) for name in shared})
-        if records is not None and self.respondent in key.columns and self.cleaning.equal_values != "keep":
+            key = key if faults else key.assign(**{self.time: times})
+        if records is None:
+            return key
+        shared = [name for name in (self.respondent, self.time) if name in key.columns and name in records.columns]
+        key = key.assign(**{name: unquoted_formulas(key[name], records[name]) for name in shared})
+        if self.respondent in key.columns and self.cleaning.equal_values != "keep":
             key = key.assign(**{self.respondent: common_spelling(key[self.respondent], records[self.respondent])})
         return key
 
@@ -157,16 +157,10 @@ class Columns:
         Raises
         ------
         ValueError
-            If a cell is missing or infinite, numbers are mixed with words or too large, or a
-            hierarchy is not written as ``column=file`` or names no quasi-identifier.
+            If a hierarchy is not written as ``column=file``, names no quasi-identifier, or lacks a value.
         """
         everything = pd.concat([table[[*self.names]] for table in tables], ignore_index=True)
-        for name in self.quasi_identifiers:
-            if name not in self.categorical:
-                check_numbers(everything[name])
         schema = Schema.infer(everything, self.quasi_identifiers, self.sensitive, self.respondent)
-        for table in tables:
-            self._check_cells(table)
         kinds: dict[str, Numeric | Categorical] = dict(schema.quasi_identifiers)
         for name in self.categorical:
             kinds[name] = Categorical(_distinct(everything[name]))
@@ -185,7 +179,7 @@ class Columns:
             if name in kinds:
                 raise ValueError(f"--hierarchy names {name!r} twice; give it one file.")
             values = _distinct(everything[name])
-            hierarchy = self._hierarchy(name, path, values)
+            hierarchy = self._as_in_records(name, path, Hierarchy.read(path, encoding=self.encoding), values)
             missing = sorted({str(value) for value in values} - set(hierarchy.leaves))
             if missing:
                 more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
@@ -196,13 +190,11 @@ class Columns:
             kinds[name] = Categorical(values, hierarchy)
         return kinds
 
-    def _hierarchy(self, name: str, path: str, values: tuple[Hashable, ...]) -> Hierarchy:
-        """The hierarchy of a file; values that differ from the records in spaces and letter case are treated as the rule says."""
-        read = Hierarchy.read(path, encoding=self.encoding)
+    def _as_in_records(self, name: str, path: str, read: Hierarchy, values: tuple[Hashable, ...]) -> Hierarchy:
+        """A hierarchy whose values that differ from the records in spaces and letter case are treated as the rule says."""
         written = {folded(str(value)): str(value) for value in values}
-        known = set(read.leaves)
         alike = {leaf: written.get(folded(leaf), leaf) for leaf in read.leaves}
-        other = {leaf: cell for leaf, cell in alike.items() if cell not in known}
+        other = {leaf: cell for leaf, cell in alike.items() if cell not in alike}
         if self.cleaning.equal_values == "keep" or not other:
             return read
         leaf, cell = next(iter(other.items()))
@@ -211,22 +203,6 @@ class Columns:
             raise ValueError(f"{said}; write them in one way, or set --equal-values merge.")
         notice(f"{said}; they are read as the records write them.")
         return Hierarchy([(other.get(row[0], row[0]), *row[1:]) for row in read.rows])
-
-    def _check_cells(self, table: pd.DataFrame) -> None:
-        """Raise ValueError if a sensitive value or a quasi-identifier is missing or infinite."""
-        for name in (self.sensitive, *self.quasi_identifiers):
-            column = table[name]
-            wrong = column.isna().to_numpy()
-            if column.dtype == np.float64 and name not in self.categories:
-                wrong = wrong | np.isinf(column.to_numpy())
-            if wrong.any():
-                row = int(wrong.argmax())
-                respondent, time, cell = (table[role].tolist()[row] for role in (self.respondent, self.time, name))
-                fault = "is missing" if pd.isna(cell) else f"is {cell}, and a quasi-identifier is a finite number"
-                number = f" ({int(wrong.sum())} such cells)" if wrong.sum() > 1 else ""
-                raise ValueError(
-                    f"{name!r} of respondent {respondent!r} at {time!r} {fault}{number}; correct it, or drop the record."
-                )
 
 
 def _distinct(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
@@ -263,14 +239,7 @@ class InputFiles:
     ) -> tuple[pd.DataFrame, ...]:
         """Read tables; column names lose the spaces around them, and a table without the time `ONE_RELEASE` gets it.
 
-        Parameters
-        ----------
-        paths : sequence of Path
-        text : sequence of str
-            Columns that are read as text.
-        names : sequence of str
-            Columns that the tables must have.
-        time : str, optional
+        ``text`` are columns that are read as text, and ``names`` those that the tables must have.
 
         Raises
         ------
@@ -293,19 +262,15 @@ class InputFiles:
         as_written = {plain: name for name, plain in spaced.items()}
         columns = [as_written.get(name, name) for name in text]
         table = read_table(path, columns, self.encoding, ("", *self.missing), self.separator).rename(columns=spaced)
-        self._notice_notation(path, spaced)
-        if time == ONE_RELEASE and time not in table.columns:
-            table = table.assign(**{time: 1})
-        check_named(path, table, names)
-        return table
-
-    def _notice_notation(self, path: Path, spaced: dict[str, str]) -> None:
-        """Print the separator if it was found and is no comma, and the names that lost spaces."""
         _, separator = file_notation(path, self.encoding, self.separator)
         if self.separator is None and separator not in (None, ","):
             notice(f"{path.name} is read with {SEPARATORS[str(separator)]} between its cells.")
         if spaced:
             notice(f"{path.name}: spaces around the column names {', '.join(map(repr, spaced.values()))} removed.")
+        if time == ONE_RELEASE and time not in table.columns:
+            table = table.assign(**{time: 1})
+        check_named(path, table, names)
+        return table
 
 
 def check_named(path: Path, table: pd.DataFrame, names: Sequence[str]) -> None:
@@ -356,11 +321,9 @@ def check_encoding_used(encoding: str, paths: Sequence[Path]) -> None:
 
 
 def check_roles(table: pd.DataFrame, names: Sequence[str]) -> None:
-    """Raise ValueError unless the table holds records, and each name is one column of single values with one role."""
+    """Raise ValueError unless the table holds records, and each name is one column of single values."""
     check_columns(table, names)
     for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"the column {name!r} has two roles; give each role a column of its own.")
         if table[name].dtype == object and not table[name].map(is_hashable).all():
             raise ValueError(
                 f"the column {name!r} holds lists; a cell is one value. Split the column, or join each list."
@@ -369,31 +332,14 @@ def check_roles(table: pd.DataFrame, names: Sequence[str]) -> None:
         raise ValueError("the table has no record.")
 
 
-def check_numbers(column: "pd.Series[Any]") -> None:
-    """Raise ValueError, naming a cell, if a column of numbers holds a few words, or whole numbers that floats round."""
-    known = column.dropna()
-    if pd.api.types.infer_dtype(known) == "integer":
-        large = next((int(cell) for cell in known.tolist() if abs(cell) > MAX_EXACT_INTEGER), None)
-        if large is not None:
-            raise ValueError(
-                f"{column.name!r} holds {large}, and quasi-identifiers that are numbers are exact up to 2^53 = "
-                f"{MAX_EXACT_INTEGER}; name it --categorical {column.name} if it is a code, or write it in a larger unit."
-            )
-    if pd.api.types.is_numeric_dtype(column):
-        return
-    words = known[pd.to_numeric(known.astype(str), errors="coerce").isna()]
-    if 0 < len(words) < len(known) / 2:
-        raise ValueError(
-            f"{column.name!r} holds numbers, and {words.iloc[0]!r} in {len(words)} of {len(known)} cells; correct them, name the "
-            f"cells that are missing, as --missing-value NA, or name it --categorical {column.name} if its numbers are codes."
-        )
-
-
-def possible_codes(schema: Schema, table: pd.DataFrame) -> list[str]:
-    """Numeric quasi-identifiers that may be codes: whole numbers, at most `MAX_CODES` different ones."""
-    names = [name for name, kind in schema.quasi_identifiers.items() if isinstance(kind, Numeric)]
-    distinct = {name: table[name].dropna().unique() for name in names}
-    return [name for name, values in distinct.items() if len(values) <= MAX_CODES and (values % 1 == 0).all()]
+def notice_codes(schema: Schema, table: pd.DataFrame) -> None:
+    """Print the quasi-identifiers that may be codes: whole numbers, at most `MAX_CODES` different ones."""
+    numeric = [name for name, kind in schema.quasi_identifiers.items() if isinstance(kind, Numeric)]
+    distinct = {name: table[name].dropna().unique() for name in numeric}
+    names = [name for name, values in distinct.items() if len(values) <= MAX_CODES and (values % 1 == 0).all()]
+    if names:
+        options = " ".join(f"--categorical {name}" for name in names)
+        notice(f"Read as numbers, with few distinct values: {', '.join(names)}. If they are codes, add {options}.")
 
 
 def column_varying_within_groups(published: pd.DataFrame, group: str, sensitive: str) -> str | None:

@@ -9,7 +9,7 @@ import typer
 from foreknow.app.cli.command_shape import given_options
 from foreknow.app.cli.files.columns import DEFAULT_TIME
 from foreknow.app.cli.options import TableOptions
-from foreknow.app.cli.printing.terminal import notice
+from foreknow.app.cli.terminal import notice
 from foreknow.models import Categorical, Hierarchy, Schema
 
 if TYPE_CHECKING:

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from foreknow.app.cli.files.columns import DEFAULT_TIME, InputFiles, check_roles, column_varying_within_groups
-from foreknow.app.cli.printing.error_messages import quoted
-from foreknow.app.cli.printing.terminal import notice
+from foreknow.app.cli.terminal import notice
 from foreknow.app.publication import ONE_RELEASE
 from foreknow.models import Cleaning, ColumnRoles
 from foreknow.models.arrays import IntArray
@@ -179,5 +179,5 @@ def _check_one_release(table: pd.DataFrame, group: str, sensitive: str) -> None:
     if varying := column_varying_within_groups(table, group, sensitive):
         raise ValueError(
             f"{varying!r} differs within groups, so the table holds several releases, or different groups with the same number; "
-            f"name the column of the release, as --time {quoted(str(varying))}."
+            f"name the column of the release, as --time {quote(str(varying))}."
         )

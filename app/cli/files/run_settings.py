@@ -14,7 +14,7 @@ from typing import Any
 import typer
 
 from foreknow.app.cli.command_shape import parameters_by_key
-from foreknow.app.cli.printing.terminal import notice
+from foreknow.app.cli.terminal import notice
 from foreknow.app.publication import SETTINGS
 from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.models.tables.table_files import parts_of

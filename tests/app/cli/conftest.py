@@ -6,7 +6,7 @@ import pytest
 from commands import ROLES, records, run, write
 from rich.console import Console
 
-from foreknow.app.cli.printing import terminal
+from foreknow.app.cli import terminal
 
 
 @pytest.fixture

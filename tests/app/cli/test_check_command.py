@@ -9,9 +9,8 @@ from printed_tables import printed
 from rich.console import Console
 from typer.testing import CliRunner
 
-from foreknow.app.cli import command_line
+from foreknow.app.cli import command_line, terminal
 from foreknow.app.cli.commands.check_folder import threshold_text
-from foreknow.app.cli.printing import terminal
 
 pytestmark = pytest.mark.usefixtures("wide")
 

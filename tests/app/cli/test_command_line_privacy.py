@@ -10,10 +10,9 @@ import pytest
 from commands import ROLES, read, records, run, write
 from rich.console import Console
 
-from foreknow.app.cli import command_line
+from foreknow.app.cli import command_line, terminal
 from foreknow.app.cli.commands import publish_command
 from foreknow.app.cli.defense_choices import BUILT_IN, DefenseOptions, seeded_generator
-from foreknow.app.cli.printing import terminal
 
 SEED = 987654321
 

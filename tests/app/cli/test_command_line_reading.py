@@ -8,10 +8,9 @@ import pytest
 from commands import ROLES, read, records, run, write
 from rich.console import Console
 
-from foreknow.app.cli import command_line
-from foreknow.app.cli.adversary_knowledge import Learning, learn_knowledge
+from foreknow.app.cli import command_line, terminal
+from foreknow.app.cli.adversary_knowledge import Learning, informed_adversary
 from foreknow.app.cli.files.columns import Columns
-from foreknow.app.cli.printing import terminal
 from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
 from foreknow.models import Categorical, History, Numeric, Omega
 from foreknow.models.advice import Advice, Named, Setting, Wording
@@ -271,7 +270,7 @@ class TestHowTheAdversaryRemembers:
     def knowledge(self, **settings):
         history = History.read(records(), COLUMNS.schema(records()), "week")
         learning = Learning(**settings)
-        known = learn_knowledge(history, learning)
+        known = informed_adversary(history, learning)
         return learning.adversary(known.prior, known.transitions, Omega())
 
     def test_the_defaults(self):

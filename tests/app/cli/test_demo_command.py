@@ -6,7 +6,7 @@ from commands import proposed, read, run
 from printed_tables import table_lines
 from rich.console import Console
 
-from foreknow.app.cli.printing import terminal
+from foreknow.app.cli import terminal
 
 
 class TestDemo:

@@ -9,10 +9,10 @@ from commands import ROLES, proposed, records, run, write
 from printed_tables import table_lines
 from rich.console import Console
 
+from foreknow.app.cli import terminal
 from foreknow.app.cli.command_line import COMMANDS
 from foreknow.app.cli.command_shape import paragraphs
 from foreknow.app.cli.defense_choices import BUILT_IN
-from foreknow.app.cli.printing import terminal
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from commands import ROLES, proposed, read, records, run, write
 
-from foreknow.app.cli.commands.next_step import attack_of_key
+from foreknow.app.cli.typed_commands import attack_of_key
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("wide")]
 

@@ -21,7 +21,7 @@ from wrong_input import (
     without,
 )
 
-from foreknow.app.cli.printing.error_messages import message_in_options
+from foreknow.app.cli.typed_commands import error_lines
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -148,6 +148,6 @@ class TestDefensesInWords:
     def test_too_few_records_are_told_in_options(self, tmp_path):
         source = write(records(weeks=(1,)), tmp_path / "r.csv")
         result = run("publish", source, *ROLES, "--out", tmp_path / "o", "--defense", "mondrian", "-k", 500, status=1)
-        told = message_in_options(result.exception)
+        (told,) = error_lines(result.exception)
         assert "mondrian -k 500 -l 2 needs 500 records, and 1 of 1 releases have fewer: the release at 1 has" in told
         assert "leave these releases out, or publish them suppressed with --infeasible suppress" in told

@@ -8,7 +8,7 @@ import pytest
 from commands import ROLES, records, run, write
 
 from foreknow.app.cli.commands.report_command import recorded_defense
-from foreknow.app.cli.printing.error_messages import error_lines
+from foreknow.app.cli.typed_commands import error_lines
 from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
 
 pytestmark = pytest.mark.usefixtures("wide")

@@ -4,7 +4,7 @@ import pytest
 from commands import ROLES, records, run, write
 
 from foreknow.app.cli.commands import attack_findings, compare_command, publish_command
-from foreknow.app.cli.printing.terminal import TimeLeft
+from foreknow.app.cli.terminal import TimeLeft
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from large_history import visits
 
-from foreknow.app.cli.adversary_knowledge import Learning, assumed_adversary, class_intervals, learn_knowledge
+from foreknow.app.cli.adversary_knowledge import Learning, assumed_adversary, class_intervals, informed_adversary
 from foreknow.app.disk import Engine, LargeTable
 from foreknow.app.disk.knowledge import learn_from_disk
 from foreknow.models import History
@@ -24,7 +24,7 @@ def test_the_knowledge_is_that_in_memory(tmp_path, gaps):
     classes = class_intervals(table.schema, learning, len(frame))
     found = learn_from_disk(table, classes, learning.pseudo_count, gaps, ENGINE)
     history = History.read(frame, table.schema, "week")
-    expected, assumed = learn_knowledge(history, learning), assumed_adversary(history, None, learning)
+    expected, assumed = informed_adversary(history, learning), assumed_adversary(history, None, learning)
     assert found.prior == expected.prior
     np.testing.assert_allclose(found.transitions.probabilities, expected.transitions.probabilities, rtol=1e-13)
     for one, other in zip(found.before.chains, assumed.transitions.chains, strict=True):

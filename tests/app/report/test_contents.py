@@ -14,11 +14,10 @@ from strategies import history_of as history_over
 from foreknow.app import report
 from foreknow.app.report import contents as contents_file
 from foreknow.app.report import respondents
-from foreknow.app.report.adversaries import Inference
+from foreknow.app.report.adversaries import Inference, read_defense, stricter_settings
 from foreknow.app.report.contents import size_notes
 from foreknow.app.report.respondents import Pseudonyms, reason
 from foreknow.app.report.sentences import advice, best_settings, cards, risk_level, stricter_sentence, what_it_knows
-from foreknow.app.report.stricter import read_defense, stricter_settings
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import (
     Anatomy,

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from foreknow.app.cli import terminal
 from foreknow.app.cli.commands import attack_findings, check_command, publish_command
 from foreknow.app.cli.commands import demo_command as demo
 from foreknow.app.cli.defense_choices import BUILT_IN
-from foreknow.app.cli.printing import terminal
-from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
+from foreknow.app.cli.terminal import PrintedTable, definitions
 from foreknow.attacks import ATTACKS
 
 WIDTH = 80

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from foreknow.app.cli.printing import terminal
+from foreknow.app.cli import terminal
 from foreknow.app.report.report import Step, report_steps
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from foreknow.app.cli.printing import terminal
-from foreknow.app.cli.printing.terminal import continued, literal, tracked, visible
+from foreknow.app.cli import terminal
+from foreknow.app.cli.terminal import continued, literal, tracked, visible
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from foreknow.app.cli.printing.error_messages import NO_SPACE, error_lines
+from foreknow.app.cli.typed_commands import NO_SPACE, error_lines
 
 
 @pytest.mark.parametrize(

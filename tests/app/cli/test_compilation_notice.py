@@ -3,7 +3,7 @@
 import pytest
 from commands import ROLES, records, run, write
 
-from foreknow.app.cli.printing import compilation_notice
+from foreknow.app.cli import attack_choices as compilation_notice
 from foreknow.defenses.algorithms.nearest_point import build_tree
 from foreknow.defenses.injector import bucketize
 from foreknow.defenses.mondrian import cut_parts

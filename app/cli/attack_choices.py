@@ -102,7 +102,7 @@ class AttackOptions:
             "foreground and definetti learn from the groups themselves, composition intersects the groups of a respondent, maxent "
             "uses --statements, minimality knows the rule of mondrian.",
             "NAME",
-            callback=entry_points.name_check("attack", ATTACKS),
+            callback=lambda name: entry_points.checked_name("attack", name, ATTACKS),
         ),
     ] = "joint"
     solver: SolverName = "group-messages"
@@ -112,7 +112,7 @@ class AttackOptions:
             f"Posterior estimator: {', '.join(entry_points.choice_names('estimator', ESTIMATORS))}. The joint attack has "
             "none; the sequential attack beside it reads this option.",
             "NAME",
-            callback=entry_points.name_check("estimator", ESTIMATORS),
+            callback=lambda name: entry_points.checked_name("estimator", name, ESTIMATORS),
         ),
     ] = "auto"
     sensitive_set: Annotated[

@@ -5,7 +5,6 @@ The options of a command are the fields of one frozen dataclass, which may hold 
 
 import shlex
 import warnings
-from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
@@ -371,6 +370,8 @@ class DiskOptions:
 
 Kind = Literal["defense", "attack", "estimator"]
 
+WITH_ARTICLE = {"defense": "a defense", "attack": "an attack", "estimator": "an estimator"}
+
 
 def installed(kind: Kind) -> tuple[EntryPoint, ...]:
     """Entry points of the installed packages for one kind of object, in the order of their names."""
@@ -392,25 +393,20 @@ def checked_name(kind: Kind, name: str, built_in: Collection[str]) -> str:
     typer.BadParameter
         If nothing has this name.
     """
-    for entry in installed(kind):
+    found, a_kind = installed(kind), WITH_ARTICLE[kind]
+    for entry in found:
         if entry.name in built_in:
             raise ValueError(
-                f"the package {_package(entry)} names {_article(kind)} {kind} {entry.name!r}, which is {_article(kind)} {kind} of "
-                "foreknow; rename its entry point, or uninstall the package."
+                f"the package {_package(entry)} names {a_kind} {entry.name!r}, which is {a_kind} of foreknow; rename its entry "
+                "point, or uninstall the package."
             )
-    counts = Counter(entry.name for entry in installed(kind))
-    if counts[name] > 1:
-        packages = " and ".join(_package(entry) for entry in installed(kind) if entry.name == name)
-        raise ValueError(f"the packages {packages} both name {_article(kind)} {kind} {name!r}; uninstall one of them.")
-    if name not in built_in and name not in counts:
+    packages = [_package(entry) for entry in found if entry.name == name]
+    if len(packages) > 1:
+        raise ValueError(f"the packages {' and '.join(packages)} both name {a_kind} {name!r}; uninstall one of them.")
+    if name not in built_in and not packages:
         names = ", ".join(choice_names(kind, built_in))
-        raise typer.BadParameter(f"{name!r} is not {_article(kind)} {kind}; choose one of {names}.")
+        raise typer.BadParameter(f"{name!r} is not {a_kind}; choose one of {names}.")
     return name
-
-
-def name_check(kind: Kind, built_in: Collection[str]) -> Callable[[str], str]:
-    """`checked_name` as the callback of an option."""
-    return lambda name: checked_name(kind, name, built_in)
 
 
 def load(kind: Kind, name: str) -> Callable[..., Any]:
@@ -422,16 +418,14 @@ def load(kind: Kind, name: str) -> Callable[..., Any]:
         If it cannot be loaded, or cannot be called.
     """
     (entry,) = (entry for entry in installed(kind) if entry.name == name)
+    named = f"the {kind} {name!r} of the package {_package(entry)}"
     try:
         factory = entry.load()
     except Exception as error:
-        raise ValueError(
-            f"the {kind} {name!r} of the package {_package(entry)} cannot be loaded from {entry.value!r}: {error}."
-        ) from error
+        raise ValueError(f"{named} cannot be loaded from {entry.value!r}: {error}.") from error
     if not callable(factory):
         raise ValueError(
-            f"the {kind} {name!r} of the package {_package(entry)} is {entry.value!r}, which is not a class or a function; name "
-            "one in its entry point."
+            f"{named} is {entry.value!r}, which is not a class or a function; name one in its entry point."
         )
     return factory  # type: ignore[no-any-return]
 
@@ -458,7 +452,3 @@ def make(kind: Kind, name: str, *arguments: Any, **options: Any) -> Any:
 
 def _package(entry: EntryPoint) -> str:
     return "(unknown)" if entry.dist is None else entry.dist.name
-
-
-def _article(kind: Kind) -> str:
-    return "a" if kind == "defense" else "an"

@@ -112,7 +112,7 @@ class PublishRun:
         option(
             f"Defense that groups the records: {', '.join(entry_points.choice_names('defense', BUILT_IN))}.",
             "NAME",
-            callback=entry_points.name_check("defense", BUILT_IN),
+            callback=lambda name: entry_points.checked_name("defense", name, BUILT_IN),
         ),
     ] = "js-reduce"
     seed: Annotated[

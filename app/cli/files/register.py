@@ -104,10 +104,8 @@ class Register:
     def link(self, release: PublishedRelease) -> LinkedRelease:
         """The observation of a release by an adversary with the register."""
         people = replace(self.people[release.time if None not in self.people else None], time=release.time)
-        found = linked(people, release.cells)
-        return LinkedRelease(
-            Observation(people, found.group, release.counts, release.time), int(found.undetermined.sum())
-        )
+        group, undetermined = linked(people, release.cells)
+        return LinkedRelease(Observation(people, group, release.counts, release.time), int(undetermined.sum()))
 
 
 def _values(columns: Columns, *cells: "pd.Series[Any]") -> tuple[Any, ...]:
@@ -123,21 +121,6 @@ def _values(columns: Columns, *cells: "pd.Series[Any]") -> tuple[Any, ...]:
     return values
 
 
-class Links(NamedTuple):
-    """Groups of persons.
-
-    Attributes
-    ----------
-    group : int array, shape (n,)
-        -1 if the person is not in the release, or the group is not determined.
-    undetermined : bool array, shape (n,)
-        Persons who are in different groups, or in none, in different assignments that fit.
-    """
-
-    group: IntArray
-    undetermined: BoolArray
-
-
 class _Pairs(NamedTuple):
     """Pairs of a kind of persons, those with equal quasi-identifiers, and a cell that fits them; the last cell is absence."""
 
@@ -145,8 +128,8 @@ class _Pairs(NamedTuple):
     cell: IntArray
 
 
-def linked(people: People, cells: Cells) -> Links:
-    """Group of each person who has the same group in all assignments that fit.
+def linked(people: People, cells: Cells) -> tuple[IntArray, BoolArray]:
+    """Group of each person, -1 if absent or not the same in all assignments that fit; and a mask of the latter persons.
 
     An assignment gives each person at most one record: one of a cell whose labels the quasi-identifiers fit. Every record has a
     person, so the register lists everyone in the release, and may list others.
@@ -181,7 +164,7 @@ def linked(people: People, cells: Cells) -> Links:
     np.maximum.at(highest, pairs.kind[possible], group)
     determined = lowest == highest
     kind = kind_of_person.ravel()
-    return Links(np.where(determined, highest, -1)[kind], ~determined[kind])
+    return np.where(determined, highest, -1)[kind], ~determined[kind]
 
 
 def _pairs(people: People, cells: Cells, distinct: FloatArray) -> _Pairs:
@@ -245,10 +228,14 @@ ANY = "*"
 """The label that stands for every value."""
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_INTERVAL = re.compile(rf"([\[\](])\s*({_NUMBER})\s*(?:,|;|-|–|\.\.|:)\s*({_NUMBER})\s*([\[\])])")
-_RANGE = re.compile(rf"({_NUMBER})\s*(?:-|–|\.\.|to)\s*({_NUMBER})")
-_BOUND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*({_NUMBER})")
-_FROM = re.compile(rf"({_NUMBER})\s*\+")
+_LABEL_OF_NUMBERS = re.compile(
+    rf"(?P<open>[\[\](])\s*(?P<low>{_NUMBER})\s*(?:,|;|-|–|\.\.|:)\s*(?P<high>{_NUMBER})\s*(?P<close>[\[\])])"
+    rf"|(?P<from>{_NUMBER})\s*(?:-|–|\.\.|to)\s*(?P<to>{_NUMBER})"
+    rf"|(?P<least>{_NUMBER})\s*\+"
+    rf"|(?P<sign><=|>=|<|>|≤|≥)\s*(?P<bound>{_NUMBER})"
+    rf"|(?P<number>{_NUMBER})|\*"
+)
+"""Notations of numbers: an interval with brackets, a range, a least number, a bound, one number, and any."""
 
 
 class Interval(NamedTuple):
@@ -274,22 +261,19 @@ def interval_of(text: str) -> Interval | None:
     >>> interval_of("20-30"), interval_of("65+") == interval_of(">=65")
     (Interval(low=20.0, high=30.0, open_low=False, open_high=False), True)
     """
-    if text == ANY:
-        return Interval(-np.inf, np.inf)
-    if re.fullmatch(_NUMBER, text):
-        return Interval(float(text), float(text))
-    if found := _INTERVAL.fullmatch(text):
-        return Interval(float(found[2]), float(found[3]), found[1] != "[", found[4] != "]")
-    if found := _RANGE.fullmatch(text):
-        return Interval(float(found[1]), float(found[2]))
-    if found := _FROM.fullmatch(text):
-        return Interval(float(found[1]), np.inf)
-    if found := _BOUND.fullmatch(text):
-        bound, strict = float(found[2]), found[1] in "<>"
-        return (
-            Interval(-np.inf, bound, False, strict) if found[1] in ("<", "<=", "≤") else Interval(bound, np.inf, strict)
-        )
-    return None
+    found = _LABEL_OF_NUMBERS.fullmatch(text)
+    if found is None:
+        return None
+    sign = found["sign"] or ""
+    is_upper, is_strict = sign in ("<", "<=", "≤"), sign in ("<", ">")
+    low = found["low"] or found["from"] or found["least"] or found["number"] or (None if is_upper else found["bound"])
+    high = found["high"] or found["to"] or found["number"] or (found["bound"] if is_upper else None)
+    return Interval(
+        -np.inf if low is None else float(low),
+        np.inf if high is None else float(high),
+        found["open"] in ("]", "(") or (is_strict and not is_upper),
+        found["close"] in ("[", ")") or (is_strict and is_upper),
+    )
 
 
 def is_generalized(text: str) -> bool:

@@ -48,8 +48,8 @@ def test_links_are_those_of_all_assignments(seed):
     fits, group, size = [list(np.array(fit)[shown]) for fit in fits], group[shown].tolist(), size[shown]
     labels = pd.DataFrame({"age": [f"[{a},{b}]" for a, b in zip(low, high, strict=True)], "town": town})[shown]
     expected = by_enumeration(fits, group, size.tolist())
-    found = linked(register(ages, towns), Cells(labels, np.array(group, dtype=int), size))
-    assert [{g} if not u else None for g, u in zip(found.group, found.undetermined, strict=True)] == [
+    found, undetermined = linked(register(ages, towns), Cells(labels, np.array(group, dtype=int), size))
+    assert [{g} if not u else None for g, u in zip(found, undetermined, strict=True)] == [
         one if len(one) == 1 else None for one in expected
     ]
 
@@ -73,6 +73,6 @@ def test_labels_of_a_hierarchy():
     schema = Schema({"town": Categorical(("Lyon", "Nice", "Rome"), tree)}, "s", ("a",))
     people = People(np.array(list("xyz"), dtype=object), np.array([[0.0], [1], [2]]), schema, 1)
     labels = pd.DataFrame({"town": ["Italy", "{Nice, Lyon}"]})
-    assert linked(people, Cells(labels, np.array([0, 1]), np.array([1, 2]))).group.tolist() == [1, 1, 0]
+    assert linked(people, Cells(labels, np.array([0, 1]), np.array([1, 2])))[0].tolist() == [1, 1, 0]
     with pytest.raises(ValueError, match="'Spain', which is not understood"):
         linked(people, Cells(pd.DataFrame({"town": ["Spain"]}), np.array([0]), np.array([1])))

@@ -61,12 +61,12 @@ def page(contents: ReportContents) -> str:
     checksums. Every value is escaped. Cost: O(records of the explorer).
     """
     check_packages()
-    script = _part("report.js")
+    script, one = _part("report.js"), contents.explorer
     with ThreadPoolExecutor(1) as thread:  # vl_convert works outside the interpreter's lock, while Altair is imported
         bundling = thread.submit(vega_bundle)
         data = {
             "charts": charts(contents),
-            "explorer": _explorer(contents),
+            "explorer": {"times": one.times, "values": one.values, "people": one.people, "first": one.most_exposed},
             "explored": EXPLORED,
             "lines": EXPLORED_LINES,
         }
@@ -115,11 +115,6 @@ def json_in_html(value: Any) -> str:
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
-
-
-def _explorer(contents: ReportContents) -> dict[str, Any]:
-    one = contents.explorer
-    return {"times": one.times, "values": one.values, "people": one.people, "first": one.most_exposed}
 
 
 def _policy(scripts: Sequence[str]) -> str:

@@ -345,7 +345,8 @@ def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng
         for row in np.flatnonzero(is_chosen[place]).tolist():
             people[int(place[row])][1].append(_record(t, release, row, forward[row], hindsight[row]))
     values = releases[0].view.schema.values
-    first = _number_by_exposure(chosen)
+    gaps = np.flatnonzero(chosen != np.arange(len(chosen)))
+    first = int(gaps[0]) if len(gaps) else len(chosen)
     return Explorer(
         tuple(label(release.time) for release in releases),
         tuple(map(label, values)),
@@ -381,12 +382,6 @@ def _chosen(number: IntArray, rng: np.random.Generator) -> IntArray:
     others = first + rng.permutation(len(number) - first)
     sampled = min(int(np.searchsorted(np.cumsum(number[others]), MAX_ENTRIES // 2)), MAX_PEOPLE // 2)
     return np.concatenate([np.arange(first), np.sort(others[:sampled])])
-
-
-def _number_by_exposure(chosen: IntArray) -> int:
-    """Number of chosen respondents before the first gap."""
-    gaps = np.flatnonzero(chosen != np.arange(len(chosen)))
-    return int(gaps[0]) if len(gaps) else len(chosen)
 
 
 def _record(t: int, release: Release, row: int, forward: Any, hindsight: Any) -> list[Any]:

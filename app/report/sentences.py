@@ -277,10 +277,12 @@ def advice(contents: ReportContents) -> str:
     best, cheaper = best_settings(rows)
     if best is None:
         return "None of the stricter settings that were tried lowers the risk; consider another defense, or fewer releases."
+    assumed, tried = contents.assumed, str(best["setting"])
+    tried = tried if assumed is None else f"{defense_text(assumed).split()[0]} ({tried})"
     gone, lost = _price_text(best)
     gone_now, lost_now = _price_text(now)
     said = (
-        f"In a trial with {_named(best, contents)}, the informed adversary exposed {_people(best, INFORMED)} (now "
+        f"In a trial with {tried}, the informed adversary exposed {_people(best, INFORMED)} (now "
         f"{now[f'exposed_{INFORMED}']:,.0f}), and the one without prior knowledge {_people(best, LEARNED)} (now "
         f"{now[f'exposed_{LEARNED}']:,.0f}). The price: {gone} of the records would be left out (now {gone_now}), and {lost} of "
         f"the detail of the other columns lost (now {lost_now}). Another draw of the groups gives somewhat different numbers."
@@ -290,12 +292,6 @@ def advice(contents: ReportContents) -> str:
     gone, lost = _price_text(cheaper)
     people = f"{_people(cheaper, INFORMED)} and {_people(cheaper, LEARNED)}"
     return f"{said} Cheaper: in a trial with {cheaper['setting']}, they exposed {people}, for {gone} and {lost}."
-
-
-def _named(row: Row, contents: ReportContents) -> str:
-    """A stricter setting, with the name of its defense where the one that made the groups is not known."""
-    assumed, setting = contents.assumed, str(row["setting"])
-    return setting if assumed is None else f"{defense_text(assumed).split()[0]} ({setting})"
 
 
 def best_settings(rows: Sequence[Row]) -> tuple[Row | None, Row | None]:

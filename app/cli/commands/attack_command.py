@@ -362,7 +362,8 @@ def _write(
     _, _, beliefs, exposed = found[0]
     time = run.table.columns.time
     drawn = {run.chosen.attack: beliefs} | ({} if sequential is None else {"sequential": sequential})
-    person = _most_exposed(exposed)
+    people = exposed.at_risk if exposed.exposed else exposed.people  # in decreasing order of the belief
+    person: Hashable | None = people["respondent"].tolist()[0] if len(people) else None
     draw = partial(draw_attack, attacks=drawn, history=history, person=person, time=time)
     risky = _at_risk(found, read)
     with error_console.status("writing"):
@@ -377,12 +378,6 @@ def _at_risk(found: list[Found], read: Attacked) -> pd.DataFrame:
         table = at_risk(one.exposed, one.attack, one.beliefs, sequential, read)
         tables.append(table.assign(adversary=one.source or ""))
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
-
-
-def _most_exposed(found: Exposure) -> Hashable | None:
-    """The respondent with the highest belief in the true value: an exposed one, if there is any."""
-    people = found.at_risk if found.exposed else found.people
-    return people["respondent"].tolist()[0] if len(people) else None
 
 
 def write_attack(
@@ -452,7 +447,8 @@ def attack_from_disk(run: AttackRun) -> Outcome:
     show(PrintedTable(releases, run.attack.title))
     for note in told["notes"]:
         notice(note)
-    exposed = _exposure(run, found)
+    numbers = found.published_respondents, found.exposed, found.known, found.first
+    exposed = Exposure(run.sure, *numbers, pd.DataFrame(), KNOWERS[RECORDS if run.corpus is None else CORPUS])
     say_sentences(verdict_line(exposed), *fail_over_lines(exposed.share, run.fail_over))
     if run.out is not None:
         say(
@@ -468,12 +464,6 @@ def attack_from_disk(run: AttackRun) -> Outcome:
     doubts = {name: told[name] for name in ("doubtful_groups", "notes")}
     content: dict[str, Any] = exposure_content(exposed, run.fail_over) | made | doubts | {"files": files}
     return Outcome(content, is_over(exposed, run.fail_over))
-
-
-def _exposure(run: AttackRun, found: "LargeMeasures") -> Exposure:
-    """Exposed respondents, who are listed on disk."""
-    numbers = found.published_respondents, found.exposed, found.known, found.first
-    return Exposure(run.sure, *numbers, pd.DataFrame(), KNOWERS[RECORDS if run.corpus is None else CORPUS])
 
 
 def _checked(run: AttackRun) -> "LargeReleases":

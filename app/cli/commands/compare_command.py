@@ -237,7 +237,13 @@ def compare_command(run: CompareRun) -> Outcome:
             write_settings(folder / SETTINGS, run_settings(run.context, run.inputs, used))
         say(f"The table, for you alone: {run.out / COMPARISON}. How it was made: {SETTINGS} beside it.")
     say(_verdict(found, best, run.fail_over), f"Seed: {used}.")
-    say(*(_compare_next(run.context, tried, found) if best is None else _publish_next(run.context, tried[best])))
+    if best is None:
+        options = other_settings(tried, weaker=bool(found["exposed"].isna().all()))
+        say(*next_lines(run.context, "compare", options, also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS)))
+    else:
+        more = (tried[best].arguments, f"--infeasible {INFEASIBLE}", f"--out {unused_path('release')}")
+        read = [name for name in KNOWLEDGE_OPTIONS if name in tried[best].choice.options]
+        say(SUPPRESSED_AS_TRIED, *next_lines(run.context, "publish", *more, also=read))
     content = {"sure": run.sure, "fail_over": run.fail_over, "solver": run.solver, "seed": used, "settings": found}
     return Outcome(content | {"best": None if best is None else tried[best].title}, best is None)
 
@@ -248,21 +254,6 @@ def _show(found: pd.DataFrame) -> None:
     show(definitions(TERMS))
     for row in found[found["exposed"].isna()].itertuples():
         notice(f"{row.setting}: {row.problem}")
-
-
-def _publish_next(context: typer.Context, best: Compared) -> list[str]:
-    """Lines that name the publication of the trial that is the best, with all settings of the trial but its seed."""
-    more = (best.arguments, f"--infeasible {INFEASIBLE}", f"--out {unused_path('release')}")
-    lines = next_lines(
-        context, "publish", *more, also=[name for name in KNOWLEDGE_OPTIONS if name in best.choice.options]
-    )
-    return [SUPPRESSED_AS_TRIED, *lines]
-
-
-def _compare_next(context: typer.Context, tried: Sequence[Compared], found: pd.DataFrame) -> list[str]:
-    """Lines that name the comparison of other settings, where none of these is to be published."""
-    options = other_settings(tried, weaker=bool(found["exposed"].isna().all()))
-    return next_lines(context, "compare", options, also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS))
 
 
 def _verdict(found: pd.DataFrame, best: int | None, fail_over: float | None) -> str:

@@ -101,7 +101,8 @@ def run(
     follow_up = pbc()
     patients = np.random.default_rng(split).permutation(np.array(follow_up.respondents, dtype=object))
     third = len(patients) // 3
-    corpus, published = follow_up.of(patients[:third]), _large_enough(follow_up.of(patients[third:]))
+    corpus, others = follow_up.of(patients[:third]), follow_up.of(patients[third:])
+    published = History(view for view in others if len(view) >= MIN_PATIENTS)
     prior = ClassFrequencies.fit(corpus, {"age": 3, "sex": None}, pseudo_count=0.5)
     chain = MarkovChain.fit(corpus, order=1, pseudo_count=0.1)
     exact, omega = Adversary(prior, chain, estimator=Exact()), Adversary(prior, chain, estimator=Omega())
@@ -159,10 +160,6 @@ def patient_history(demo: Demo) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
-
-
-def _large_enough(history: History) -> History:
-    return History(view for view in history if len(view) >= MIN_PATIENTS)
 
 
 def _most_exposed(comparison: Comparison) -> Hashable:

@@ -696,7 +696,8 @@ def _described(path: Path, encoding: str, separator: str | None, missing: tuple[
         raise ValueError(f"{path} has no record.")
     facts = tuple(column_facts(table[name]) for name in table.columns)
     roles, published = _roles(table, facts)
-    marks = tuple(dict.fromkeys([*missing, *(text for fact in facts for text in fact.marks if _is_used(fact, roles))]))
+    used = {name for name, role in roles.roles.items() if role in (RESPONDENT, TIME, SENSITIVE, QUASI_IDENTIFIER)}
+    marks = tuple(dict.fromkeys([*missing, *(text for fact in facts if fact.name in used for text in fact.marks)]))
     run = _tried(path, facts, roles, InputFiles(encoding, mark, marks))
     return Description(path, len(table), codec, mark, facts, roles, run, marks, published, True, separator)
 
@@ -710,10 +711,6 @@ def _roles(table: pd.DataFrame, facts: tuple[ColumnFacts, ...]) -> tuple[Roles, 
         return proposed_roles(table, facts), None
     named = roles.roles | ({} if group is None else {group: GROUP_ROLE})
     return Roles({fact.name: named[fact.name] for fact in facts}), published
-
-
-def _is_used(fact: ColumnFacts, roles: Roles) -> bool:
-    return roles.roles[fact.name] in (RESPONDENT, TIME, SENSITIVE, QUASI_IDENTIFIER)
 
 
 def _tried(path: Path, facts: tuple[ColumnFacts, ...], roles: Roles, files: InputFiles) -> DryRun | None:

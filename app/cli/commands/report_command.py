@@ -247,6 +247,7 @@ def report_command(run: ReportRun) -> Outcome:
         notice_unchecked_key(run.groups, run.table.records)
         made = read_or_publish(read, run.groups, run.known, used)
     also, estimator = _also(run, read, made), run.attacked.posterior
+    source = "the original records" if run.corpus is None else f"the records of {run.corpus.name}"
     notice_compilation()
     with TimeLeft("attacking by two adversaries") as shown:
         found = report(
@@ -262,7 +263,7 @@ def report_command(run: ReportRun) -> Outcome:
             details=None if run.knowledge is None else DETAILS[run.knowledge],
             names=run.names,
             stricter=run.stricter,
-            notes=[*made.notes, _source(run.corpus)],
+            notes=[*made.notes, f"The informed adversary learned frequencies and changes of values from {source}."],
             rng=used,
             progress=shown.steps,
         )
@@ -271,7 +272,9 @@ def report_command(run: ReportRun) -> Outcome:
         with atomic_output(run.out.parent, run.inputs, run.overwrite) as folder:
             write_settings(folder / run.settings.name, run_settings(run.context, run.inputs, used))
     share = max((each.exposed / max(each.respondents, 1) for each in found.contents.headlines.values()), default=0.0)
-    _say(found, share, run.fail_over)
+    told = found.verdict
+    advice = [f"What to change: {told.advice}"] if told.advice else []
+    say_verdict(f"{told.word}. {told.sentence}", *fail_over_lines(share, run.fail_over), *advice)
     say(f"The report, for you alone: {run.out}. Open it in a browser. Seed: {used}, kept in {run.settings.name}.")
     say(*_next(run.context, found, made))
     failed = run.fail_over is not None and share > run.fail_over
@@ -296,19 +299,6 @@ def _also(run: ReportRun, read: ReadTable, made: Publication) -> dict[str, Attac
     chosen = replace(run.attacked, learning=run.known, source=RECORDS)
     files = Attacked(read.schema, made.history, made.releases, read.corpus, stated)
     return {f"--attack {chosen.attack}": chosen.choice.make(chosen, files)}
-
-
-def _source(corpus: Path | None) -> str:
-    """Sentence on the source of the informed adversary's knowledge."""
-    source = "the original records" if corpus is None else f"the records of {corpus.name}"
-    return f"The informed adversary learned frequencies and changes of values from {source}."
-
-
-def _say(found: Report, share: float, fail_over: float | None) -> None:
-    """Print the verdict, the line on --fail-over for the share that is exposed, and the advice."""
-    told = found.verdict
-    advice = [f"What to change: {told.advice}"] if told.advice else []
-    say_verdict(f"{told.word}. {told.sentence}", *fail_over_lines(share, fail_over), *advice)
 
 
 def _next(context: typer.Context, found: Report, made: Publication) -> list[str]:

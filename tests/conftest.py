@@ -31,7 +31,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--quick",
         action="store_true",
-        help="no slow tests, at most four cases of a test and ten examples of a property",
+        help="no slow tests, at most two cases of a test and ten examples of a property",
     )
 
 
@@ -108,7 +108,7 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFolder(config, log)
 
 
-CASES = {"app": 1, "attacks": 4, "defenses": 4, "evaluation": 4, "models": 4, "testing": 4, "docs": 4}
+CASES = {"app": 1, "attacks": 2, "defenses": 2, "evaluation": 2, "models": 2, "testing": 2, "docs": 4}
 """Largest number of cases of a test that `--quick` runs, by folder; all of those of the package, which stand beside this file."""
 
 

@@ -29,7 +29,7 @@ from foreknow.models.advice import Advice, Setting
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint import JointSolver
 from foreknow.models.joint.problem import check_is_solver
-from foreknow.models.progress import Progress, stepping
+from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, is_number, is_whole
 
 MAX_STRICTER = 3
@@ -207,7 +207,8 @@ def report(
     published = check_releases("report", releases)
     settings = _settings(published, sure, level, draws, names, stricter, details, rng)
     check_kind("report", "informed", informed, (Adversary, type(None)), "is an Adversary, or None")
-    for name, value in {"learned": learned, "progress": progress, "defense": defense, "assumed": assumed}.items():
+    check_progress("report", progress, "the steps")
+    for name, value in {"learned": learned, "defense": defense, "assumed": assumed}.items():
         is_class = isinstance(value, type) and name in ("defense", "assumed")
         if value is not None and (not callable(value) or is_class):
             raise TypeError(f"report: {name} is {value!r}; it is a function, or an object as Mondrian(KAnonymity(3)).")

@@ -111,7 +111,8 @@ def _checked_path(path: Path) -> tuple[Path, str]:
     suffix = path.suffix.lower()
     if suffix not in (*TEXT_SUFFIXES, ".parquet"):
         raise ValueError(f"{path} ends in {path.suffix!r}; a table is read from .csv, .tsv, .txt or .parquet.")
-    return existing_file(path, "name a table"), suffix
+    # A Parquet table may be a folder of parts.
+    return path if suffix == ".parquet" and path.is_dir() else existing_file(path, "name a table"), suffix
 
 
 @contextmanager

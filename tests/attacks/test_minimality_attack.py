@@ -206,7 +206,7 @@ class TestLimits:
     @pytest.mark.parametrize(
         ("arguments", "options", "match"),
         [
-            ((0.5,), {}, "l is 0.5; it is a number from 1"),
+            ((0.5,), {}, "l is 0.5; it is a number of at least 1"),
             (("2",), {}, "l is '2'"),
             ((2, "a"), {}, "sensitive_set is 'a'; it is a set of values"),
             ((2,), {"k": 0}, "k is 0; it is a number of records"),

@@ -18,13 +18,13 @@ from foreknow.defenses import (
     QSDiversity,
     TCloseness,
     grow,
-    negative_rules,
     publish,
     summarize_groups,
     summarize_records,
 )
 from foreknow.defenses.algorithms.hilbert import hilbert_index
 from foreknow.defenses.injector import matching_diversity
+from foreknow.defenses.negative_rules import negative_rules
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.defenses.requirements.summary import TableCounts
 from foreknow.evaluation import verify

@@ -44,7 +44,7 @@ def test_choices_flags_and_kinds():
     check_choice("X", "gaps", "power", ("ignore", "power"))
     with pytest.raises(ValueError, match=re.escape("X: gaps is 1; it is one of 'ignore', 'power'.")):
         check_choice("X", "gaps", 1, ("ignore", "power"))
-    with pytest.raises(ValueError, match="gaps is array"):
+    with pytest.raises(ValueError, match="gaps is an array"):
         check_choice("X", "gaps", np.zeros(2), ("ignore", "power"))
     check_flag("X", "strict", np.True_)
     with pytest.raises(TypeError, match="strict is 1; it is True or False"):

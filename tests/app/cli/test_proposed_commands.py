@@ -219,7 +219,7 @@ class TestDescribe:
         source = write(records(), Path("r.parquet"))
         run("publish", source, *ROLES, "--defense", "mondrian", "--out", "o")
         run("publish", source, *ROLES, "--from-disk", "--defense", "mondrian", "--out", "d")
-        for key in ("o/private/groups.parquet", "d/private/records/release-0000/part-00000.parquet"):
+        for key in ("o/private/groups.parquet", "d/private/groups.parquet/release-0000/part-00000.parquet"):
             told = run("describe", key).stdout
             assert "WARNING: it is private." in told
             (words,) = proposed(told)

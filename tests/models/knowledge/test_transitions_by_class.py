@@ -370,12 +370,12 @@ class TestFaults:
             (SEXES, TWO[0], TypeError, "it is a tuple of chains, one per class"),
             (SEXES, (TWO[0], 1), TypeError, "chain 1 is 1; it is a MarkovChain"),
             (SEXES, TWO[:1], ValueError, "the cuts make (2,) classes, and there are 1 chains"),
-            (SEXES, (), ValueError, "the cuts make (2,) classes, and there are 0"),
+            (SEXES, (), ValueError, "there is no chain"),
             (by_age, (), ValueError, "there is no chain"),
             (by_age, (TWO[0], chain(2)), ValueError, "chain 1 is of order 2"),
             ({"sex": (1.0, 0.0)}, TWO, ValueError, "the cuts of 'sex' are"),
             ({"sex": None}, TWO, ValueError, "the cuts of 'sex' are None; they are increasing numbers"),
-            ({"age": 3}, TWO, ValueError, "the cuts of 'age' are 3, which is a number of classes"),
+            ({"age": 3}, TWO, ValueError, "the cuts of 'age' are 3; they are increasing numbers"),
         ],
     )
     def test_wrong_settings(self, classes, chains, error, message):

@@ -99,6 +99,11 @@ class Adversary:
         check_knowledge(self.prior, self.transitions, self.compromised)
         check_is_estimator("Adversary", "estimator", self.estimator)
         check_not_class("Adversary", "cascade", self.cascade)
+        if self.cascade is not None and not hasattr(self.cascade, "revise"):
+            raise TypeError(
+                f"Adversary: cascade is {shown(self.cascade)}; it is an object: RemoveKnown(), PriorCascade(), "
+                "PosteriorCascade() or EvidenceCascade()."
+            )
         if self.transitions is not None:
             joint_size(chains_at(self.transitions, 0)[0], self.revision)
         if self.compromised is not None and self.cascade is None:

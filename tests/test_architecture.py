@@ -32,7 +32,7 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 61_500, 31_150, 244
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 61_510, 31_160, 244
 """Largest size of the package."""
 
 ALONE = {

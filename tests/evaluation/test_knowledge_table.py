@@ -97,7 +97,7 @@ def test_respondents_left_out_are_not_measured():
         ((RELEASES, []), {}, TypeError, "adversaries is []; it maps names to adversaries"),
         ((RELEASES, {}), {}, ValueError, "adversaries is empty"),
         ((RELEASES, {"a": 1}), {}, TypeError, "adversaries['a'] is 1; it is an Adversary or an Averaged"),
-        ((RELEASES, ADVERSARIES, JointAttack(ADVERSARIES["right"])), {}, TypeError, "takes releases"),
+        ((RELEASES, ADVERSARIES, JointAttack(ADVERSARIES["right"])), {}, TypeError, "takes a list of releases"),
         ((RELEASES, ADVERSARIES), {"least": 0}, ValueError, "least is 0; it is a probability over 0"),
         ((RELEASES, ADVERSARIES), {"draws": -1}, ValueError, "draws is -1"),
         ((RELEASES, ADVERSARIES), {"level": 1}, ValueError, "level is 1"),

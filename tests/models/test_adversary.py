@@ -277,7 +277,7 @@ WRONG = {
     ),
     "a function for an estimator": (
         {"estimator": lambda prior, counts: prior * counts},
-        r"estimator is a plain function; .*PerGroup\(function\)",
+        r"estimator is <function.*PerGroup\(function\)",
     ),
 }
 

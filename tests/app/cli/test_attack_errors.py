@@ -70,7 +70,7 @@ BAD_ATTACK = {
     "a direction of another attack": (
         lambda d: attack(d, None, "--attack", "snapshot", "--forward"), "snapshot does not read --forward",
     ),
-    "a history too large to enumerate": (lambda d: attack(d, None, "--solver", "enumeration"), "Enumeration"),
+    "a history too large to enumerate": (lambda d: attack(d, None, "--solver", "enumeration"), "Choose --solver auto"),
     "a group too large to be exact": (lambda d: attack_one_large_group(d), "Choose --estimator auto"),
 }  # fmt: skip
 

@@ -49,7 +49,7 @@ BAD_PUBLISH = {
     "missing id": (lambda d: publish(good(d), "--id", "name"), "no column 'name'"),
     "missing file": (lambda d: publish(d / "none.csv"), "there is no file"),
     "a folder": (lambda d: publish(d), "a table is read from .csv, .tsv, .txt or .parquet"),
-    "a folder with an ending": (lambda d: publish((d / "x.csv").mkdir() or d / "x.csv"), "cannot be read as csv"),
+    "a folder with an ending": (lambda d: publish((d / "x.csv").mkdir() or d / "x.csv"), "there is no file"),
     "wrong ending": (lambda d: publish(bytes_of(d, "r.doc", b"id,week")), "ends in '.doc'"),
     "empty file": (lambda d: publish(bytes_of(d, "r.csv", b"")), "cannot be read as csv"),
     "only a header": (lambda d: publish(changed(d, lambda table: table.iloc[:0])), "no record"),

@@ -59,7 +59,7 @@ class TestSampleSize:
             ),
             ({"epsilon": 1e300}, "epsilon is 1e+300"),
             ({"epsilon": None}, "SampleSize: epsilon is None; it is a number from 1e-06 to 1"),
-            ({"sigma": "a"}, "SampleSize: sigma is 'a'; it is a probability"),
+            ({"sigma": "a"}, "SampleSize: sigma is 'a'; it is a positive finite number"),
             ({"sigma": float("nan")}, "sigma is nan"),
             ({"epsilon": float("inf")}, "epsilon is inf"),
             ({"sigma": 0}, "SampleSize: sigma is 0; it is a positive finite number, a probability."),

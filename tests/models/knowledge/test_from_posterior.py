@@ -283,7 +283,7 @@ def with_nan():
             chain_tree(),
             {"variable": "transition"},
             ValueError,
-            "no variable 'transition'; it has 'transitions'. Did you mean",
+            "no variable 'transition'; it has 'transitions'.",
         ),
         (chain_tree(), {"variable": 3}, TypeError, "variable is 3; it is the name of a variable"),
         (

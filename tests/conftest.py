@@ -31,7 +31,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--quick",
         action="store_true",
-        help="no slow tests, at most two cases of a test and ten examples of a property",
+        help="no slow tests, few cases of a test (`CASES`) and at most ten examples of a property",
     )
 
 

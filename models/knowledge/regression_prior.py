@@ -120,7 +120,7 @@ class RegressionDesign:
         return [attribute] if values is None else [f"{attribute} {value}" for value in values]
 
 
-DESIGN = "is a RegressionDesign; make one by RegressionDesign.fit(history)"
+TAKES_DESIGN = "is a RegressionDesign; make one by RegressionDesign.fit(history)"
 
 
 @equal_by_fields
@@ -167,7 +167,7 @@ class RegressionPrior:
     coefficients: FloatArray = field(repr=False)
 
     def __post_init__(self) -> None:
-        check_kind("RegressionPrior", "design", self.design, RegressionDesign, DESIGN)
+        check_kind("RegressionPrior", "design", self.design, RegressionDesign, TAKES_DESIGN)
         f, m = len(self.design.features), len(self.design.schema.values)
         intercept = as_floats("RegressionPrior", "intercept", self.intercept, "is a float array, shape (m,) or (k, m)")
         takes = "is a float array, shape (f, m) or (k, f, m)"
@@ -204,7 +204,7 @@ class RegressionPrior:
             As `MarkovChain.from_posterior`, or if the features are not those of the design.
         """
         owner = "RegressionPrior.from_posterior"
-        check_kind(owner, "design", design, RegressionDesign, DESIGN)
+        check_kind(owner, "design", design, RegressionDesign, TAKES_DESIGN)
         check_whole(owner, "draws", draws, "draws")
         domain = design.schema.values if values is None else values
         coefficients = posterior_variable(tree, "coefficients", [("feature", VALUE)], domain)

@@ -36,9 +36,7 @@ MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 61_510, 31_160, 244
 """Largest size of the package."""
 
 ALONE = {
-    "foreknow.app.cli.commands.publish_command": "a command",
     "foreknow.app.cli.commands.published_attack": "an algorithm of its own: the attack of a publication by its key",
-    "foreknow.app.cli.commands.report_command": "a command",
     "foreknow.app.disk.joint_attack": "an algorithm of its own",
     "foreknow.defenses.negative_rules": "an algorithm of its own: mining of rules",
     "foreknow.defenses.suppression.item_search": "an algorithm of its own",

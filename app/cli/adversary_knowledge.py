@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from foreknow.app.cli.options import KNOWLEDGE_PANEL, option
+from foreknow.app.cli.terminal import error_console
 from foreknow.models import (
     Adversary,
     Auto,
@@ -22,6 +23,7 @@ from foreknow.models import (
 from foreknow.models.progress import Progress
 
 if TYPE_CHECKING:
+    from foreknow.app.disk import Engine, LargeTable
     from foreknow.attacks.attack import Published
 
 KNOWLEDGE_OPTIONS = ("corpus", "classes", "order", "pseudo_count", "revision", "gaps")
@@ -147,3 +149,14 @@ def assumed_adversary(history: History, corpus: History | None, learning: Learni
         return known
     chain = ChainByRelease.extracted(history, learning.order, learning.pseudo_count, gaps=learning.gaps)
     return replace(known, transitions=chain)
+
+
+def learned_from(table: "LargeTable", learning: Learning, engine: "Engine") -> Any:
+    """Knowledge learned from a table on disk, with the classes of the command line."""
+    from foreknow.app.disk.knowledge import learn_from_disk
+
+    with error_console.status("learning what the adversary knows"):
+        with engine.connection() as connection:
+            records = int(table.relation(connection).aggregate("count(*)").fetchall()[0][0])
+        classes = class_intervals(table.schema, learning, records)
+        return learn_from_disk(table, classes, learning.pseudo_count, learning.gaps, engine)

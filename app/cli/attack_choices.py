@@ -4,15 +4,34 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
 from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, informed_adversary, learn_from_releases
 from foreknow.app.cli.command_shape import refuse_unread_options
-from foreknow.app.cli.options import corpus_file, count, option
+from foreknow.app.cli.files.written_tables import output_suffix
+from foreknow.app.cli.options import (
+    INPUT_PANEL,
+    KNOWLEDGE_PANEL,
+    PUBLISHED_PANEL,
+    DiskOptions,
+    FailOver,
+    FromDisk,
+    GroupColumn,
+    Overwrite,
+    Pictures,
+    Sure,
+    TableOptions,
+    corpus_file,
+    count,
+    option,
+    output_folder,
+    switch,
+)
 from foreknow.app.cli.terminal import TimeLeft, notice, tracked
+from foreknow.app.publication import SETTINGS
 from foreknow.attacks import (
     ATTACKS,
     Attack,
@@ -325,6 +344,114 @@ def beliefs_of(name: str, attack: Attack, releases: Sequence[Any]) -> Beliefs:
     if not isinstance(beliefs, Beliefs):
         raise ValueError(f"the attack {name!r} returned a {type(beliefs).__name__}; an attack returns Beliefs.")
     return beliefs
+
+
+@dataclass(frozen=True)
+class PublishedOptions:
+    """Published tables without their original records."""
+
+    later: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[RELEASE]...",
+            show_default=False,
+            help="With --published: the tables of further releases, in their order.",
+        ),
+    ] = field(default_factory=list)
+    alone: Annotated[
+        bool,
+        switch(
+            "--published",
+            "RECORDS is a published table, and the original records are not known: one file per release, or one with a column "
+            "of the release. Labels are numbers, intervals (20-30, [20,30), 65+), values, labels of a --hierarchy, sets {a, b}, "
+            "or *.",
+            PUBLISHED_PANEL,
+        ),
+    ] = False
+    people: Annotated[
+        Path | None,
+        option(
+            "Register of everyone who is in the tables, and perhaps of others: one row per person, with --id and exact "
+            "quasi-identifiers. Without it, the risk is that of an unknown member of each group.",
+            "FILE",
+            PUBLISHED_PANEL,
+        ),
+    ] = None
+    group: GroupColumn = None
+
+
+@dataclass(frozen=True)
+class AttackRun:
+    """Options of `foreknow attack`."""
+
+    context: typer.Context
+    table: TableOptions
+    tables: PublishedOptions
+    chosen: AttackOptions
+    known: Learning
+    disk: DiskOptions
+    groups: Annotated[
+        Path | None,
+        option("Group of each record; by default the column 'group' of the records.", "FILE", INPUT_PANEL),
+    ] = None
+    sure: Sure = 0.9
+    fail_over: FailOver = None
+    seed: Annotated[int, option("Seed of the solver path-sampler, the one that draws.", "N", min=0)] = SAMPLER_SEED
+    forward: Annotated[
+        bool,
+        switch(
+            "--forward",
+            "Beliefs about each release given the releases up to it; by default given all releases, in hindsight.",
+            JOINT_PANEL,
+        ),
+    ] = False
+    corpus: Corpus = None
+    knowledge: Annotated[
+        Literal["learned", "records"] | None,
+        option(
+            "The only adversary, without --corpus: learned (prior and transitions from the releases alone) or records (from the "
+            "original records). By default both; the tables are about learned where a respondent is published "
+            "twice, else about records.",
+            "SOURCE",
+            KNOWLEDGE_PANEL,
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        output_folder(
+            "Folder for beliefs.csv, the posterior of each respondent at every release, at-risk.csv, the exposed respondents, and "
+            "settings.json; readable by you only."
+        ),
+    ] = None
+    pictures: Pictures = False
+    from_disk: FromDisk = False
+    overwrite: Overwrite = False
+
+    @property
+    def inputs(self) -> list[Path]:
+        """All input files."""
+        others = (self.tables.people, self.corpus, self.groups, self.chosen.statements)
+        return [*self.table.files, *self.tables.later, *(path for path in others if path is not None)]
+
+    @property
+    def attack(self) -> AttackOptions:
+        """The attack with all options that describe it."""
+        return replace(self.chosen, forward=self.forward, learning=self.known, source=self.knowledge, seed=self.seed)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the output files, in the file format of the records; the last one is that of the settings."""
+        unknown = self.tables.alone and self.tables.people is None
+        suffix = output_suffix(self.table.records)
+        return (*(f"{name}{suffix}" for name in (["groups"] if unknown else ["beliefs", "at-risk"])), SETTINGS)
+
+    def check_attack(self) -> None:
+        """Raise ValueError if an option is given that the attack does not read, or options do not fit together."""
+        check_attack_options(self.context, self.chosen)
+        if self.corpus is not None and self.knowledge is not None:
+            raise ValueError(
+                f"--corpus and --knowledge {self.knowledge} exclude each other: with a corpus, the adversary learned from it."
+            )
 
 
 SWEEP_OVER = ("group-messages", "max-entropy")

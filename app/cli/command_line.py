@@ -6,6 +6,7 @@ import threading
 import warnings
 from functools import cache
 from importlib import import_module
+from inspect import cleandoc
 from typing import Annotated, Any
 
 import typer
@@ -28,7 +29,9 @@ COMMANDS = {
     "compare": "Publish the same records by several defenses or settings, attack each, and compare risk and price.",
     "report": "Write one page on the risk of a publication: a verdict, who is exposed and why, and what to change.",
 }
-"""The commands with the first sentence of their help texts, in order; the docstring of a command, after its first line, follows."""
+"""The commands with the first sentence of their help texts, in order; the docstring of a command, after its first line, follows.
+
+What stands in it after two empty lines is printed below the options, as it is written."""
 
 STANDARD_ERROR = 2
 """Number of the file to which libraries in C print."""
@@ -61,12 +64,11 @@ def _made(name: str) -> Any:
     """The command of a function."""
     from foreknow.app.cli.command_shape import as_command, paragraphs  # it imports pandas
 
-    module = import_module(f"{FOLDER}.{name}_command")
-    function = getattr(module, f"{name}_command")
+    function = getattr(import_module(f"{FOLDER}.{name}_command"), f"{name}_command")
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    _, _, more = paragraphs(function.__doc__).partition("\n\n")
-    text = f"{COMMANDS[name]}\n\n{more}".strip()
-    alone.command(name, help=text, epilog=module.EPILOG)(as_command(function))
+    about, _, below = cleandoc(function.__doc__).partition("\n\n\n")
+    _, _, more = paragraphs(about).partition("\n\n")
+    alone.command(name, help=f"{COMMANDS[name]}\n\n{more}".strip(), epilog=f"\n{below}")(as_command(function))
     return typer.main.get_command(alone)
 
 

@@ -239,26 +239,6 @@ BUILT_IN: dict[str, DefenseChoice] = {
 }
 """The defenses of `DEFENSES` that need no sensitive set."""
 
-PURPOSES = (
-    ("one release, any requirement; large tables", "mondrian"),
-    ("one release, all records coarsened alike", "full-domain"),
-    ("one release, exact quasi-identifiers wanted", "anatomy"),
-    ("... and facts, as: men have no ovarian cancer", "injector"),
-    ("the reader knows the rule of the defense", "mask (changes values)"),
-    ("several releases, values that change seldom", "m-invariance (adds records)"),
-    ("several releases, values that change", "js-reduce, uhra"),
-    ("... by the rules of other papers", "bkaa, k-primacy"),
-)
-"""Data or threat, and the defenses for it."""
-
-
-def which_defense() -> str:
-    """The table of `PURPOSES`, as the text below a help text."""
-    width = max(len(purpose) for purpose, _ in PURPOSES)
-    rows = [f"{purpose:<{width}}  {names}" for purpose, names in (("Data or threat", "--defense"), *PURPOSES)]
-    return "\n".join(["Which defense for what:", *rows, "foreknow compare tries several on your records."])
-
-
 FLAGS = {each.name: flag_of(each.name) for each in fields(DefenseOptions)}
 """The flag of each option that another package's defense may have as a parameter."""
 

@@ -5,7 +5,7 @@ The options of a command are the fields of one frozen dataclass, which may hold 
 
 import shlex
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 INPUT_PANEL, KNOWLEDGE_PANEL, OUTPUT_PANEL = "Input", "Knowledge of the adversary", "Output"
-PUBLISHED_PANEL, DISK_PANEL = "Published tables alone", "Tables larger than memory"
+PUBLISHED_PANEL, DISK_PANEL, REPORT_PANEL = "Published tables alone", "Tables larger than memory", "Report"
 """Headings of the help text under which options stand."""
 
 MEMORY, WORKERS = 4.0, 1
@@ -103,6 +103,15 @@ FailOver = Annotated[
         "SHARE",
         min=0,
         max=1,
+    ),
+]
+Seed = Annotated[
+    int | None,
+    option(
+        "Seed of intervals, samples and trial publications; by default a new one, which the report names.",
+        "N",
+        REPORT_PANEL,
+        min=0,
     ),
 ]
 Pictures = Annotated[
@@ -188,6 +197,13 @@ def check_sure(sure: float) -> None:
     """Raise ValueError unless a belief of this size is in one value only."""
     if sure <= 0.5:
         raise ValueError(f"--sure {sure:g} is not over 0.5; a belief is sure of one value only from there on, as 0.9.")
+
+
+def refuse_first(faults: Mapping[str, object]) -> None:
+    """Raise ValueError with the first message whose value is true."""
+    for message, is_fault in faults.items():
+        if is_fault:
+            raise ValueError(message)
 
 
 def check_pictures(pictures: bool, out: Path | None) -> None:

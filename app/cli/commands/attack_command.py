@@ -1,32 +1,17 @@
-"""The command `foreknow attack`: the beliefs of an adversary in published groups, and their risk.
+"""The command `foreknow attack`: the beliefs of an adversary in published groups, and their risk, in memory or from disk."""
 
-This module has the options of all its kinds, and the attack on original records; `attack_from_disk` and `published_attack` have the
-others.
-"""
-
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import typer
 
 from foreknow.app.atomic_output import atomic_output, check_output, locked
-from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning
-from foreknow.app.cli.attack_choices import (
-    JOINT_PANEL,
-    LEARNED,
-    RECORDS,
-    SAMPLER_SEED,
-    Attacked,
-    AttackOptions,
-    Corpus,
-    check_attack_options,
-    notice_compilation,
-)
+from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, learned_from
+from foreknow.app.cli.attack_choices import LEARNED, RECORDS, Attacked, AttackOptions, AttackRun, notice_compilation
 from foreknow.app.cli.command_shape import Outcome, given_options
 from foreknow.app.cli.commands.attack_findings import (
     CORPUS,
@@ -37,6 +22,7 @@ from foreknow.app.cli.commands.attack_findings import (
     by_exposure,
     exposure_content,
     fail_over_lines,
+    files_content,
     found_by,
     is_over,
     notice_others,
@@ -44,38 +30,22 @@ from foreknow.app.cli.commands.attack_findings import (
     posterior_table,
     report_attack,
     risk_columns,
+    say_files,
     sources,
     suppressed_share,
     tables_line,
     verdict_line,
     verdict_lines,
+    write_attack,
 )
 from foreknow.app.cli.commands.check_folder import AT_RISK, BELIEFS, written_sums
-from foreknow.app.cli.commands.publish_from_disk import learned_from
+from foreknow.app.cli.commands.published_attack import published_attack
 from foreknow.app.cli.files.columns import notice_codes
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.release_files import read_releases, read_statements
 from foreknow.app.cli.files.run_settings import cleaned_as_published, run_settings, write_settings
-from foreknow.app.cli.files.written_tables import output_suffix, write_table
-from foreknow.app.cli.options import (
-    INPUT_PANEL,
-    KNOWLEDGE_PANEL,
-    PUBLISHED_PANEL,
-    DiskOptions,
-    FailOver,
-    FromDisk,
-    GroupColumn,
-    Overwrite,
-    Pictures,
-    Sure,
-    TableOptions,
-    check_pictures,
-    check_sure,
-    option,
-    output_folder,
-    switch,
-)
-from foreknow.app.cli.pictures import BELIEF, GAIN, PICTURES, draw_attack
+from foreknow.app.cli.options import check_pictures, check_sure, refuse_first
+from foreknow.app.cli.pictures import BELIEF, GAIN, draw_attack
 from foreknow.app.cli.terminal import (
     PrintedTable,
     error_console,
@@ -93,14 +63,15 @@ from foreknow.app.publication import (
     MANIFEST,
     PRIVATE,
     SETTINGS,
-    Listing,
     check_key,
     extra_files,
     key_at,
+    listed_in,
     read_json,
 )
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
 from foreknow.evaluation.checks.program import checksum
+from foreknow.evaluation.loss.generalization_loss import suppressed
 from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.models import Adversary, Beliefs, History, Release
 
@@ -109,128 +80,12 @@ if TYPE_CHECKING:
     from foreknow.app.disk.publication import LargeReleases
 
 
-EPILOG = """
-For example:
-records.csv has the columns id, week, age, city and diagnosis:
-  foreknow attack records.csv --qi age --qi city --sensitive diagnosis \\
-    --groups release/private/groups.csv --out risk
-  foreknow attack release/public/published.csv --published \\
-    --qi age --qi city --sensitive diagnosis"""
-"""Text below the options."""
-
 REPORTED = (*(each.name for each in fields(AttackOptions)), *KNOWLEDGE_OPTIONS, "groups", "knowledge", *BOUNDS)
 """Parameters that `foreknow report` reads as `foreknow attack` does, besides those of the table."""
 
 
-@dataclass(frozen=True)
-class PublishedOptions:
-    """Published tables without their original records."""
-
-    later: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="[RELEASE]...",
-            show_default=False,
-            help="With --published: the tables of further releases, in their order.",
-        ),
-    ] = field(default_factory=list)
-    alone: Annotated[
-        bool,
-        switch(
-            "--published",
-            "RECORDS is a published table, and the original records are not known: one file per release, or one with a column "
-            "of the release. Labels are numbers, intervals (20-30, [20,30), 65+), values, labels of a --hierarchy, sets {a, b}, "
-            "or *.",
-            PUBLISHED_PANEL,
-        ),
-    ] = False
-    people: Annotated[
-        Path | None,
-        option(
-            "Register of everyone who is in the tables, and perhaps of others: one row per person, with --id and exact "
-            "quasi-identifiers. Without it, the risk is that of an unknown member of each group.",
-            "FILE",
-            PUBLISHED_PANEL,
-        ),
-    ] = None
-    group: GroupColumn = None
-
-
-@dataclass(frozen=True)
-class AttackRun:
-    """Options of `foreknow attack`."""
-
-    context: typer.Context
-    table: TableOptions
-    tables: PublishedOptions
-    chosen: AttackOptions
-    known: Learning
-    disk: DiskOptions
-    groups: Annotated[
-        Path | None,
-        option("Group of each record; by default the column 'group' of the records.", "FILE", INPUT_PANEL),
-    ] = None
-    sure: Sure = 0.9
-    fail_over: FailOver = None
-    seed: Annotated[int, option("Seed of the solver path-sampler, the one that draws.", "N", min=0)] = SAMPLER_SEED
-    forward: Annotated[
-        bool,
-        switch(
-            "--forward",
-            "Beliefs about each release given the releases up to it; by default given all releases, in hindsight.",
-            JOINT_PANEL,
-        ),
-    ] = False
-    corpus: Corpus = None
-    knowledge: Annotated[
-        Literal["learned", "records"] | None,
-        option(
-            "The only adversary, without --corpus: learned (prior and transitions from the releases alone) or records (from the "
-            "original records). By default both; the tables are about learned where a respondent is published "
-            "twice, else about records.",
-            "SOURCE",
-            KNOWLEDGE_PANEL,
-        ),
-    ] = None
-    out: Annotated[
-        Path | None,
-        output_folder(
-            "Folder for beliefs.csv, the posterior of each respondent at every release, at-risk.csv, the exposed respondents, and "
-            "settings.json; readable by you only."
-        ),
-    ] = None
-    pictures: Pictures = False
-    from_disk: FromDisk = False
-    overwrite: Overwrite = False
-
-    @property
-    def inputs(self) -> list[Path]:
-        """All input files."""
-        others = (self.tables.people, self.corpus, self.groups, self.chosen.statements)
-        return [*self.table.files, *self.tables.later, *(path for path in others if path is not None)]
-
-    @property
-    def attack(self) -> AttackOptions:
-        """The attack with all options that describe it."""
-        return replace(self.chosen, forward=self.forward, learning=self.known, source=self.knowledge, seed=self.seed)
-
-    @property
-    def names(self) -> tuple[str, str, str]:
-        """Names of the output files, in the file format of the records."""
-        suffix = output_suffix(self.table.records)
-        return f"beliefs{suffix}", f"at-risk{suffix}", SETTINGS
-
-    def check_attack(self) -> None:
-        """Raise ValueError if an option is given that the attack does not read, or options do not fit together."""
-        check_attack_options(self.context, self.chosen)
-        if self.corpus is not None and self.knowledge is not None:
-            raise ValueError(
-                f"--corpus and --knowledge {self.knowledge} exclude each other: with a corpus, the adversary learned from it."
-            )
-
-
 def attack_command(run: AttackRun) -> Outcome:
-    """Run `foreknow attack`; its help text has the paragraphs below.
+    r"""Run `foreknow attack`; its help text has the paragraphs below.
 
     In technical terms: the posterior beliefs of an adversary with background knowledge about the members of the published groups,
     and the adversary's gain, confidence and success at each release.
@@ -259,14 +114,21 @@ def attack_command(run: AttackRun) -> Outcome:
     With --published, RECORDS is a published table found elsewhere, and there are no originals: no truth to compare with. Beliefs
     are about the persons of a register (--people), who are linked to a group where the labels and the sizes of the groups
     determine it. Other records are those of unknown persons.
+
+
+    For example:
+    records.csv has the columns id, week, age, city and diagnosis:
+      foreknow attack records.csv --qi age --qi city --sensitive diagnosis \
+        --groups release/private/groups.csv --out risk
+      foreknow attack release/public/published.csv --published \
+        --qi age --qi city --sensitive diagnosis
     """
     check_sure(run.sure)
     if run.from_disk:
-        return attack_from_disk(run)
+        return _attack_from_disk(run)
     run.disk.refuse_given("records are read into memory")
+    check_pictures(run.pictures, run.out)
     if run.tables.alone:
-        from foreknow.app.cli.commands.published_attack import published_attack  # it reads the options of this module
-
         return published_attack(run)
     for name, value in {
         "a second table": run.tables.later,
@@ -277,20 +139,23 @@ def attack_command(run: AttackRun) -> Outcome:
             raise ValueError(
                 f"{name} is read with --published alone, where RECORDS is a published table; add it, or leave it out."
             )
-    return attack_records(run)
+    return _attack_records(run)
 
 
-def attack_records(run: AttackRun) -> Outcome:
+def _attack_records(run: AttackRun) -> Outcome:
     """Attack the groups of original records, print the risk and, with --out, write beliefs and exposed respondents."""
     run = run if run.groups is None else replace(run, groups=key_at(run.groups))
-    check_pictures(run.pictures, run.out)
     run.check_attack()
     if run.out is not None:
         pictures = (GAIN, BELIEF) if run.pictures else ()
         check_output(run.out, [*run.names, *pictures], run.inputs, run.overwrite)
     with cleaned_as_published(run.groups, run.context):
         read, history = _read(run)
-    found = _found(run, read, history)
+    adversaries = sources(run.attack, read)
+    solver = run.chosen.solver if run.chosen.attack == "joint" else None
+    if run.chosen.choice.has_adversary:
+        notice_compilation(solver, run.chosen.estimator, LEARNED in adversaries)
+    found = [found_by(replace(run.attack, source=source), read, history, run.sure) for source in adversaries]
     _, attack, beliefs, _ = found[0]
     sequential = _sequential_beside(attack, read.releases)
     verdict = verdict_lines(found, run.fail_over)
@@ -299,20 +164,19 @@ def attack_records(run: AttackRun) -> Outcome:
     notice_others(found)
     if run.out is not None:
         _write(run, run.out, read, history, found, sequential)
-    notice_suppression(read.releases)
+    cost = suppressed(read.releases)
+    notice_suppression(cost)
     say_sentences(*verdict)
     if run.chosen.solver == "path-sampler":
         say(f"Seed: {run.seed}.")
     if run.out is not None:
         say_files(run)
     say(*next_lines(run.context, "report", f"--out {unused_path('report.html')}", also=REPORTED))
-    solver = run.chosen.solver if run.chosen.attack == "joint" else None
     content = (
         adversaries_content(found, run.fail_over)
-        | {"attack": run.chosen.attack, "solver": solver, "seed": run.seed}
-        | {"suppressed": suppressed_share(read.releases)}
+        | {"attack": run.chosen.attack, "solver": solver, "seed": run.seed, "suppressed": suppressed_share(cost)}
         | {"releases": risk_columns(risk_table(beliefs, history))}
-        | files_content(run.out, run.names)
+        | files_content(run)
     )
     return Outcome(content, any(is_over(one.exposed, run.fail_over) for one in found))
 
@@ -339,15 +203,6 @@ def notice_unchecked_key(groups: Path | None, records: Path) -> None:
         notice(f"No {MANIFEST} beside {groups} lists it: it is not checked that it belongs to {records}.")
 
 
-def _found(run: AttackRun, read: Attacked, history: History) -> list[Found]:
-    """Findings of each adversary, before anything is printed but notices."""
-    adversaries = sources(run.attack, read)
-    if adversaries != (None,):
-        solver = run.chosen.solver if run.chosen.attack == "joint" else None
-        notice_compilation(solver, run.chosen.estimator, LEARNED in adversaries)
-    return [found_by(replace(run.attack, source=source), read, history, run.sure) for source in adversaries]
-
-
 def _sequential_beside(attack: Attack, releases: Sequence[Release]) -> Beliefs | None:
     """Beliefs of the sequential attack of the same adversary, for comparison with the joint attack; None for other attacks."""
     if not isinstance(attack, JointAttack):
@@ -358,54 +213,20 @@ def _sequential_beside(attack: Attack, releases: Sequence[Release]) -> Beliefs |
 def _write(
     run: AttackRun, out: Path, read: Attacked, history: History, found: list[Found], sequential: Beliefs | None
 ) -> None:
-    """Write beliefs, respondents at risk, settings and pictures."""
+    """Write beliefs, settings, pictures, and the respondents exposed to each adversary, the worst first."""
     _, _, beliefs, exposed = found[0]
     time = run.table.columns.time
     drawn = {run.chosen.attack: beliefs} | ({} if sequential is None else {"sequential": sequential})
     people = exposed.at_risk if exposed.exposed else exposed.people  # in decreasing order of the belief
     person: Hashable | None = people["respondent"].tolist()[0] if len(people) else None
     draw = partial(draw_attack, attacks=drawn, history=history, person=person, time=time)
-    risky = _at_risk(found, read)
-    with error_console.status("writing"):
-        write_attack(run, out, posterior_table(beliefs, time), risky, draw)
-
-
-def _at_risk(found: list[Found], read: Attacked) -> pd.DataFrame:
-    """Respondents exposed to each adversary, the worst first, with the adversary in the last column."""
-    tables = []
+    risky = []
     for one in by_exposure(found):
-        sequential = _sequential_beside(one.attack, read.releases)
-        table = at_risk(one.exposed, one.attack, one.beliefs, sequential, read)
-        tables.append(table.assign(adversary=one.source or ""))
-    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
-
-
-def write_attack(
-    run: AttackRun, out: Path, beliefs: pd.DataFrame, risky: pd.DataFrame, draw: Callable[[Path], None]
-) -> None:
-    """Write the files of an attack, each readable by its owner alone; ``draw`` writes the pictures, if asked, into a folder."""
-    with atomic_output(out, run.inputs, run.overwrite) as folder:
-        write_table(beliefs, folder / run.names[0], private=True)
-        write_table(risky, folder / run.names[1], private=True)
-        write_settings(folder / run.names[2], run_settings(run.context, run.inputs, run.seed))
-        if run.pictures:
-            draw(folder)
-
-
-def say_files(run: AttackRun) -> None:
-    """Print where the files of an attack were written."""
-    assert run.out is not None
-    beliefs, risky, settings = run.names
-    say(
-        f"Posterior beliefs about each respondent, for you alone: {run.out / beliefs}.",
-        f"Exposed respondents, and why, for you alone: {run.out / risky}. How it was made: {settings}.",
-        *([f"Pictures, for you alone: {run.out / PICTURES}."] if run.pictures else []),
-    )
-
-
-def files_content(out: Path | None, names: Sequence[str]) -> dict[str, Any]:
-    """The paths of the files as JSON has them."""
-    return {} if out is None else {"files": [str(out / name) for name in names]}
+        table = at_risk(one.exposed, one.attack, one.beliefs, _sequential_beside(one.attack, read.releases), read)
+        risky.append(table.assign(adversary=one.source or ""))
+    filled = pd.concat([table for table in risky if len(table)] or risky[:1], ignore_index=True)
+    with error_console.status("writing"):
+        write_attack(run, out, posterior_table(beliefs, time), filled, draw)
 
 
 FROM_DISK = ("joint", "sequential", "snapshot")
@@ -421,7 +242,7 @@ IN_MEMORY = (
 """Options of `foreknow attack` that are read without --from-disk alone."""
 
 
-def attack_from_disk(run: AttackRun) -> Outcome:
+def _attack_from_disk(run: AttackRun) -> Outcome:
     """Attack a publication from disk, print its risk and, with --out, keep beliefs and exposed respondents.
 
     An interrupted run goes on.
@@ -471,31 +292,27 @@ def _checked(run: AttackRun) -> "LargeReleases":
     from foreknow.app.disk.publication import LargeReleases
 
     refuse_in_memory(run.context, *IN_MEMORY)
-    name = run.chosen.attack
-    if name not in FROM_DISK:
-        raise ValueError(
-            f"--attack {name} needs all releases in memory. From disk: {', '.join(FROM_DISK)}; or leave out --from-disk."
-        )
+    name, solver, in_memory = run.chosen.attack, run.chosen.solver, "needs all releases in memory. From disk:"
     run.check_attack()
-    if name == "joint" and run.chosen.solver not in DISK_SOLVERS:
-        raise ValueError(
-            f"--solver {run.chosen.solver} needs all releases in memory. From disk: {', '.join(DISK_SOLVERS)}; or leave out "
-            "--from-disk."
-        )
-    if name == "joint" and "estimator" in given_options(run.context):
-        raise ValueError(
-            "--estimator is not read by the joint attack from disk; leave it out, or choose --attack sequential, snapshot."
-        )
-    if run.known.order != 1:
-        raise ValueError(f"--order {run.known.order} is not read with --from-disk; the adversary has order 1.")
-    if run.knowledge is not None and run.knowledge == "learned":
-        raise ValueError(
-            "--knowledge learned needs all releases in memory. From disk: --knowledge records, or --corpus FILE."
-        )
-    if run.groups is None or not run.groups.is_dir():
-        raise ValueError("--from-disk needs --groups FOLDER, the folder of foreknow publish --from-disk.")
+    refuse_first(
+        {
+            f"--attack {name} {in_memory} {', '.join(FROM_DISK)}; or leave out --from-disk.": name not in FROM_DISK,
+            f"--solver {solver} {in_memory} {', '.join(DISK_SOLVERS)}; or leave out --from-disk.": (
+                name == "joint" and solver not in DISK_SOLVERS
+            ),
+            "--estimator is not read by the joint attack from disk; leave it out, or choose --attack sequential, snapshot.": (
+                name == "joint" and "estimator" in given_options(run.context)
+            ),
+            f"--order {run.known.order} is not read with --from-disk; the adversary has order 1.": run.known.order != 1,
+            f"--knowledge learned {in_memory} --knowledge records, or --corpus FILE.": run.knowledge == LEARNED,
+            "--from-disk needs --groups FOLDER, the folder of foreknow publish --from-disk.": (
+                run.groups is None or not run.groups.is_dir()
+            ),
+        }
+    )
     if run.out is not None:
         check_output(run.out, [AT_RISK, SETTINGS], [run.table.records], run.overwrite)
+    assert run.groups is not None
     published = LargeReleases(run.groups)
     _check_records(run, published)
     return published
@@ -524,39 +341,36 @@ def _adversary(run: AttackRun, published: "LargeReleases") -> Adversary:
     """The adversary, who knows the records or a corpus."""
     if run.corpus is None:
         notice("No --corpus: the adversary learns from the published records themselves, more than an outsider knows.")
-    table, corpus = large_tables(run.table, run.corpus)
-    source = replace_schema(table if corpus is None else corpus, published)
-    learned = learned_from(source, run.known, run.disk.engine("learning, blocks of a release"))
+    tables = large_tables(run.table, run.corpus)
+    source = tables[0] if tables[1] is None else tables[1]
+    coded = type(source)(source.files, published.schema, source.time)  # the beliefs have the codes of the publication
+    learned = learned_from(coded, run.known, run.disk.engine("learning, blocks of a release"))
     transitions = None if run.chosen.attack == "snapshot" else learned.transitions
     return run.known.adversary(learned.prior, transitions, run.attack.posterior)
 
 
-def replace_schema(table: Any, published: "LargeReleases") -> Any:
-    """A table on disk with the schema of a publication, whose codes the beliefs have."""
-    return type(table)(table.files, published.schema, table.time)
-
-
 def _remove_earlier(out: Path) -> None:
-    """Remove the beliefs, the exposed respondents and the settings of an earlier run from disk, if no run holds a lock."""
+    """Remove the beliefs, the exposed respondents and the settings of an earlier run from disk, if no run holds a lock.
+
+    Raises
+    ------
+    ValueError
+        If complete beliefs have a file beside them that would be removed, too.
+    """
     from foreknow.app.disk.begun_runs import remove_run
 
-    if (out / BELIEFS / BEGUN).exists():
-        with locked(out), locked(out / BELIEFS):
-            _check_no_extra(out / BELIEFS)
-            for name in (AT_RISK, SETTINGS):
-                (out / name).unlink(missing_ok=True)
-            remove_run(out / BELIEFS)
-
-
-def _check_no_extra(beliefs: Path) -> None:
-    """Raise ValueError if complete beliefs have a file beside them that would be removed, too."""
-    if not (beliefs / MANIFEST).exists():
+    beliefs = out / BELIEFS
+    if not (beliefs / BEGUN).exists():
         return
-    listing = Listing(beliefs / MANIFEST, read_json(beliefs / MANIFEST).get("sha256", {}))
-    if extra := extra_files(beliefs, listing):
-        raise ValueError(
-            f"{beliefs / extra[0]} is not of the beliefs that would be replaced; move it, or name another folder."
-        )
+    with locked(out), locked(beliefs):
+        extra = extra_files(beliefs, listed_in(beliefs / MANIFEST)) if (beliefs / MANIFEST).exists() else []
+        if extra:
+            raise ValueError(
+                f"{beliefs / extra[0]} is not of the beliefs that would be replaced; move it, or name another folder."
+            )
+        for name in (AT_RISK, SETTINGS):
+            (out / name).unlink(missing_ok=True)
+        remove_run(beliefs)
 
 
 def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, beliefs: Path) -> dict[str, Any]:

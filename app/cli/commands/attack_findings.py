@@ -4,27 +4,31 @@ Without --corpus and --knowledge there are two adversaries, as in the report.
 """
 
 import itertools
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from rich.console import RenderableType
 
-from foreknow.app.cli.attack_choices import DEFAULT_R, LEARNED, RECORDS, Attacked, AttackOptions, beliefs_of
-from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, error_console, notice, show
+from foreknow.app.atomic_output import atomic_output
+from foreknow.app.cli.attack_choices import DEFAULT_R, LEARNED, RECORDS, Attacked, AttackOptions, AttackRun, beliefs_of
+from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.written_tables import write_table
+from foreknow.app.cli.pictures import PICTURES
+from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, error_console, notice, say, show
 from foreknow.app.exposure import Exposure, exposed
 from foreknow.app.report.adversaries import INFORMED, Inference
 from foreknow.app.report.respondents import LEAST_CHANGE, Pseudonyms, exposed_people, label, percent
 from foreknow.attacks import Attack, ForegroundAttack, JointAttack
 from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.evaluation.experiment import total_of_risk
-from foreknow.evaluation.loss.generalization_loss import suppressed
 from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.models import Averaged, Beliefs, History, Release, Status
-from foreknow.models.arrays import BoolArray
+from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 
 
@@ -185,34 +189,23 @@ def at_risk(
         ``reason``, a sentence, for the first `MAX_REASONS` rows.
     """
     people = found.at_risk
-    reasons = _reasons(people, attack, beliefs, sequential, read.releases)
+    reasons = iter(_reasons(people, attack, beliefs, sequential, read.releases))
+    rows = []
     with error_console.status("listing exposed respondents"):
-        rows = [
-            _row(row, beliefs, read, *(reasons[place] if place < len(reasons) else ([row.time], "")))
-            for place, row in enumerate(people.itertuples())
-        ]
+        for row in people.itertuples():
+            leading, reason = next(reasons, ([row.time], ""))
+            observation = beliefs.at(row.time).observation
+            group = int(observation.group[observation.people.rows(row.respondent)[0]])
+            shown = shown_values(observation.counts[group], read.schema.values)
+            known = (row.respondent, row.time, row.value, row.belief, row.prior, row.share, group, shown)
+            rows.append((*known, ", ".join(map(str, leading)), reason))
     return pd.DataFrame(rows, columns=pd.Index(COLUMNS))
 
 
-def _row(row: Any, beliefs: Beliefs, read: Attacked, leading: list[Any], reason: str) -> dict[str, Any]:
-    """One exposed respondent, with the releases that led to the belief and the reason."""
-    observation = beliefs.at(row.time).observation
-    group = int(observation.group[observation.people.rows(row.respondent)[0]])
-    counts = observation.counts[group]
-    order = np.argsort(-counts, kind="stable")
-    shown = [f"{counts[code]:g} {label(read.schema.values[code])}" for code in order if counts[code]]
-    return {
-        "respondent": row.respondent,
-        "time": row.time,
-        "believed": row.value,
-        "belief": row.belief,
-        "prior": row.prior,
-        "share": row.share,
-        "group": group,
-        "group_values": ", ".join(shown),
-        "releases": ", ".join(map(str, leading)),
-        "reason": reason,
-    }
+def shown_values(counts: IntArray, values: Sequence[Any]) -> str:
+    """The values of a group with their numbers, the most frequent first."""
+    order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
+    return ", ".join(f"{counts[code]:g} {label(values[code])}" for code in order)
 
 
 def _reasons(
@@ -433,18 +426,43 @@ def posterior_table(beliefs: Beliefs, time: str) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def suppressed_share(releases: Sequence[Release]) -> float:
-    """Share of suppressed records of all releases; 0 without a record."""
-    cost = suppressed(releases)
+def suppressed_share(cost: pd.DataFrame) -> float:
+    """Share of suppressed records of all releases, from their numbers at each; 0 without a record."""
     return float(cost["suppressed"].sum() / max(cost["records"].sum(), 1))
 
 
-def notice_suppression(releases: Sequence[Release]) -> None:
+def notice_suppression(cost: pd.DataFrame) -> None:
     """Print a warning if most records are suppressed."""
-    cost = suppressed(releases)
-    lost, records = int(cost["suppressed"].sum()), int(cost["records"].sum())
-    if lost > MOST * records:
+    if (share := suppressed_share(cost)) > MOST:
         notice(
-            f"WARNING: {lost:,} of {records:,} records ({percent(lost / records)}) are suppressed. The table tells little, and a "
-            "low risk is that of the few records that are left."
+            f"WARNING: {cost['suppressed'].sum():,} of {cost['records'].sum():,} records ({percent(share)}) are suppressed. The "
+            "table tells little, and a low risk is that of the few records that are left."
         )
+
+
+def write_attack(
+    run: AttackRun, out: Path, beliefs: pd.DataFrame, risky: pd.DataFrame, draw: Callable[[Path], None]
+) -> None:
+    """Write the files of an attack, each readable by its owner alone; ``draw`` writes the pictures, if asked, into a folder."""
+    with atomic_output(out, run.inputs, run.overwrite) as folder:
+        write_table(beliefs, folder / run.names[0], private=True)
+        write_table(risky, folder / run.names[1], private=True)
+        write_settings(folder / run.names[2], run_settings(run.context, run.inputs, run.seed))
+        if run.pictures:
+            draw(folder)
+
+
+def say_files(run: AttackRun) -> None:
+    """Print where the files of an attack were written."""
+    assert run.out is not None
+    beliefs, risky, settings = run.names
+    say(
+        f"Posterior beliefs about each respondent, for you alone: {run.out / beliefs}.",
+        f"Exposed respondents, and why, for you alone: {run.out / risky}. How it was made: {settings}.",
+        *([f"Pictures, for you alone: {run.out / PICTURES}."] if run.pictures else []),
+    )
+
+
+def files_content(run: AttackRun) -> dict[str, Any]:
+    """The paths of the files as JSON has them."""
+    return {} if run.out is None else {"files": [str(run.out / name) for name in run.names]}

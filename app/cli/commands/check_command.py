@@ -59,12 +59,6 @@ from foreknow.evaluation.checks.verify import verify_table
 from foreknow.models import Cleaning
 from foreknow.models.settings import counted
 
-EPILOG = """
-For example:
-  foreknow check release
-  foreknow check release/public/published.csv --sensitive diagnosis -k 5 -l 2"""
-"""Text below the options."""
-
 LEVELS = "levels.csv"
 """File of the table in --out."""
 
@@ -173,6 +167,11 @@ def check_command(run: CheckRun) -> Outcome:
 
     The levels are computed by code that is independent of the defenses. For each release and requirement, the table printed has
     the worst level of a group, the threshold, the number of failing groups and the first of them.
+
+
+    For example:
+      foreknow check release
+      foreknow check release/public/published.csv --sensitive diagnosis -k 5 -l 2
     """
     folder = _folder(run)
     attack = None if folder is None else attack_at(folder)

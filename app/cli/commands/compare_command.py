@@ -23,7 +23,6 @@ from foreknow.app.cli.adversary_knowledge import (
 )
 from foreknow.app.cli.attack_choices import Corpus, SolverName, notice_compilation, solver_choice
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.report_command import Seed
 from foreknow.app.cli.defense_choices import (
     BUILT_IN,
     FLAGS,
@@ -35,7 +34,7 @@ from foreknow.app.cli.defense_choices import (
 )
 from foreknow.app.cli.files.run_settings import run_settings, write_settings
 from foreknow.app.cli.files.written_tables import write_table
-from foreknow.app.cli.options import FailOver, Overwrite, Sure, TableOptions, check_sure, option, output_folder
+from foreknow.app.cli.options import FailOver, Overwrite, Seed, Sure, TableOptions, check_sure, option, output_folder
 from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, notice, say, say_verdict, show
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.publication import SETTINGS
@@ -48,13 +47,6 @@ from foreknow.models import Adversary, Auto, Beliefs, Release
 from foreknow.models.joint import JointSolver
 from foreknow.models.joint.problem import with_progress
 from foreknow.models.progress import Progress
-
-EPILOG = """
-For example:
-records.csv has the columns id, week, age, city and diagnosis:
-  foreknow compare records.csv --qi age --qi city --sensitive diagnosis \\
-    --defense mondrian --sweep k=3,6,12"""
-"""Text below the options."""
 
 COMPARED = ("js-reduce", "mondrian", "anatomy")
 """Defenses that are compared if none is named: one that assumes an adversary, one that generalizes, one that does not."""
@@ -215,11 +207,17 @@ TERMS = {
 
 
 def compare_command(run: CompareRun) -> Outcome:
-    """Run `foreknow compare`; its help text has the paragraphs below.
+    r"""Run `foreknow compare`; its help text has the paragraphs below.
 
     Each is a trial, which is not written. The attack is the joint one in hindsight, by the adversaries of foreknow report.
 
     The exit status is 1 if no setting publishes a record or, with --fail-over, brings the share of exposed respondents to it.
+
+
+    For example:
+    records.csv has the columns id, week, age, city and diagnosis:
+      foreknow compare records.csv --qi age --qi city --sensitive diagnosis \
+        --defense mondrian --sweep k=3,6,12
     """
     check_sure(run.sure)
     used = secrets.randbits(32) if run.seed is None else run.seed

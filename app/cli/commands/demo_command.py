@@ -194,12 +194,6 @@ COST_TERMS = {
 """Meaning of the columns of the information loss."""
 
 
-EPILOG = """
-For example:
-  foreknow demo --out demo-output"""
-"""Text below the options."""
-
-
 @dataclass(frozen=True)
 class DemoRun:
     """Options of `foreknow demo`."""
@@ -210,7 +204,12 @@ class DemoRun:
 
 
 def demo_command(command: DemoRun) -> Outcome:
-    """Run `foreknow demo`."""
+    """Run `foreknow demo`.
+
+
+    For example:
+      foreknow demo --out demo-output
+    """  # noqa: D205 - what follows two empty lines is printed below the options
     out = command.out
     check_output(out, FILES, overwrite=command.overwrite)
     notice(

@@ -33,12 +33,6 @@ MAX_EXAMPLE = 20
 """Characters of the example of a column."""
 
 
-EPILOG = """
-For example:
-  foreknow describe records.csv"""
-"""Text below the options."""
-
-
 @dataclass(frozen=True)
 class DescribeRun:
     """Options of `foreknow describe`."""
@@ -61,6 +55,10 @@ def describe_command(run: DescribeRun) -> Outcome:
 
     A published table, the private key of a publication and a generalization hierarchy are recognized; the next command checks and
     attacks the first, attacks with the second, or uses the third.
+
+
+    For example:
+      foreknow describe records.csv
     """
     if (key := publication_key(run.file)) is not None:
         return _key(run.file, key)

@@ -1,19 +1,23 @@
-"""The command `foreknow publish`: group the records of each release, and write the published table and the key."""
+"""The command `foreknow publish`: group the records of each release, and write the published table and the key; also from disk."""
 
+import os
+import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pandas as pd
 import typer
 
-from foreknow.app.atomic_output import atomic_output, check_output
+from foreknow.app.atomic_output import atomic_output, check_output, locked, write_json
 from foreknow.app.cli import options as entry_points
-from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary
+from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary, learned_from
 from foreknow.app.cli.attack_choices import notice_if_compiled
 from foreknow.app.cli.command_shape import Outcome, refuse_unread_options, source_of
-from foreknow.app.cli.commands.attack_findings import notice_suppression
+from foreknow.app.cli.commands.attack_findings import notice_suppression, suppressed_share
 from foreknow.app.cli.defense_choices import (
     BUILT_IN,
     DefenseChoice,
@@ -23,9 +27,9 @@ from foreknow.app.cli.defense_choices import (
     fresh_seed,
     least_values_of,
     seeded_generator,
-    which_defense,
 )
 from foreknow.app.cli.files.columns import Columns, notice_codes
+from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.release_files import key_table, published_table
 from foreknow.app.cli.files.run_settings import run_settings, write_settings
 from foreknow.app.cli.files.written_tables import formula_cells, output_suffix, write_table
@@ -56,32 +60,31 @@ from foreknow.app.publication import (
     RELEASE,
     SETTINGS,
     TABLE,
+    read_json,
     sums_below,
     write_manifest,
     write_release,
 )
 from foreknow.app.report.respondents import percent
-from foreknow.defenses import Defense, publish
+from foreknow.defenses import Anatomy, Defense, publish
 from foreknow.evaluation.checks.certificate import (
     CERTIFICATE,
     FAILED,
     NOT_VERIFIED,
     Certificate,
+    ReleaseNumbers,
     certificate,
+    certificate_of,
     checksums_of,
+    enforced_requirement,
 )
 from foreknow.evaluation.checks.program import checksum, settings
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
-from foreknow.models import Release, Schema
+from foreknow.models import Adversary, Omega, Release, Schema
 
-EPILOG = f"""{which_defense()}
-
-
-For example:
-records.csv has the columns id, week, age, city and diagnosis:
-  foreknow publish records.csv --qi age --qi city --sensitive diagnosis \\
-    --defense mondrian -k 5 -l 2 --out release"""
-"""Text below the options."""
+if TYPE_CHECKING:
+    from foreknow.app.disk import Engine, LargeTable
+    from foreknow.app.disk.publication import LargeReleases
 
 READ_FROM_DISK = ("memory", "workers", "scheduler", "scratch")
 """Parameters that `foreknow attack --from-disk` reads as well."""
@@ -219,7 +222,7 @@ class PublishRun:
 
 
 def publish_command(run: PublishRun) -> Outcome:
-    """Run `foreknow publish`; its help text has the paragraphs below.
+    r"""Run `foreknow publish`; its help text has the paragraphs below.
 
     FOLDER/public holds published.csv, which is for the public, release.json, which describes how it was made, and certificate.json:
     what the defense enforced, what an independent check of every group found, and what is assumed. If the check fails, the exit
@@ -236,14 +239,31 @@ def publish_command(run: PublishRun) -> Outcome:
     The defenses js-reduce, bkaa, uhra and k-primacy assume an adversary who knows the class frequencies of the records, and the
     Markov chain of the records before each release. All records count, so publish each release once, and name a --corpus for the
     next.
+
+
+    Which defense for what:
+    Data or threat                                 --defense
+    one release, any requirement; large tables     mondrian
+    one release, all records coarsened alike       full-domain
+    one release, exact quasi-identifiers wanted    anatomy
+    ... and facts, as: men have no ovarian cancer  injector
+    the reader knows the rule of the defense       mask (changes values)
+    several releases, values that change seldom    m-invariance (adds records)
+    several releases, values that change           js-reduce, uhra
+    ... by the rules of other papers               bkaa, k-primacy
+    foreknow compare tries several on your records.
+
+
+    For example:
+    records.csv has the columns id, week, age, city and diagnosis:
+      foreknow publish records.csv --qi age --qi city --sensitive diagnosis \
+        --defense mondrian -k 5 -l 2 --out release
     """
     # Options and output folders are refused before a file is read, files before anything is computed.
     rows = {name: choice.options for name, choice in BUILT_IN.items()} | {run.defense: run.choice.options}
     refuse_unread_options(run.context, "defense", run.defense, rows)
     if run.from_disk:
-        from foreknow.app.cli.commands.publish_from_disk import publish_from_disk
-
-        return publish_from_disk(run)
+        return _publish_from_disk(run)
     run.disk.refuse_given("records are read into memory", run.block)
     _check_folder(run)
     records = run.table.read(run.corpus)
@@ -255,7 +275,7 @@ def publish_command(run: PublishRun) -> Outcome:
     with error_console.status("learning what the adversary knows"):
         assumes = run.choice.assumes_adversary
         adversary = assumed_adversary(history, records.corpus, run.known) if assumes else None
-    notice_kernel(run.choice)
+    _notice_kernel(run.choice)
     releases = publish(
         history,
         defense,
@@ -265,7 +285,7 @@ def publish_command(run: PublishRun) -> Outcome:
         rng=seeded_generator(used, 1),
         progress=lambda views: tracked(views, "publishing"),
     )
-    check_any_group(releases, defense, history.schema)
+    _check_any_group(releases, defense, history.schema)
     stated = certificate(
         releases,
         defense,
@@ -276,15 +296,17 @@ def publish_command(run: PublishRun) -> Outcome:
     )
     with error_console.status("writing"):
         formulas = _write(run, used, records.columns, releases, defense, stated)
-    report_cost(releases, defense)
-    _notice_risks(formulas, run.quotes_formulas, run.seed, source_of(run.context, "seed") == "DEFAULT_MAP")
-    say_end(run, stated)
+    cost = suppressed(releases).merge(gcp(releases)[["time", "gcp"]], on="time")
+    cost.insert(1, "groups", [release.groups for release in releases])
     notes = [f"at {release.time}: {note}" for release in releases for note in release.grouping.notes]
-    content = publication_content(run, defense, cost_per_release(releases), notes, stated)
-    return Outcome(content, stated.verdict == FAILED)
+    _report_cost(cost, defense, any(release.bucketized for release in releases))
+    for note in notes:
+        notice(note)
+    _notice_risks(formulas, run.quotes_formulas, run.seed, source_of(run.context, "seed") == "DEFAULT_MAP")
+    return _outcome(run, defense, cost, notes, stated)
 
 
-def notice_kernel(choice: DefenseChoice) -> None:
+def _notice_kernel(choice: DefenseChoice) -> None:
     """Print a notice if a publication will compile its kernels; those of some defenses take two seconds or none."""
     if choice.kernel is not None:
         notice_if_compiled(choice.kernel, "some 20 seconds")
@@ -341,7 +363,7 @@ def _write(
     return formula_cells(table)
 
 
-def check_any_group(releases: Iterable[Any], defense: Defense, schema: Schema) -> None:
+def _check_any_group(releases: Iterable[Any], defense: Defense, schema: Schema) -> None:
     """Raise ValueError if no release, in memory or on disk, has a group; with the cause, where all records have one value."""
     if any(release.groups for release in releases):
         return
@@ -356,34 +378,22 @@ def check_any_group(releases: Iterable[Any], defense: Defense, schema: Schema) -
     )
 
 
-def cost_per_release(releases: Sequence[Release]) -> pd.DataFrame:
-    """Groups, suppressed records and generalization, one row per release."""
-    cost = suppressed(releases).merge(gcp(releases)[["time", "gcp"]], on="time")
-    cost.insert(1, "groups", [release.groups for release in releases])
-    return cost
-
-
-def report_cost(releases: tuple[Release, ...], defense: Defense) -> None:
-    """Print the information loss of a publication, and the notes that its readers need."""
-    cost = cost_per_release(releases)
+def _report_cost(cost: pd.DataFrame, defense: Defense, bucketized: bool) -> None:
+    """Print the information loss of each release, and what the publisher and the readers of the table must know."""
     shown = cost.drop(columns=[name for name in ("distorted", "counterfeits") if not cost[name].any()])
     show(PrintedTable(shown.rename(columns={"suppressed_share": "share"}), defense_text(defense)))
     show(definitions(COST_TERMS))
     show("")
-    share = cost["suppressed"].sum() / cost["records"].sum()
-    if share > SUPPRESSION_TO_REPORT:
+    if (share := suppressed_share(cost)) > SUPPRESSION_TO_REPORT:
         notice(
             f"{percent(share)} of the records are suppressed; choose weaker thresholds, another defense, --patience or --leftovers."
         )
-    notice_suppression(releases)
-    if any(release.bucketized for release in releases):
+    notice_suppression(cost)
+    if bucketized:
         notice(
             "Within a group, quasi-identifiers and sensitive values are sorted separately: a common row means nothing. "
             "Tell the readers of the table."
         )
-    for release in releases:
-        for note in release.grouping.notes:
-            notice(f"at {release.time}: {note}")
 
 
 def _notice_risks(formulas: int, quoted: bool, seed: int | None, of_config: bool) -> None:
@@ -406,14 +416,19 @@ def _notice_risks(formulas: int, quoted: bool, seed: int | None, of_config: bool
         )
 
 
-def say_end(run: PublishRun, stated: Certificate) -> None:
-    """Print where the files are, what the check found, and the next commands."""
+def _outcome(
+    run: PublishRun, defense: Defense, cost: pd.DataFrame, notes: Sequence[str], stated: Certificate
+) -> Outcome:
+    """Print where the files are, what the check found, and the next commands; the seed is in the file of settings alone."""
     table, key = run.out / run.published, run.out / run.key
+    path = table.parent / CERTIFICATE
+    kept = f"The files are kept, and marked as failed in {path}." if stated.verdict == FAILED else f"See {path}."
+    found = [*(f"Not recomputed: {promise}" for promise in stated.enforced["unchecked"]), f"{stated.sentence} {kept}"]
     say(
         f"For the public: {table}, and {RELEASE} beside it.",
         f"The key, for you alone: {key}. It names the group of each record and undoes the publication: keep it apart.",
         f"The settings and the seed of this run, which undo it too: {key.parent / SETTINGS}.",
-        *_verified_lines(stated, table.parent),
+        *([f"Not verified: {path} says so."] if stated.verdict == NOT_VERIFIED else found),
     )
     if run.pictures:
         say(f"Pictures: {key.parent / PICTURES}.")
@@ -421,28 +436,147 @@ def say_end(run: PublishRun, stated: Certificate) -> None:
     groups = f"--from-disk {option_text('groups', run.out)}" if run.from_disk else option_text("groups", key)
     also = (*KNOWLEDGE_OPTIONS, *READ_FROM_DISK) if run.from_disk else KNOWLEDGE_OPTIONS
     say(*next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=also))
-
-
-def _verified_lines(stated: Certificate, folder: Path) -> list[str]:
-    """Lines on what the independent check of a publication found; a failing one names the files that are marked."""
-    path = folder / CERTIFICATE
-    if stated.verdict == NOT_VERIFIED:
-        return [f"Not verified: {path} says so."]
-    kept = f" The files are kept, and marked as failed in {path}." if stated.verdict == FAILED else f" See {path}."
-    return [*(f"Not recomputed: {promise}" for promise in stated.enforced["unchecked"]), stated.sentence + kept]
-
-
-def publication_content(
-    run: PublishRun, defense: Defense, cost: pd.DataFrame, notes: Sequence[str], stated: Certificate
-) -> dict[str, object]:
-    """A publication as JSON has it, by its cost per release; the seed is in the file of settings alone."""
-    return {
+    content = {
         "defense": settings(defense),
-        "suppressed": float(cost["suppressed"].sum() / max(cost["records"].sum(), 1)),
+        "suppressed": suppressed_share(cost),
         "releases": cost,
         "notes": notes,
-        "published": str(run.out / run.published),
-        "key": str(run.out / run.key),
-        "settings": str(run.out / PRIVATE / SETTINGS),
+        "published": str(table),
+        "key": str(key),
+        "settings": str(key.parent / SETTINGS),
         "verdict": stated.verdict,
     }
+    return Outcome(content, stated.verdict == FAILED)
+
+
+IN_MEMORY = ("infeasible", "bucketized", "generalized", "quote_formulas", "pictures", "deterministic")
+"""Options of `foreknow publish` that are read without --from-disk alone."""
+
+
+def _publish_from_disk(run: PublishRun) -> Outcome:
+    """Publish a table on disk, verify it, and write its certificate; an interrupted run goes on.
+
+    With --overwrite, the publication takes the place of an earlier one once it is complete.
+    """
+    from foreknow.app.disk.begun_runs import NEXT, replaced_publication
+    from foreknow.app.disk.publication import LargeReleases
+
+    defense, engine = _checked_defense(run), run.disk.engine("publishing, blocks of a release")
+    check_output(run.out, [Path(PUBLIC, CERTIFICATE)], (), run.overwrite)
+    with error_console.status("reading the domains of the columns"):
+        table, corpus = large_tables(run.table, run.corpus)
+        _check_times(table, engine)
+    adversary = None
+    if run.choice.assumes_adversary:
+        learned = learned_from(table if corpus is None else corpus, run.known, engine)
+        transitions = learned.before if corpus is None else learned.transitions
+        adversary = run.known.adversary(learned.prior, transitions, Omega())
+    begun = any((run.out / name / BEGUN).exists() for name in (PRIVATE, f"{NEXT}/{PRIVATE}"))
+    with replaced_publication(run.out) if run.overwrite and begun else nullcontext(run.out) as folder:
+        stated = _made(run, folder, table, defense, adversary, engine)
+    releases = LargeReleases(run.out).releases
+    columns = ["time", "groups", "records", "suppressed"]
+    cost = pd.DataFrame([[getattr(one, name) for name in columns] for one in releases], columns=columns)
+    cost["share"] = cost["suppressed"] / cost["records"].clip(lower=1)
+    notes = [f"at {one.time}: {note}" for one in releases for note in one.notes]
+    show(PrintedTable(cost, defense_text(defense)))
+    notice_suppression(cost)
+    for note in notes:
+        notice(note)
+    return _outcome(run, defense, cost, notes, stated)
+
+
+def _checked_defense(run: PublishRun) -> Defense:
+    """The defense, if it and all options given are read from disk."""
+    from foreknow.app.disk.publication import check_defense
+
+    refuse_in_memory(run.context, *IN_MEMORY)
+    defense: Any = run.choice.make(run.thresholds.of_run(run.context, fresh_seed()))
+    check_defense(defense)
+    if run.known.order != 1 and run.choice.assumes_adversary:
+        raise ValueError(f"--order {run.known.order} is not read with --from-disk; the assumed adversary has order 1.")
+    # The generator of each block is that of its place, not one for all.
+    return replace(defense, rng=None) if isinstance(defense, Anatomy) else defense
+
+
+def _made(
+    run: PublishRun, out: Path, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
+) -> Certificate:
+    """The certificate of a publication in a folder; an interrupted run goes on, unless it is one that --overwrite replaces."""
+    from foreknow.app.disk import publish_large
+    from foreknow.app.disk.begun_runs import AlreadyComplete, OfAnotherRun
+    from foreknow.app.disk.parts import BLOCK_RECORDS
+    from foreknow.app.disk.publication import LargeReleases
+
+    _notice_kernel(run.choice)
+    notice_interrupted(out, out / PRIVATE)
+    publication = partial(
+        publish_large, table, defense, out, adversary, block=run.block or BLOCK_RECORDS, seed=run.seed, engine=engine
+    )
+    try:
+        publication()
+    except AlreadyComplete:
+        pass  # The run was killed before its certificate was written.
+    except OfAnotherRun:
+        if out == run.out:
+            raise
+        shutil.rmtree(out)
+        publication()
+    published = LargeReleases(out)
+    _check_any_group(published.releases, defense, table.schema)
+    with locked(out):
+        return _certified(run, published, defense, adversary)
+
+
+def _check_times(table: "LargeTable", engine: "Engine") -> None:
+    """Raise ValueError if times are text, whose alphabetical order need not be that of time."""
+    with engine.connection() as connection:
+        text = [time for time in table.times(connection) if isinstance(time, str)]
+    if text:
+        raise ValueError(
+            f"--time {table.time} holds {text[0]!r}, a text; write times as whole numbers or as dates (2026-01-31), whose order is "
+            "that of time."
+        )
+
+
+def _certified(
+    run: PublishRun, published: "LargeReleases", defense: Defense, adversary: Adversary | None
+) -> Certificate:
+    """Verify the parts; write their description, the settings of the run and, last, the certificate.
+
+    The manifest of a run that was killed here may list these files already.
+    """
+    from foreknow.app.disk import verify_large
+    from foreknow.app.disk.begun_runs import is_seeded
+
+    requirement = enforced_requirement(defense)
+    found: pd.DataFrame | None = None
+    if not run.no_verify and requirement is not None:
+        found = verify_large(
+            published, requirement, adversary, engine=run.disk.engine("verifying, blocks of a release")
+        )
+    private, public = published.folder / PRIVATE, published.folder / PUBLIC
+    manifest = read_json(private / MANIFEST)
+    parts = {
+        name.removeprefix(f"../{PUBLIC}/"): sum_
+        for name, sum_ in manifest["sha256"].items()
+        if name.startswith(f"../{PUBLIC}/") and name.endswith(PARTS)
+    }
+    columns = {"time": published.time, "sensitive": run.table.sensitive, "quasi_identifiers": list(run.table.qi)}
+    write_release(public, parts, [one.time for one in published.releases], defense, columns)
+    numbers = [ReleaseNumbers(one.time, one.records, one.groups, one.suppressed) for one in published.releases]
+    files = parts | {RELEASE: checksum(public / RELEASE)}
+    stated = certificate_of(defense, adversary, numbers, found, is_seeded(published.folder), files)
+    seed = int(read_json(private / BEGUN)["settings"]["seed"])
+    write_settings(private / SETTINGS, run_settings(run.context, run.inputs, seed))
+    unfinished = public / f".{CERTIFICATE}"
+    stated.write(unfinished)
+    written = {
+        SETTINGS: private / SETTINGS,
+        f"../{PUBLIC}/{RELEASE}": public / RELEASE,
+        f"../{PUBLIC}/{CERTIFICATE}": unfinished,
+    }
+    sums = {name: checksum(path) for name, path in written.items()}
+    write_json(private / MANIFEST, manifest | {"sha256": manifest["sha256"] | sums})
+    os.replace(unfinished, public / CERTIFICATE)
+    return stated

@@ -9,27 +9,32 @@ import numpy as np
 import pandas as pd
 
 from foreknow.app.atomic_output import atomic_output, check_output
-from foreknow.app.cli.attack_choices import LEARNED, RECORDS, Attacked, beliefs_of
+from foreknow.app.cli.attack_choices import LEARNED, RECORDS, Attacked, AttackRun, beliefs_of
 from foreknow.app.cli.command_shape import Outcome, given_options
-from foreknow.app.cli.commands.attack_command import AttackRun, files_content, say_files, write_attack
-from foreknow.app.cli.commands.attack_findings import CORPUS, fail_over_lines, in_words, posterior_table
+from foreknow.app.cli.commands.attack_findings import (
+    CORPUS,
+    fail_over_lines,
+    files_content,
+    in_words,
+    posterior_table,
+    say_files,
+    shown_values,
+    write_attack,
+)
 from foreknow.app.cli.files.columns import InputFiles
 from foreknow.app.cli.files.published_tables import PublishedFiles, PublishedRelease
 from foreknow.app.cli.files.register import LinkedRelease, Register
 from foreknow.app.cli.files.release_files import read_statements
 from foreknow.app.cli.files.run_settings import run_settings, write_settings
-from foreknow.app.cli.files.written_tables import output_suffix, write_table
-from foreknow.app.cli.options import check_pictures, option_text
+from foreknow.app.cli.files.written_tables import write_table
+from foreknow.app.cli.options import option_text, refuse_first
 from foreknow.app.cli.pictures import BELIEFS, draw_beliefs
 from foreknow.app.cli.terminal import PrintedTable, definitions, notice, say, say_sentences, say_verdict, show, tracked
 from foreknow.app.cli.typed_commands import BOUNDS, paths_of, table_options, typed_lines
 from foreknow.app.exposure import Exposure, exposure_of_records
 from foreknow.app.publication import ONE_RELEASE, SETTINGS
-from foreknow.app.report.respondents import label
-from foreknow.attacks.attack import Published
 from foreknow.evaluation.risk.respondent_risk import as_objects
 from foreknow.models import Beliefs
-from foreknow.models.arrays import IntArray
 from foreknow.models.notes import as_note
 
 READ_WITHOUT_PEOPLE = {
@@ -58,34 +63,23 @@ MEMBER_TERMS = {
 PERSON_COLUMNS = ("respondent", "time", "believed", "belief", "prior", "share", "group", "group_values")
 """Columns of the persons at risk."""
 
-GROUPS = "groups"
-"""Name of the file of the groups, without its ending."""
-
 
 def published_attack(run: AttackRun) -> Outcome:
     """Attack published tables with a register of persons, or measure the risk of an unknown member of each group."""
-    check_pictures(run.pictures, run.out)
     _check_options(run)
     if run.out is not None:
-        check_output(run.out, [*_names(run), *([BELIEFS] if run.pictures else [])], run.inputs, run.overwrite)
+        check_output(run.out, [*run.names, *([BELIEFS] if run.pictures else [])], run.inputs, run.overwrite)
     columns = run.table.columns_at(run.table.time or ONE_RELEASE)
-    files = InputFiles(columns.encoding, columns.separator, columns.missing)
-    read = PublishedFiles(
-        _paths(run),
-        columns.sensitive,
-        columns.quasi_identifiers,
-        run.tables.group,
-        run.table.time,
-        files,
-        columns.cleaning,
-    )
+    sensitive, files = columns.sensitive, InputFiles(columns.encoding, columns.separator, columns.missing)
+    shown = columns.quasi_identifiers, run.tables.group, run.table.time
+    read = PublishedFiles(_paths(run), sensitive, *shown, files, columns.cleaning)
     records, time = read.read()
     if run.tables.people is None:
-        values = tuple(sorted(records[columns.sensitive].unique().tolist()))
+        values = tuple(sorted(records[sensitive].unique().tolist()))
         return _unknown_members(run, read.releases(records, time, values), values, time)
     columns = run.table.columns_at(time or ONE_RELEASE)
     times = [] if time is None else records[time].unique().tolist()
-    register = Register.read(run.tables.people, run.corpus, columns, records[columns.sensitive], times)
+    register = Register.read(run.tables.people, run.corpus, columns, records[sensitive], times)
     return _persons(run, register, read.releases(records, time, register.schema.values), time or ONE_RELEASE)
 
 
@@ -94,21 +88,18 @@ def _paths(run: AttackRun) -> tuple[Path, ...]:
     return (run.table.records, *run.tables.later)
 
 
-def _names(run: AttackRun) -> tuple[str, ...]:
-    """Names of the output files."""
-    if run.tables.people is not None:
-        return run.names
-    return (f"{GROUPS}{output_suffix(run.table.records)}", SETTINGS)
-
-
 def _check_options(run: AttackRun) -> None:
     """Raise ValueError if an option is given that published tables alone, without or with persons, do not answer."""
-    if run.groups is not None:
-        raise ValueError(
-            "--groups is the key of original records, and --published has none; name the column of the group by --group."
-        )
-    if run.knowledge == RECORDS:
-        raise ValueError("--knowledge records needs the original records, and --published has none; name a --corpus.")
+    refuse_first(
+        {
+            "--groups is the key of original records, and --published has none; name the column of the group by --group.": (
+                run.groups is not None
+            ),
+            "--knowledge records needs the original records, and --published has none; name a --corpus.": (
+                run.knowledge == RECORDS
+            ),
+        }
+    )
     if run.tables.people is None and (given := sorted(given_options(run.context) - READ_WITHOUT_PEOPLE)):
         flags = {parameter.name: max(parameter.opts, key=len) for parameter in run.context.command.params}
         raise ValueError(
@@ -122,65 +113,48 @@ def _check_options(run: AttackRun) -> None:
 def _persons(run: AttackRun, register: Register, published: Sequence[PublishedRelease], time: str) -> Outcome:
     """The beliefs of an adversary with a register."""
     releases = [register.link(release) for release in tracked(published, "linking persons")]
-    beliefs = _beliefs(run, register, releases)
-    found = exposed_linked(beliefs, run.sure, _adversary_in_words(run))
+    chosen, choice = run.chosen, run.chosen.choice
+    stated = (
+        [] if chosen.statements is None else read_statements(chosen.statements, register.schema, run.table.encoding)
+    )
+    attack = choice.make(run.attack, Attacked(register.schema, None, releases, register.corpus, stated))
+    beliefs = beliefs_of(chosen.attack, attack, releases)
+    source = LEARNED if run.corpus is None else CORPUS
+    found = exposed_linked(beliefs, run.sure, in_words(source if choice.has_adversary else None, chosen.attack))
     table = linked_per_release(beliefs, releases, run.sure)
-    verdict = _verdict(found)
+    expected = float(
+        found.at_risk["belief"].sum()
+    )  # number of the believed values that the adversary expects to be true
+    verdict = _verdict(found, expected)
     say_verdict(verdict, *_fail_over_lines(run, found.share))
     show(PrintedTable(table, f"{run.attack.title}, published tables alone"))
     show(definitions(LINKED_TERMS))
-    _notice_undetermined(table)
-    for note in beliefs.notes:
-        # Counterfeits are the records of unknown persons, of which `_notice_undetermined` speaks.
-        if "counterfeits" not in as_note(note).of:
-            notice(note)
-    if run.out is not None:
-        _write_persons(run, run.out, beliefs, found.at_risk[list(PERSON_COLUMNS)], time)
-    say_sentences(verdict)
-    content = {"attack": run.chosen.attack, "seed": run.seed, "releases": table}
-    content |= {"linked": found.respondents, "believed": found.exposed, "known_before": found.known}
-    return _outcome(run, verdict, found.share, content | {"expected": _expected(found)})
-
-
-def _beliefs(run: AttackRun, register: Register, releases: Sequence[Published]) -> Beliefs:
-    """The beliefs of the attack, with the knowledge that its options name."""
-    statements = run.chosen.statements
-    stated = [] if statements is None else read_statements(statements, register.schema, run.table.encoding)
-    attack = run.chosen.choice.make(run.attack, Attacked(register.schema, None, releases, register.corpus, stated))
-    return beliefs_of(run.chosen.attack, attack, releases)
-
-
-def _write_persons(run: AttackRun, out: Path, beliefs: Beliefs, people: pd.DataFrame, time: str) -> None:
-    """Write beliefs, persons with a sure belief, settings and pictures."""
-    highest = np.concatenate([one.posterior.probabilities[one.observation.group >= 0].max(axis=1) for one in beliefs])
-    what, of = "belief in the most probable value", "linked records"
-    draw = partial(draw_beliefs, beliefs=highest, records=np.ones(len(highest)), sure=run.sure, what=what, of=of)
-    write_attack(run, out, posterior_table(beliefs, time), people, draw)
-    say_files(run)
-
-
-def _notice_undetermined(table: pd.DataFrame) -> None:
-    """Print a notice of the records that are not linked."""
-    unlinked = int((table["records"] - table["linked"]).sum())
+    records, unlinked = int(table["records"].sum()), int((table["records"] - table["linked"]).sum())
     if unlinked:
         notice(
-            f"{unlinked:,} of {int(table['records'].sum()):,} records are not linked: the register and the groups do not determine "
+            f"{unlinked:,} of {records:,} records are not linked: the register and the groups do not determine "
             "whose they are. They count as records of unknown persons, each value equally likely beforehand. Persons who are not "
             "linked are not counted, though more may be inferred about them."
         )
+    for note in beliefs.notes:
+        # Counterfeits are the records of unknown persons, of which the notice above speaks.
+        if "counterfeits" not in as_note(note).of:
+            notice(note)
+    if run.out is not None:
+        highest = np.concatenate(
+            [one.posterior.probabilities[one.observation.group >= 0].max(axis=1) for one in beliefs]
+        )
+        what, of = "belief in the most probable value", "linked records"
+        draw = partial(draw_beliefs, beliefs=highest, records=np.ones(len(highest)), sure=run.sure, what=what, of=of)
+        write_attack(run, run.out, posterior_table(beliefs, time), found.at_risk[list(PERSON_COLUMNS)], draw)
+        say_files(run)
+    say_sentences(verdict)
+    content = {"attack": chosen.attack, "seed": run.seed, "releases": table}
+    content |= {"linked": found.respondents, "believed": found.exposed, "known_before": found.known}
+    return _outcome(run, verdict, found.share, content | {"expected": expected})
 
 
-def _adversary_in_words(run: AttackRun) -> str:
-    source = LEARNED if run.corpus is None else CORPUS
-    return in_words(source if run.chosen.choice.has_adversary else None, run.chosen.attack)
-
-
-def _expected(found: Exposure) -> float:
-    """Number of the believed values that the adversary expects to be true."""
-    return float(found.at_risk["belief"].sum())
-
-
-def _verdict(found: Exposure) -> str:
+def _verdict(found: Exposure, expected: float) -> str:
     """The verdict in one line."""
     if not found.respondents:
         return "No person of the register is linked to a group, so nothing is inferred about one."
@@ -190,7 +164,7 @@ def _verdict(found: Exposure) -> str:
         return f"None of {n:,} linked persons is exposed to {found.to}: no belief in a value reaches {found.sure:g}{known}."
     return (
         f"{number:,} of {n:,} linked persons {'are' if number > 1 else 'is'} exposed to {found.to}: a belief of at least "
-        f"{found.sure:g} in a value at some release{known}; the adversary expects {_expected(found):.1f} of these values to be "
+        f"{found.sure:g} in a value at some release{known}; the adversary expects {expected:.1f} of these values to be "
         "true. Without the originals this is not checked."
     )
 
@@ -211,21 +185,18 @@ def _unknown_members(
     show(PrintedTable(table, "Unknown members of the groups, by release"))
     show(definitions(MEMBER_TERMS))
     if run.out is not None:
-        _write_groups(run, run.out, groups.rename(columns={"time": time or ONE_RELEASE}))
+        name = run.names[0]
+        with atomic_output(run.out, run.inputs, run.overwrite) as folder:
+            write_table(groups.rename(columns={"time": time or ONE_RELEASE}), folder / name)
+            write_settings(folder / SETTINGS, run_settings(run.context, run.inputs))
+            if run.pictures:
+                shares, weights = groups["share"].to_numpy(), groups["records"].to_numpy(dtype=np.float64)
+                draw_beliefs(
+                    folder, shares, weights, run.sure, "share of the most frequent value of the group", "records"
+                )
+        say(f"Each group: {run.out / name}. How it was made: {SETTINGS} beside it.")
     say_sentences(verdict)
     return _outcome(run, verdict, share, {"releases": table, "groups": groups})
-
-
-def _write_groups(run: AttackRun, out: Path, groups: pd.DataFrame) -> None:
-    """Write the risk of each group, settings and pictures."""
-    name = _names(run)[0]
-    with atomic_output(out, run.inputs, run.overwrite) as folder:
-        write_table(groups, folder / name)
-        write_settings(folder / SETTINGS, run_settings(run.context, run.inputs))
-        if run.pictures:
-            shares, weights = groups["share"].to_numpy(), groups["records"].to_numpy(dtype=np.float64)
-            draw_beliefs(folder, shares, weights, run.sure, "share of the most frequent value of the group", "records")
-    say(f"Each group: {out / name}. How it was made: {SETTINGS} beside it.")
 
 
 def _fail_over_lines(run: AttackRun, share: float) -> list[str]:
@@ -247,7 +218,7 @@ def _outcome(run: AttackRun, verdict: str, share: float, content: dict[str, Any]
     return Outcome(
         {"verdict": verdict, "sure": run.sure, "share": share, "fail_over": run.fail_over, "failed": failed}
         | content
-        | files_content(run.out, _names(run)),
+        | files_content(run),
         failed,
     )
 
@@ -308,21 +279,20 @@ def member_risk(releases: Sequence[PublishedRelease], values: Sequence[Any], sur
         Columns ``time``, ``group``, ``records``, ``values``, the number of different ones; ``believed``, the most frequent value;
         ``share``, its share; ``sure``, whether it is at least ``sure``; ``group_values``.
     """
-    rows = []
-    for release in releases:
-        for name, counts in zip(release.names, release.counts, strict=True):
-            rows.append(
-                {
-                    "time": release.time,
-                    "group": name,
-                    "records": int(counts.sum()),
-                    "values": int((counts > 0).sum()),
-                    "believed": values[int(counts.argmax())],
-                    "share": counts.max() / counts.sum(),
-                    "sure": bool(counts.max() / counts.sum() >= sure),
-                    "group_values": shown_values(counts, values),
-                }
-            )
+    rows = [
+        {
+            "time": release.time,
+            "group": name,
+            "records": int(counts.sum()),
+            "values": int((counts > 0).sum()),
+            "believed": values[int(counts.argmax())],
+            "share": counts.max() / counts.sum(),
+            "sure": bool(counts.max() / counts.sum() >= sure),
+            "group_values": shown_values(counts, values),
+        }
+        for release in releases
+        for name, counts in zip(release.names, release.counts, strict=True)
+    ]
     return pd.DataFrame(rows).sort_values("share", ascending=False, kind="stable").reset_index(drop=True)
 
 
@@ -343,9 +313,3 @@ def members_per_release(groups: pd.DataFrame) -> pd.DataFrame:
     )
     table["highest"] /= table["records"]
     return table.reset_index()
-
-
-def shown_values(counts: IntArray, values: Sequence[Any]) -> str:
-    """The values of a group with their numbers, the most frequent first."""
-    order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
-    return ", ".join(f"{counts[code]:g} {label(values[code])}" for code in order)

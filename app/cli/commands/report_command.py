@@ -41,9 +41,11 @@ from foreknow.app.cli.options import (
     INPUT_PANEL,
     KNOWLEDGE_PANEL,
     OUTPUT_PANEL,
+    REPORT_PANEL,
     FailOver,
     Overwrite,
     ReadTable,
+    Seed,
     Sure,
     TableOptions,
     check_sure,
@@ -63,31 +65,11 @@ from foreknow.models import History, Release
 from foreknow.models.advice import Advice, message_of
 from foreknow.models.joint.problem import with_progress
 
-REPORT_PANEL = "Report"
-"""Heading of the help text for the options of the report."""
-
-EPILOG = """
-For example:
-records.csv has the columns id, week, age, city and diagnosis:
-  foreknow report records.csv --qi age --qi city --sensitive diagnosis \\
-    --groups release/private/groups.csv --out report.html"""
-"""Text below the options."""
-
 SHARED_OPTIONS = (*KNOWLEDGE_OPTIONS, "knowledge", "solver")
 """Options of attacks that the two adversaries of the report read, whatever the other attack is."""
 
 DETAILS = {RECORDS: INFORMED, LEARNED: LEARNED}
 """Adversary of the tables of respondents, by the value of --knowledge."""
-
-Seed = Annotated[
-    int | None,
-    option(
-        "Seed of intervals, samples and trial publications; by default a new one, which the report names.",
-        "N",
-        REPORT_PANEL,
-        min=0,
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -226,7 +208,7 @@ def _trial(history: History, corpus: History | None, learning: Learning, seed: i
 
 
 def report_command(run: ReportRun) -> Outcome:
-    """Run `foreknow report`; its help text has the paragraphs below.
+    r"""Run `foreknow report`; its help text has the paragraphs below.
 
     The page is a file for your browser, and loads nothing from the network. It has true values: keep it as you keep the records.
 
@@ -234,6 +216,12 @@ def report_command(run: ReportRun) -> Outcome:
     and one who learned them from the releases alone. --attack adds another attack to the table of all attacks.
 
     With --groups of foreknow publish, three stricter settings of the same defense are tried, with their price.
+
+
+    For example:
+    records.csv has the columns id, week, age, city and diagnosis:
+      foreknow report records.csv --qi age --qi city --sensitive diagnosis \
+        --groups release/private/groups.csv --out report.html
     """
     run = run if run.groups is None else replace(run, groups=key_at(run.groups))
     # Options and output are refused before a file is read, files before anything is computed.

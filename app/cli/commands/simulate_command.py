@@ -19,11 +19,6 @@ from foreknow.app.cli.typed_commands import typed_lines, unused_path
 from foreknow.app.publication import SETTINGS
 from foreknow.evaluation.datasets.exams import exams
 
-EPILOG = """
-For example:
-  foreknow simulate exams --releases 4 --records 500 --out visits.csv"""
-"""Text below the options."""
-
 SIMULATIONS = {"exams": exams}
 """Simulations by name: functions of the number of releases, the number of records of each, and a seed."""
 
@@ -59,6 +54,10 @@ def simulate_command(run: SimulateRun) -> Outcome:
     """Run `foreknow simulate`; its help text has the paragraphs below.
 
     exams: medical exams of one institute, weekly: age, gender, weight and the stage of a disease, with a known Markov chain.
+
+
+    For example:
+      foreknow simulate exams --releases 4 --records 500 --out visits.csv
     """
     out = run.out
     if out.suffix.lower() not in (".csv", ".parquet"):

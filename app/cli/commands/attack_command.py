@@ -43,7 +43,7 @@ from foreknow.app.cli.commands.published_attack import published_attack
 from foreknow.app.cli.files.columns import notice_codes
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.release_files import read_releases, read_statements
-from foreknow.app.cli.files.run_settings import cleaned_as_published, run_settings, write_settings
+from foreknow.app.cli.files.run_settings import cleaned_as_published, notice_unchecked_key, run_settings, write_settings
 from foreknow.app.cli.options import check_pictures, check_sure, refuse_first
 from foreknow.app.cli.pictures import BELIEF, GAIN, draw_attack
 from foreknow.app.cli.terminal import (
@@ -63,7 +63,6 @@ from foreknow.app.publication import (
     MANIFEST,
     PRIVATE,
     SETTINGS,
-    check_key,
     extra_files,
     key_at,
     listed_in,
@@ -189,18 +188,6 @@ def _read(run: AttackRun) -> tuple[Attacked, History]:
     notice_codes(records.schema, records.table)
     stated = [] if statements is None else read_statements(statements, records.schema, run.table.encoding)
     return Attacked(records.schema, history, releases, records.corpus, stated), history
-
-
-def notice_unchecked_key(groups: Path | None, records: Path) -> None:
-    """Print a notice if no checksums beside the file of groups list it.
-
-    Raises
-    ------
-    ValueError
-        As `check_key`, if the checksums are those of other files.
-    """
-    if groups is not None and not check_key(groups, records):
-        notice(f"No {MANIFEST} beside {groups} lists it: it is not checked that it belongs to {records}.")
 
 
 def _sequential_beside(attack: Attack, releases: Sequence[Release]) -> Beliefs | None:

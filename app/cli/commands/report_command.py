@@ -26,7 +26,6 @@ from foreknow.app.cli.attack_choices import (
     notice_compilation,
 )
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.attack_command import notice_unchecked_key
 from foreknow.app.cli.commands.attack_findings import fail_over_lines
 from foreknow.app.cli.defense_choices import (
     DefenseOptions,
@@ -36,7 +35,13 @@ from foreknow.app.cli.defense_choices import (
     seeded_generator,
 )
 from foreknow.app.cli.files.release_files import read_releases, read_statements
-from foreknow.app.cli.files.run_settings import cleaned_as_published, published_options, run_settings, write_settings
+from foreknow.app.cli.files.run_settings import (
+    cleaned_as_published,
+    notice_unchecked_key,
+    published_options,
+    run_settings,
+    write_settings,
+)
 from foreknow.app.cli.options import (
     INPUT_PANEL,
     KNOWLEDGE_PANEL,

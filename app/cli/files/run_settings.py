@@ -15,7 +15,7 @@ import typer
 
 from foreknow.app.cli.command_shape import parameters_by_key
 from foreknow.app.cli.terminal import notice
-from foreknow.app.publication import SETTINGS
+from foreknow.app.publication import MANIFEST, SETTINGS, check_key
 from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.models.tables.table_files import parts_of
 
@@ -58,6 +58,18 @@ def plain_option(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     return [plain_option(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def notice_unchecked_key(groups: Path | None, records: Path) -> None:
+    """Print a notice if no checksums beside the file of groups list it.
+
+    Raises
+    ------
+    ValueError
+        As `check_key`, if the checksums are those of other files.
+    """
+    if groups is not None and not check_key(groups, records):
+        notice(f"No {MANIFEST} beside {groups} lists it: it is not checked that it belongs to {records}.")
 
 
 CLEANING = ("missing", "missing-value", "equal-values", "duplicates", "time-format", "number")

@@ -22,9 +22,10 @@ from foreknow.app.cli.files.register import is_generalized
 from foreknow.app.cli.options import Encoding, MissingValues, Separator, option_texts, separator_character
 from foreknow.app.cli.terminal import PrintedTable, continued, error_console, paragraph, say, show
 from foreknow.app.cli.typed_commands import attack_of_key, line_in_options, unused_path
-from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, read_json
+from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, listed_in
 from foreknow.models import Cleaning, ColumnRoles, Hierarchy, InputFaults
 from foreknow.models.advice import settings_in
+from foreknow.models.settings import counted
 from foreknow.models.tables.cell_types import are_dates, number_cell
 from foreknow.models.tables.faults import DistinctCells, Fault, Places, blank_as_missing, distinct_cells, folded
 from foreknow.models.tables.table_files import SEPARATORS, columns_of, file_notation, likely_encoding, read_table
@@ -66,18 +67,28 @@ def describe_command(run: DescribeRun) -> Outcome:
     if (hierarchy := hierarchy_in(run.file, files)) is not None:
         return _hierarchy(run.file, hierarchy)
     with error_console.status("reading"):
-        description = described(run.file, files.encoding, files.separator, files.missing)
-    show(PrintedTable(_columns(description), description.headline))
+        description = described(run.file, files)
+    mark = description.separator
+    between = "" if mark is None else f", {SEPARATORS.get(mark, repr(mark))} between cells"
+    encoding, first = (
+        f", {description.encoding}" if description.encoding else "",
+        "" if description.whole else "the first ",
+    )
+    records = f"{first}{description.records:,} records, {len(description.facts)} columns"
+    show(PrintedTable(_columns(description), f"{run.file.name}: {records}{between}{encoding}"))
     for text in _notes(description):
         paragraph(text)
-    first, *others = next_commands(description)
-    before = "Next:" if description.run and not description.run.left else "Then:"
-    if description.published is not None:
-        before = "Next, the requirements that it satisfies:"
-    say(before, *continued(first))
-    for command in others:
-        say(ATTACK_NEXT, *continued(command))
-    return Outcome(_as_json(description))
+    if description.published is None:
+        before = ["Next:" if description.run and not description.run.left else "Then:"]
+    else:
+        before = [
+            "Next, the requirements that it satisfies:",
+            "Then, what an adversary infers from it (with a register of persons: --id COLUMN --people FILE):",
+        ]
+    commands = next_commands(description)
+    for line, command in zip(before, commands, strict=True):
+        say(line, *continued(command))
+    return Outcome(_as_json(description) | dict(zip(("next", "then"), commands, strict=False)))
 
 
 def _key(path: Path, key: Path) -> Outcome:
@@ -94,12 +105,9 @@ def _key(path: Path, key: Path) -> Outcome:
 
 def _hierarchy(path: Path, hierarchy: Hierarchy) -> Outcome:
     """Print the levels of a hierarchy, and the option with which it is used."""
-    levels = pd.DataFrame(
-        [
-            {"level": level, "labels": len(set(labels)), "example": labels[0]}
-            for level, labels in enumerate(zip(*hierarchy.rows, strict=True))
-        ]
-    )
+    columns = enumerate(zip(*hierarchy.rows, strict=True))
+    rows = [{"level": level, "labels": len(set(labels)), "example": labels[0]} for level, labels in columns]
+    levels = pd.DataFrame(rows)
     show(PrintedTable(levels, f"{path.name}: {len(hierarchy.leaves):,} values, {len(levels)} levels"))
     paragraph(
         f"This looks like a generalization hierarchy in ARX format, not like records: no header, and each row ends with the root "
@@ -111,10 +119,6 @@ def _hierarchy(path: Path, hierarchy: Hierarchy) -> Outcome:
     say("Next:", *continued(command))
     content = {"file": str(path), "looks like": "hierarchy", "values": len(hierarchy.leaves)}
     return Outcome(content | {"levels": levels, "next": command})
-
-
-ATTACK_NEXT = "Then, what an adversary infers from it (with a register of persons: --id COLUMN --people FILE):"
-"""Line before the attack on a published table."""
 
 
 class ColumnFacts(NamedTuple):
@@ -131,6 +135,8 @@ class ColumnFacts(NamedTuple):
         The first cell; in a column of numbers with a unit, the first that has one.
     whole : bool
         True if every cell is a whole number.
+    role : str
+        The proposed role.
     """
 
     name: str
@@ -141,29 +147,16 @@ class ColumnFacts(NamedTuple):
     marks: tuple[str, ...]
     example: str
     whole: bool
-
-
-class Roles(NamedTuple):
-    """The proposed role of each column, by its name."""
-
-    roles: dict[str, str]
-
-    def of(self, role: str) -> list[str]:
-        """The columns of a role."""
-        return [name for name, given in self.roles.items() if given == role]
-
-    def one(self, role: str) -> str | None:
-        """The column of a role, or None."""
-        return next(iter(self.of(role)), None)
+    role: str = ""
 
 
 class DryRun(NamedTuple):
     """Faults of a file without options, with their texts, the options that settle them, and the faults that stay."""
 
-    faults: Sequence[Fault]
-    lines: Sequence[str]
-    options: tuple[str, ...]
-    left: Sequence[Fault]
+    faults: Sequence[Fault] = ()
+    lines: Sequence[str] = ()
+    options: str = ""
+    left: Sequence[Fault] = ()
 
 
 class Description(NamedTuple):
@@ -179,86 +172,75 @@ class Description(NamedTuple):
     encoding: str | None
     separator: str | None
     facts: tuple[ColumnFacts, ...]
-    roles: Roles
     run: DryRun | None
     missing: tuple[str, ...]
     published: str | None
     whole: bool
     given_separator: str | None
 
-    @property
-    def headline(self) -> str:
-        """Number of records and columns, and the notation of the file."""
-        text = (
-            "" if self.separator is None else f", {SEPARATORS.get(self.separator, repr(self.separator))} between cells"
-        )
-        text += f", {self.encoding}" if self.encoding else ""
-        first = "" if self.whole else "the first "
-        return f"{self.path.name}: {first}{self.records:,} records, {len(self.facts)} columns{text}"
+    def of(self, role: str) -> list[str]:
+        """The columns of a role."""
+        return [fact.name for fact in self.facts if fact.role == role]
 
-    @property
-    def roles_not_found(self) -> list[str]:
-        """Names of the roles without a column, of those that a publication needs."""
-        needed = (QUASI_IDENTIFIER, SENSITIVE) if self.published else (RESPONDENT, QUASI_IDENTIFIER, SENSITIVE)
-        return [role for role in needed if not self.roles.of(role)]
+    def one(self, role: str) -> str:
+        """The column of a role, or a placeholder."""
+        return next(iter(self.of(role)), "COLUMN")
 
 
 def _columns(description: Description) -> pd.DataFrame:
     """One row per column of the file."""
-    rows = []
-    for fact in description.facts:
-        example = fact.example if len(fact.example) <= MAX_EXAMPLE else f"{fact.example[: MAX_EXAMPLE - 3]}..."
-        row = {"column": fact.name, "type": fact.kind, "distinct": fact.distinct, "missing": fact.missing}
-        rows.append(row | {"example": example, "proposed role": description.roles.roles[fact.name]})
+    rows = [
+        {
+            "column": fact.name,
+            "type": fact.kind,
+            "distinct": fact.distinct,
+            "missing": fact.missing,
+            "example": fact.example if len(fact.example) <= MAX_EXAMPLE else f"{fact.example[: MAX_EXAMPLE - 3]}...",
+            "proposed role": fact.role,
+        }
+        for fact in description.facts
+    ]
     return pd.DataFrame(rows)
 
 
 def _notes(description: Description) -> list[str]:
     """Paragraphs below the table: identifiers, unused columns, marks of missing cells, faults."""
-    roles, run = description.roles, description.run
-    notes = []
-    if not description.whole:
-        notes.append("Records further on, and their faults, were not read.")
-    if not description.whole and description.published is None:
-        notes.append(
-            "A table of this size is published --from-disk, which cleans nothing: faults are corrected in the file."
-        )
-    if description.published is not None:
-        notes.append(f"This looks like a published table, not like records: {description.published}; no respondent.")
-    if names := roles.of(IDENTIFIER):
-        notes.append(f"Identifiers are not published: {', '.join(names)}.")
-    if names := roles.of(UNUSED):
-        notes.append(f"Not used: {', '.join(names)}. Add --qi COLUMN for each that an adversary may know.")
+    published, run = description.published, description.run or DryRun()
+    needed = (*([] if published else [RESPONDENT]), QUASI_IDENTIFIER, SENSITIVE)
+    identifiers, unused = description.of(IDENTIFIER), description.of(UNUSED)
+    codes = [fact.name for fact in description.facts if fact.kind == CODES and fact.role == QUASI_IDENTIFIER]
+    unknown = [role for role in needed if not description.of(role)]
+    two = [fault.column for fault in run.faults if _two_formats(fault)]
+    unsettled = [fault.column or "repeated records" for fault in run.left]
+    of_columns: dict[str, object] = {}
     for fact in description.facts:
-        if fact.marks:
-            notes.append(f"{fact.name}: {', '.join(map(repr, fact.marks))} probably means a missing value.")
-        if fact.kind == UNITS and description.published is None:
-            notes.append(f"{fact.name}: numbers with a unit, as {fact.example!r}.")
-    if names := [
-        fact.name for fact in description.facts if fact.kind == CODES and fact.name in roles.of(QUASI_IDENTIFIER)
-    ]:
-        notes.append(
-            f"Codes with leading zeros are published as intervals of numbers: {', '.join(names)}. Add --categorical COLUMN for "
-            "each that is kept as written."
-        )
-    if missing := description.roles_not_found:
-        notes.append(f"No column was recognized as {' or '.join(missing)}; name one in the command below.")
-    if run is not None and run.lines:
-        notes.append(f"{len(run.lines)} {'fault' if len(run.lines) == 1 else 'faults'} would be refused:")
-        notes += [f" {number}. {line_in_options(line)}" for number, line in enumerate(run.lines, 1)]
-    if run is not None and description.whole and (two := [fault.column for fault in run.faults if _two_formats(fault)]):
-        columns = ", ".join(two)
-        notes.append(
-            f"Choose one of the two formats of {columns}, and write it in place of {CHOSEN_FORMAT} in the command below."
-        )
-    if run is not None and run.left:
-        columns = ", ".join(fault.column or "repeated records" for fault in run.left)
-        notes.append(f"No option settles the faults of {columns}; correct the file first, and describe it again.")
-    return notes
+        marks = f"{fact.name}: {', '.join(map(repr, fact.marks))} probably means a missing value."
+        units = f"{fact.name}: numbers with a unit, as {fact.example!r}."
+        of_columns |= {marks: fact.marks, units: fact.kind == UNITS and published is None}
+    notes: dict[str, object] = {
+        "Records further on, and their faults, were not read.": not description.whole,
+        "A table of this size is published --from-disk, which cleans nothing: faults are corrected in the file.": (
+            not description.whole and published is None
+        ),
+        f"This looks like a published table, not like records: {published}; no respondent.": published is not None,
+        f"Identifiers are not published: {', '.join(identifiers)}.": identifiers,
+        f"Not used: {', '.join(unused)}. Add --qi COLUMN for each that an adversary may know.": unused,
+        **of_columns,
+        f"Codes with leading zeros are published as intervals of numbers: {', '.join(codes)}. Add --categorical COLUMN for "
+        "each that is kept as written.": codes,
+        f"No column was recognized as {' or '.join(unknown)}; name one in the command below.": unknown,
+        f"{counted(len(run.lines), 'fault')} would be refused:": run.lines,
+        **{f" {number}. {line_in_options(line)}": True for number, line in enumerate(run.lines, 1)},
+        f"Choose one of the two formats of {', '.join(two)}, and write it in place of {CHOSEN_FORMAT} in the command below.": (
+            two and description.whole
+        ),
+        f"No option settles the faults of {', '.join(unsettled)}; correct the file first, and describe it again.": unsettled,
+    }
+    return [note for note, is_due in notes.items() if is_due]
 
 
 def _as_json(description: Description) -> dict[str, object]:
-    run = description.run
+    run = description.run or DryRun()
     return {
         "file": str(description.path),
         "looks like": "records" if description.published is None else "published table",
@@ -270,7 +252,7 @@ def _as_json(description: Description) -> dict[str, object]:
             {
                 "name": fact.name,
                 "type": fact.kind,
-                "role": description.roles.roles[fact.name],
+                "role": fact.role,
                 "distinct": fact.distinct,
                 "missing": fact.missing,
                 "marks of missing cells": list(fact.marks),
@@ -278,14 +260,11 @@ def _as_json(description: Description) -> dict[str, object]:
             }
             for fact in description.facts
         ],
-        "faults": []
-        if run is None
-        else [
+        "faults": [
             {"column": fault.column, "records": fault.records, "message": line_in_options(line)}
             for fault, line in zip(run.faults, run.lines, strict=True)
         ],
-        "unsettled": 0 if run is None else len(run.left),
-        **dict(zip(("next", "then"), next_commands(description), strict=False)),
+        "unsettled": len(run.left),
     }
 
 
@@ -295,24 +274,24 @@ SEPARATOR_NAMES = {"\t": "tab"}
 
 def next_commands(description: Description) -> tuple[str, ...]:
     """The commands to type: publish records; check a published table, and attack it."""
-    path, roles = shlex.quote(str(description.path)), description.roles
-    columns = {"qi": roles.of(QUASI_IDENTIFIER) or "COLUMN", "sensitive": roles.one(SENSITIVE) or "COLUMN"}
-    given = description.given_separator
+    path, given = shlex.quote(str(description.path)), description.given_separator
+    columns = {"qi": description.of(QUASI_IDENTIFIER) or "COLUMN", "sensitive": description.one(SENSITIVE)}
     notation = {
         "encoding": None if description.encoding == "utf-8" else description.encoding,
         "separator": None if given is None else SEPARATOR_NAMES.get(given, given),
         "missing_value": description.missing,
     }
     if description.published is not None:
-        columns |= {"group": roles.of(GROUP_ROLE), "time": roles.of(TIME)}
-        options = option_texts(**columns, **notation)
+        options = option_texts(**columns, group=description.of(GROUP_ROLE), time=description.of(TIME), **notation)
         return f"foreknow check {path} {options}", f"foreknow attack {path} --published {options}"
-    persons = {"id": roles.one(RESPONDENT) or "COLUMN", "time": roles.one(TIME)}
-    parts = ["foreknow publish", path, option_texts(**persons, **columns)]
+    parts = [
+        "foreknow publish",
+        path,
+        option_texts(id=description.one(RESPONDENT), time=description.of(TIME), **columns),
+    ]
     if description.whole:
-        units = [fact.name for fact in description.facts if fact.kind == UNITS]
-        numbers = [name for name in roles.of(QUASI_IDENTIFIER) if name in units]
-        parts += [option_texts(**notation, number=numbers), *(description.run.options if description.run else ())]
+        numbers = [fact.name for fact in description.facts if fact.kind == UNITS and fact.role == QUASI_IDENTIFIER]
+        parts += [option_texts(**notation, number=numbers), description.run.options if description.run else ""]
     else:
         parts.append("--from-disk --workers 2")
     return (" ".join([*filter(None, parts), f"--out {unused_path('release')}"]),)
@@ -327,30 +306,17 @@ def hierarchy_in(path: Path, files: InputFiles) -> Hierarchy | None:
 
     A table of records has a header, which would be a second root. Cost: the first two lines for most tables.
     """
-    if not _may_have_one_root(path, files.encoding):
-        return None
     try:
-        found = Hierarchy.read(path, files.separator, files.encoding)
-    except ValueError:
+        with path.open(encoding=files.encoding) as file:
+            first, second = (file.readline().strip()[-1:] for _ in range(2))
+        found = Hierarchy.read(path, files.separator, files.encoding) if first and first == second else None
+    except (OSError, ValueError, LookupError):
         return None
-    return found if len(found.leaves) >= MIN_VALUES else None
-
-
-def _may_have_one_root(path: Path, encoding: str) -> bool:
-    """Return whether the first two lines of a file of text end with the same characters."""
-    try:
-        with path.open(encoding=encoding) as file:
-            first, second = (file.readline().strip() for _ in range(2))
-    except (OSError, UnicodeError, LookupError):
-        return False
-    return bool(first) and first[-1:] == second[-1:]
+    return found if found is not None and len(found.leaves) >= MIN_VALUES else None
 
 
 MAX_DEPTH = 3
 """Number of folders above a file in which a manifest is sought: a part of a key is in ``private/groups.parquet/release-0000``."""
-
-TABLES = (".csv", ".parquet")
-"""Endings of the names of tables."""
 
 
 def publication_key(path: Path) -> Path | None:
@@ -358,15 +324,13 @@ def publication_key(path: Path) -> Path | None:
 
     None if no manifest above the file lists it, or it is not in the private folder.
     """
-    if path.suffix.lower() not in TABLES:
-        return None
     folder = next((each for each in list(path.parents)[:MAX_DEPTH] if (each / MANIFEST).is_file()), None)
-    if folder is None:
+    if folder is None or path.suffix.lower() not in (".csv", ".parquet"):
         return None
     name = path.relative_to(folder).as_posix()
     try:
-        listed = [*read_json(folder / MANIFEST)["sha256"]]
-    except (ValueError, KeyError, TypeError):
+        listed = listed_in(folder / MANIFEST).sums
+    except ValueError:
         return None
     is_listed = any(one == name or one.startswith(f"{name}/") for one in listed)
     return (folder.parent if (folder / BEGUN).exists() else path) if is_listed else None
@@ -475,7 +439,7 @@ FEW_VALUES = 200
 """Greatest number of distinct values of a sensitive column."""
 
 
-def proposed_roles(table: pd.DataFrame, facts: Sequence[ColumnFacts]) -> Roles:
+def proposed_roles(table: pd.DataFrame, facts: Sequence[ColumnFacts]) -> dict[str, str]:
     """Propose a role for each column. A proposal is a guess: names decide, then types and numbers of distinct cells."""
     roles = dict.fromkeys((fact.name for fact in facts), UNUSED)
     time = _best({fact.name: _time_score(fact) for fact in facts}, 2)
@@ -489,7 +453,7 @@ def proposed_roles(table: pd.DataFrame, facts: Sequence[ColumnFacts]) -> Roles:
     traits = [fact for fact in rest if _has(fact, TRAITS)] or [fact for fact in rest if fact.kind != TEXT]
     roles |= {fact.name: QUASI_IDENTIFIER for fact in traits}
     found = {RESPONDENT: respondent, TIME: time, SENSITIVE: sensitive}
-    return Roles(roles | {name: role for role, name in found.items() if name is not None})
+    return roles | {name: role for role, name in found.items() if name is not None}
 
 
 def words_of(name: str) -> list[str]:
@@ -555,13 +519,21 @@ MIN_GENERALIZED = 0.5
 
 def group_column(facts: Sequence[ColumnFacts]) -> str | None:
     """The column of the group, by its name and its repeated cells; None without one."""
-    return next((fact.name for fact in facts if _names_a_group(fact.name) and fact.distinct < fact.records), None)
+    for fact in facts:
+        words = {*words_of(fact.name)}
+        is_named = _has(fact, GROUP_WORDS) and words <= {*GROUP_WORDS, *GROUP_ADDITIONS}
+        if is_named and fact.distinct < fact.records:
+            return fact.name
+    return None
 
 
 def signs_of_publication(table: pd.DataFrame, facts: Sequence[ColumnFacts], group: str | None) -> str | None:
     """The signs of a published table in a table without a respondent; None if there are too few. Cost: O(n)."""
-    columns = [fact.name for fact in facts if fact.name != group and fact.kind != DATES]
-    cells = {name: _generalized_cells(table[name]) for name in columns}
+    cells = {}
+    for name in (fact.name for fact in facts if fact.name != group and fact.kind != DATES):
+        column = table[name]
+        distinct = (cell for cell in column.dropna().unique() if isinstance(cell, str))
+        cells[name] = column[column.isin([cell for cell in distinct if is_generalized(cell.strip())])]
     if group is None and max(map(len, cells.values()), default=0) < MIN_GENERALIZED * len(table):
         return None
     named = [] if group is None else [f"{group!r} is a column of the group"]
@@ -569,16 +541,8 @@ def signs_of_publication(table: pd.DataFrame, facts: Sequence[ColumnFacts], grou
     return ", ".join([*named, *shown])
 
 
-def _names_a_group(name: str) -> bool:
-    words = set(words_of(name))
-    return not words.isdisjoint(GROUP_WORDS) and words <= {*GROUP_WORDS, *GROUP_ADDITIONS}
-
-
-def _generalized_cells(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """The generalized cells of a column; each distinct cell is read once."""
-    found = [cell for cell in column.dropna().unique() if isinstance(cell, str) and is_generalized(cell.strip())]
-    return column[column.isin(found)]
-
+SETTLING = {"equal_values": "merge", "missing": "drop", "duplicates": "drop"}
+"""Settings of `Cleaning` that settle faults."""
 
 CHOSEN_FORMAT = "FORMAT"
 """Placeholder of the format that the user chooses."""
@@ -590,32 +554,28 @@ def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRol
     Where times have two readings, each is tried, and the one with the fewest faults counts.
     """
     places = files.places([path], [table])
-    faults, lines = _faults(Cleaning(), table, roles, places)
-    if not faults:
-        return DryRun((), (), (), ())
-    advised = [(fault, setting) for fault in faults for setting in settings_in(fault.way_out)]
+    found = _faults(Cleaning(), table, roles, places)
+    if not found.faults:
+        return DryRun()
+    advised = [(fault.column, setting) for fault in found.faults for setting in settings_in(fault.way_out)]
     names = {setting.name for _, setting in advised}
-    merge, drop, copies = (name in names for name in ("equal_values", "missing", "duplicates"))
-    rules = Cleaning("merge" if merge else "refuse", "drop" if drop else "refuse", "drop" if copies else "refuse")
-    numbers = tuple(dict.fromkeys(fault.column for fault, setting in advised if setting.name == "numbers"))
-    known = replace(roles, numbers=numbers)
-    two = next(filter(None, map(_two_formats, faults)), [])
-    readings = [replace(rules, time_format=one) for one in two] or [rules]
-    tried = [_faults(reading, table, known, places)[0] for reading in readings]
-    chosen = {"--equal-values merge": merge, "--missing drop": drop, "--duplicates drop": copies}
-    chosen |= {f"--time-format {CHOSEN_FORMAT}": bool(two)}
-    return DryRun(faults, lines, tuple(name for name, is_chosen in chosen.items() if is_chosen), min(tried, key=len))
+    chosen: dict[str, Any] = {name: value for name, value in SETTLING.items() if name in names}
+    numbers = dict.fromkeys(column for column, setting in advised if setting.name == "numbers")
+    known = replace(roles, numbers=tuple(numbers))
+    formats = next(filter(None, map(_two_formats, found.faults)), None)
+    readings = [Cleaning(**chosen, time_format=one) for one in formats or [None]]
+    left = min((_faults(reading, table, known, places).faults for reading in readings), key=len)
+    options = option_texts(**chosen, time_format=CHOSEN_FORMAT if formats else None)
+    return DryRun(found.faults, found.lines, options, left)
 
 
-def _faults(
-    rules: Cleaning, table: pd.DataFrame, roles: ColumnRoles, places: Places
-) -> tuple[Sequence[Fault], Sequence[str]]:
-    """Faults of a table by some rules, and their texts."""
+def _faults(rules: Cleaning, table: pd.DataFrame, roles: ColumnRoles, places: Places) -> InputFaults:
+    """Faults of a table by some rules."""
     try:
         rules.together([table], roles, places)
     except InputFaults as error:
-        return error.faults, error.lines
-    return (), ()
+        return error
+    return InputFaults((), ())
 
 
 def _two_formats(fault: Fault) -> list[str]:
@@ -667,7 +627,7 @@ def _first_lines(path: Path, scratch: Path, most: int) -> bool:
     return False
 
 
-def described(path: Path, encoding: str, separator: str | None, missing: tuple[str, ...]) -> Description:
+def described(path: Path, files: InputFiles) -> Description:
     """Describe a file, a large one by its `first_records`.
 
     If it is not UTF-8 and no other encoding is named, the likely one is used.
@@ -678,46 +638,42 @@ def described(path: Path, encoding: str, separator: str | None, missing: tuple[s
         If the file cannot be read, or has no record.
     """
     with first_records(path, MOST_RECORDS) as read:
-        found = _described(read, encoding, separator, missing)
-        return found._replace(path=path, whole=read == path)
+        encoding = likely_encoding(read) if files.encoding == "utf-8" and read.is_file() else files.encoding
+        codec, mark = file_notation(read, encoding, files.separator)
+        # Read as they are written: types are those of the cells.
+        names = columns_of(read, encoding, files.separator)
+        table = read_table(read, names, encoding, ("", *files.missing), mark)
+        table = table.rename(columns={name: str(name).strip() for name in table.columns})
+        if table.empty:
+            raise ValueError(f"{path} has no record.")
+        facts = tuple(column_facts(table[name]) for name in table.columns)
+        roles, published = _roles(table, facts)
+        facts = tuple(fact._replace(role=roles[fact.name]) for fact in facts)
+        used = [fact for fact in facts if fact.role in (RESPONDENT, TIME, SENSITIVE, QUASI_IDENTIFIER)]
+        marks = tuple(dict.fromkeys([*files.missing, *(text for fact in used for text in fact.marks)]))
+        run = _tried(read, facts, InputFiles(encoding, mark, marks))
+        whole = read == path
+    return Description(path, len(table), codec, mark, facts, run, marks, published, whole, files.separator)
 
 
-def _described(path: Path, encoding: str, separator: str | None, missing: tuple[str, ...]) -> Description:
-    """Describe a file that fits into memory."""
-    encoding = likely_encoding(path) if encoding == "utf-8" and path.is_file() else encoding
-    codec, mark = file_notation(path, encoding, separator)
-    names = columns_of(path, encoding, separator)
-    # Read as they are written: types are those of the cells.
-    table = read_table(path, names, encoding, ("", *missing), mark)
-    table = table.rename(columns={name: str(name).strip() for name in table.columns})
-    if table.empty:
-        raise ValueError(f"{path} has no record.")
-    facts = tuple(column_facts(table[name]) for name in table.columns)
-    roles, published = _roles(table, facts)
-    used = {name for name, role in roles.roles.items() if role in (RESPONDENT, TIME, SENSITIVE, QUASI_IDENTIFIER)}
-    marks = tuple(dict.fromkeys([*missing, *(text for fact in facts if fact.name in used for text in fact.marks)]))
-    run = _tried(path, facts, roles, InputFiles(encoding, mark, marks))
-    return Description(path, len(table), codec, mark, facts, roles, run, marks, published, True, separator)
-
-
-def _roles(table: pd.DataFrame, facts: tuple[ColumnFacts, ...]) -> tuple[Roles, str | None]:
+def _roles(table: pd.DataFrame, facts: tuple[ColumnFacts, ...]) -> tuple[dict[str, str], str | None]:
     """The proposed roles, and the signs of a published table: of one without a respondent."""
     group = group_column(facts)
     roles = proposed_roles(table, [fact for fact in facts if fact.name != group])
-    published = None if roles.one(RESPONDENT) else signs_of_publication(table, facts, group)
+    published = None if RESPONDENT in roles.values() else signs_of_publication(table, facts, group)
     if published is None:
         return proposed_roles(table, facts), None
-    named = roles.roles | ({} if group is None else {group: GROUP_ROLE})
-    return Roles({fact.name: named[fact.name] for fact in facts}), published
+    return roles | ({} if group is None else {group: GROUP_ROLE}), published
 
 
-def _tried(path: Path, facts: tuple[ColumnFacts, ...], roles: Roles, files: InputFiles) -> DryRun | None:
+def _tried(path: Path, facts: tuple[ColumnFacts, ...], files: InputFiles) -> DryRun | None:
     """The dry run of cleaning, if there are columns for it."""
-    sensitive, respondent, time = roles.one(SENSITIVE), roles.one(RESPONDENT), roles.one(TIME)
-    traits = roles.of(QUASI_IDENTIFIER)
+    by_role = {fact.role: fact.name for fact in reversed(facts)}
+    sensitive, respondent, when = by_role.get(SENSITIVE), by_role.get(RESPONDENT), by_role.get(TIME, ONE_RELEASE)
+    traits = [fact for fact in facts if fact.role == QUASI_IDENTIFIER]
     if sensitive is None or respondent is None or not traits:
         return None
-    when = time or ONE_RELEASE
-    names = [fact.name for fact in facts if fact.name in traits and fact.kind == NAMES]
-    (table,) = files.read([path], [respondent, when, sensitive], [respondent, sensitive, *traits], when)
-    return dry_run(path, table, files, ColumnRoles(sensitive, tuple(traits), respondent, when, tuple(names)))
+    columns = [fact.name for fact in traits]
+    names = tuple(fact.name for fact in traits if fact.kind == NAMES)
+    (table,) = files.read([path], [respondent, when, sensitive], [respondent, sensitive, *columns], when)
+    return dry_run(path, table, files, ColumnRoles(sensitive, tuple(columns), respondent, when, names))

@@ -428,6 +428,19 @@ def _tied_pairs(prior: FloatArray, own: IntArray) -> FloatArray:
 
 
 @compiled
+def drawn_place(weights: FloatArray, rng: np.random.Generator) -> int:
+    """Position drawn with probabilities in proportion to weights, which are at least 0 and not all 0."""
+    rest, chosen = rng.random() * weights.sum(), 0
+    for place in range(len(weights)):
+        if weights[place] > 0.0:
+            chosen = place
+            rest -= weights[place]
+            if rest < 0.0:
+                break
+    return chosen
+
+
+@compiled
 def group_sums(rows: FloatArray, group: IntArray, groups: int) -> FloatArray:
     """Sum of the rows of each group: float array, shape ``(g, m)``. Rows of group -1 are left out. Cost: O(n m)."""
     sums = np.zeros((groups, rows.shape[1]))

@@ -10,6 +10,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators import Exact
+from foreknow.models.estimators.assignments import drawn_place
 from foreknow.models.estimators.convergence import MAX_RHAT
 from foreknow.models.estimators.swap_chain import check_chains, summarize_chains
 from foreknow.models.foreground.evidence import Cells, Evidence
@@ -312,17 +313,12 @@ def _draw_one_holder(
     state: Counts, rows: IntArray, size: IntArray, rare: int, numbers: IntArray, rng: np.random.Generator
 ) -> None:
     """Draw the cell of the one record with the rarer value, into ``numbers``."""
-    weight, total = np.zeros(len(rows)), 0.0
+    weight = np.zeros(len(rows))
     for i in range(len(rows)):
         others = _weight_of(state, rows[i], 1 - rare) + (size[i] - 1) * state.weight[rows[i]]
         weight[i] = size[i] * _weight_of(state, rows[i], rare) / others
-        total += weight[i]
-    remaining, i = rng.random() * total - weight[0], 0
-    while remaining >= 0.0 and i < len(rows) - 1:
-        i += 1
-        remaining -= weight[i]
     numbers[:] = 0
-    numbers[i] = 1
+    numbers[drawn_place(weight, rng)] = 1
 
 
 @compiled
@@ -345,25 +341,10 @@ def _draw_holders(
         multiply(before[i], weights[i], size[i], before[i + 1])
         before[i + 1] /= before[i + 1].max()
     for i in range(k - 1, -1, -1):
-        numbers[i] = _draw_number(weights[i], before[i], size[i], c, rng)
+        # Cell i has 0, 1, ... of the c records that are left, and the cells before it the others.
+        most = min(size[i], c)
+        numbers[i] = drawn_place(weights[i, : most + 1] * before[i, c - most : c + 1][::-1], rng)
         c -= numbers[i]
-
-
-@compiled
-def _draw_number(weights: FloatArray, before: FloatArray, size: int, c: int, rng: np.random.Generator) -> int:
-    """Draw the number of a cell's records with the value, given that it and the cells before it have c."""
-    most, total = min(size, c), 0.0
-    for b in range(most + 1):
-        total += weights[b] * before[c - b]
-    remaining, number = rng.random() * total, 0
-    for b in range(most + 1):
-        weight = weights[b] * before[c - b]
-        if weight > 0.0:
-            number = b
-            remaining -= weight
-            if remaining < 0.0:
-                break
-    return number
 
 
 @compiled

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled, inlined
+from foreknow.models.estimators.assignments import drawn_place
 from foreknow.models.joint.path_factors import (
     BASE,
     EVIDENCE,
@@ -435,13 +436,7 @@ def swap_run_of_order(
                     w.forward[j, (2 * state + swap) % states] += weight
         w.forward[j] /= w.forward[j].sum()
     # Backward sampling of the decisions; the state after the last step is drawn first.
-    rest, state = rng.random(), 0
-    for candidate in range(states):
-        if w.forward[total - 1, candidate] > 0.0:
-            state = candidate
-            rest -= w.forward[total - 1, candidate]
-            if rest < 0.0:
-                break
+    state = drawn_place(w.forward[total - 1], rng)
     for j in range(total - 1, -1, -1):
         swap = state % 2
         low, high = state // 2, state // 2 + states // 2

@@ -10,6 +10,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.estimators.assignments import drawn_place
 from foreknow.models.estimators.convergence import MAX_RHAT
 from foreknow.models.joint.joint_draws import (
     SOFTEST,
@@ -28,7 +29,6 @@ from foreknow.models.joint.joint_draws import (
 from foreknow.models.joint.max_entropy import MaxEntropy, with_doubt
 from foreknow.models.joint.path_factors import PathFactors, path_factors
 from foreknow.models.joint.problem import JointPosterior, JointProblem, Layout, belief_starts, forward_by_prefixes
-from foreknow.models.joint.redraws import drawn_place
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import as_generator, check_choice, check_range, check_whole, is_whole
@@ -236,23 +236,22 @@ def sampled_posterior(sampler: PathSampler, problem: JointProblem, runs: bool = 
             record_batch(factors, state, mover, starts, places, trace, batch, rng)
 
     each_chain(sampler, of_chain)
-    found = chain_diagnostics(counts, starts, length)
     status = np.where((doubtful > 0).all(axis=0), CONTRADICTED, 0)
-    group = np.repeat(problem.group, np.diff(starts))
-    status[group[found.rhat > MAX_RHAT]] |= UNCONVERGED
+    return posterior_of_counts(problem, counts, log_density, status, "PathSampler")
+
+
+def posterior_of_counts(
+    problem: JointProblem, counts: "Counts", log_density: FloatArray, status: IntArray, rule: str
+) -> SampledPosterior:
+    """Posterior of counts of the draws by batch (`chain_diagnostics`); a group with an R-hat over `MAX_RHAT` is unconverged.
+
+    ``log_density`` has the shape ``(chains, draws)``; ``status``, shape ``(G,)``, has the other flags and is overwritten.
+    """
+    starts, draws = belief_starts(problem), log_density.shape[1]
+    found = chain_diagnostics(counts, starts, draws // BATCHES)
+    status[np.repeat(problem.group, np.diff(starts))[found.rhat > MAX_RHAT]] |= UNCONVERGED
     gap = np.zeros(len(problem.counts))
-    return SampledPosterior(
-        problem,
-        found.belief,
-        status,
-        gap,
-        length * BATCHES,
-        found.standard_error,
-        found.ess,
-        found.rhat,
-        "PathSampler",
-        log_density=log_density,
-    )
+    return SampledPosterior(problem, found.belief, status, gap, draws, *found[1:], rule, log_density=log_density)
 
 
 FITTED = MaxEntropy(tolerance=1e-2)

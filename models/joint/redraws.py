@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled, inlined
+from foreknow.models.estimators.assignments import drawn_place
 from foreknow.models.joint.path_factors import (
     BASE,
     EVIDENCE,
@@ -227,16 +228,7 @@ def _draw_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers,
                     linked = p
                     correction = table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x])
                     weight[p - first] *= correction
-        total = 0.0
-        for k in range(size):
-            total += weight[k]
-        rest, chosen = rng.random() * total, r
-        for k in range(size):
-            if weight[k] > 0.0:
-                chosen = first + k
-                rest -= weight[k]
-                if rest < 0.0:
-                    break
+        chosen = first + drawn_place(weight[:size], rng)
         if chosen == linked:
             change += np.log(correction)
         w.partner[j] = later = chosen
@@ -588,10 +580,7 @@ def _write_weights(f: PathFactors, value: IntArray, order: int, r: int, weights:
 @compiled
 def _likelihood(f: PathFactors, channel: int, y: int, weights: FloatArray) -> float:
     """Weight of a published value, summed over own values."""
-    total = 0.0
-    for x in range(len(weights)):
-        total += weights[x] * f.emission[channel, x, y]
-    return total
+    return float((weights * f.emission[channel, :, y]).sum())
 
 
 @compiled
@@ -599,17 +588,4 @@ def _draw_own(
     f: PathFactors, value: IntArray, r: int, channel: int, y: int, weights: FloatArray, rng: np.random.Generator
 ) -> None:
     """Draw an own value given the published value y."""
-    for x in range(len(weights)):
-        weights[x] *= f.emission[channel, x, y]
-    value[r] = drawn_place(weights, rng)
-
-
-@compiled
-def drawn_place(weights: FloatArray, rng: np.random.Generator) -> int:
-    """Position drawn with probabilities in proportion to positive weights."""
-    rest = rng.random() * weights.sum()
-    for x in range(len(weights)):
-        rest -= weights[x]
-        if rest < 0.0:
-            return x
-    return len(weights) - 1
+    value[r] = drawn_place(weights * f.emission[channel, :, y], rng)

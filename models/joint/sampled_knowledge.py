@@ -9,6 +9,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.beliefs import coordinate
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.estimators.assignments import drawn_place
 from foreknow.models.estimators.convergence import MAX_RHAT, mean_diagnostics
 from foreknow.models.joint.joint_draws import (
     Assignment,
@@ -25,13 +26,13 @@ from foreknow.models.joint.joint_draws import (
 from foreknow.models.joint.learned_knowledge import LearningData, each_observation, learning_data
 from foreknow.models.joint.max_entropy import ChainLaw, with_law
 from foreknow.models.joint.path_factors import PathFactors, path_factors
-from foreknow.models.joint.path_sampler import BATCHES, PathSampler, SampledPosterior, chain_diagnostics
+from foreknow.models.joint.path_sampler import BATCHES, PathSampler, SampledPosterior, posterior_of_counts
 from foreknow.models.joint.problem import JointProblem, belief_starts
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.dirichlet import drawn_rows
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.sequences import GAPS, GapRule
-from foreknow.models.problem import DOUBT, UNCONVERGED
+from foreknow.models.problem import DOUBT
 from foreknow.models.progress import stepping
 from foreknow.models.settings import as_generator, check_array_size, check_choice, check_positive, check_whole
 from foreknow.models.tables.people import Observation
@@ -128,7 +129,10 @@ class SampledKnowledge:
         law = law_of_rows(drawn.mean, cells)
         prior, chain = data.knowledge(law)
         domain = [coordinate(value) for value in observations[0].people.schema.values]
-        beliefs = mixed_beliefs(drawn, data, law)
+        # Beliefs of the mixture over the draws of the law; the problem has their mean.
+        fine = np.zeros(len(data.problem.counts), dtype=np.int64)
+        density, rule = drawn.log_probability, "PathSampler, unknown law"
+        beliefs = posterior_of_counts(data.under(law), drawn.values, density, fine, rule)
         return cls(prior, chain, draws_tree(drawn, cells, domain), beliefs, draws_notes(drawn, cells, domain))
 
     def summary(self, probability: float = 0.9) -> "pd.DataFrame":
@@ -335,17 +339,9 @@ def count_cells(value: IntArray, cells: LawCells, ahead: FloatArray, rng: np.ran
         if cells.steps[r] > 1:
             x = value[at]
             for left in range(cells.steps[r] - 1, 0, -1):
-                total = 0.0
                 for z in range(m):
                     weight[z] = ahead[1, x, z] * ahead[left, z, y]
-                    total += weight[z]
-                rest, between = rng.random() * total, 0
-                for z in range(m):
-                    if weight[z] > 0.0:
-                        between = z
-                        rest -= weight[z]
-                        if rest < 0.0:
-                            break
+                between = drawn_place(weight, rng)
                 counts[cells.row_starts[1] + x, between] += 1.0
                 x = between
             counts[cells.row_starts[1] + x, y] += 1.0
@@ -413,27 +409,6 @@ FEW_VALUES = 1.0
 """Mean number of values drawn from a row of the law under which the pseudo-counts determine it."""
 
 
-def mixed_beliefs(drawn: LawDraws, data: LearningData, law: ChainLaw) -> SampledPosterior:
-    """Beliefs of all records with their diagnostics, from counts of values by batch."""
-    problem = data.problem
-    found = chain_diagnostics(drawn.values, belief_starts(problem), drawn.rows.shape[1] // BATCHES)
-    status = np.zeros(len(problem.counts), dtype=np.int64)
-    of_belief = np.repeat(problem.group, np.diff(belief_starts(problem)))
-    status[of_belief[found.rhat > MAX_RHAT]] |= UNCONVERGED
-    return SampledPosterior(
-        data.under(law),
-        found.belief,
-        status,
-        np.zeros(len(problem.counts)),
-        drawn.rows.shape[1],
-        found.standard_error,
-        found.ess,
-        found.rhat,
-        "PathSampler, unknown law",
-        log_density=drawn.log_probability,
-    )
-
-
 def draws_tree(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> "xarray.DataTree":
     """Draws with names, dimensions and coordinates."""
     import arviz_base
@@ -455,7 +430,9 @@ def draws_tree(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> "xar
 
 def draws_notes(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> tuple[str, ...]:
     """Limits of the data and of the chains, as sentences."""
-    notes, rhat, first = [], law_rhat(drawn.rows), int(cells.row_starts[1])
+    notes, first = [], int(cells.row_starts[1])
+    by_entry = np.ascontiguousarray(drawn.rows.transpose(2, 3, 0, 1)).reshape(-1, *drawn.rows.shape[:2])
+    rhat = np.array([mean_diagnostics(each)[1] for each in by_entry])
     few = np.flatnonzero(drawn.totals[first : first + len(domain)] < FEW_VALUES)
     if len(cells.row_starts) == 2:
         notes.append("No respondent has two published records; the prior is sampled, and no transitions.")
@@ -474,9 +451,3 @@ def draws_notes(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> tup
             "chains disagree. Draw more sweeps."
         )
     return tuple(notes)
-
-
-def law_rhat(rows: FloatArray) -> FloatArray:
-    """R-hat of each probability (`mean_diagnostics`): float array, shape ``(rows, m)``."""
-    numbers = np.ascontiguousarray(rows.transpose(2, 3, 0, 1)).reshape(-1, *rows.shape[:2])
-    return np.array([mean_diagnostics(each)[1] for each in numbers]).reshape(rows.shape[2:])

@@ -41,6 +41,7 @@ ALONE = {
     "foreknow.defenses.negative_rules": "an algorithm of its own: mining of rules",
     "foreknow.defenses.suppression.item_search": "an algorithm of its own",
     "foreknow.evaluation.plots.end_labels": "an algorithm of its own: placement of labels",
+    "foreknow.models.joint.redraws": "an algorithm of its own: moves of a sampler over paths and blocks",
 }
 """Modules with one importer, in their own folder, and the reason why they are not a part of it."""
 

@@ -26,6 +26,7 @@ from foreknow.app.cli.options import (
     TableOptions,
     corpus_file,
     count,
+    one_of,
     option,
     output_folder,
     switch,
@@ -81,19 +82,18 @@ ADVERSARY_OPTIONS = (*KNOWLEDGE_OPTIONS, "knowledge")
 """Options of attacks that have an adversary."""
 
 
-def _check_solver(name: str) -> str:
-    if name not in JOINT_SOLVERS:
-        raise typer.BadParameter(f"{name!r} is not a joint solver; choose one of {', '.join(JOINT_SOLVERS)}.")
-    return name
-
-
 Corpus = Annotated[
     Path | None,
     corpus_file("Records from which the adversary learned; see --knowledge for an adversary without them."),
 ]
 SolverName = Annotated[
     str,
-    option(f"Solver of the joint law: {', '.join(JOINT_SOLVERS)}.", "NAME", JOINT_PANEL, callback=_check_solver),
+    option(
+        f"Solver of the joint law: {', '.join(JOINT_SOLVERS)}.",
+        "NAME",
+        JOINT_PANEL,
+        callback=one_of("a joint solver", JOINT_SOLVERS),
+    ),
 ]
 
 

@@ -188,6 +188,17 @@ def corpus_file(text: str) -> Any:
     return option(text, "FILE", KNOWLEDGE_PANEL)
 
 
+def one_of(kind: str, names: Collection[str]) -> Callable[[str], str]:
+    """A function that returns a name if it is one of some, and raises BadParameter otherwise."""
+
+    def checked(name: str) -> str:
+        if name not in names:
+            raise typer.BadParameter(f"{name!r} is not {kind}; choose one of {', '.join(names)}.")
+        return name
+
+    return checked
+
+
 def separator_character(text: str | None) -> str | None:
     """The character of a separator that may be given by its name."""
     return None if text is None else NAMED_SEPARATORS.get(text.lower(), text)
@@ -419,10 +430,7 @@ def checked_name(kind: Kind, name: str, built_in: Collection[str]) -> str:
     packages = [_package(entry) for entry in found if entry.name == name]
     if len(packages) > 1:
         raise ValueError(f"the packages {' and '.join(packages)} both name {a_kind} {name!r}; uninstall one of them.")
-    if name not in built_in and not packages:
-        names = ", ".join(choice_names(kind, built_in))
-        raise typer.BadParameter(f"{name!r} is not {a_kind}; choose one of {names}.")
-    return name
+    return one_of(a_kind, choice_names(kind, built_in))(name)
 
 
 def load(kind: Kind, name: str) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -55,8 +56,8 @@ ATTACK_TERMS = {
 MIN_PATIENTS = 20
 """Least number of patients of a year that is published."""
 
-DEMO_FILES = (GAIN, BELIEF, GROUP_SIZES, "summary.csv", "risk.csv", "cost.csv")
-"""Files that `write_output` writes."""
+FILES = (GAIN, BELIEF, GROUP_SIZES, "summary.csv", "risk.csv", "cost.csv", SETTINGS)
+"""Files in --out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +136,8 @@ def write_output(demo: Demo, folder: Path) -> None:
         evaluation.belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up"), folder / BELIEF
     )
     save_picture(group_sizes(comparison.releases), folder / GROUP_SIZES)
-    write_table(comparison.summary(), folder / "summary.csv")
-    write_table(comparison.risk(), folder / "risk.csv")
-    write_table(comparison.cost(), folder / "cost.csv")
+    for name, table in {"summary": comparison.summary(), "risk": comparison.risk(), "cost": comparison.cost()}.items():
+        write_table(table, folder / f"{name}.csv")
 
 
 def patient_history(demo: Demo) -> pd.DataFrame:
@@ -164,17 +164,14 @@ def patient_history(demo: Demo) -> pd.DataFrame:
 
 def _most_exposed(comparison: Comparison) -> Hashable:
     """The respondent with the largest belief in the true value beyond its share of the group, summed over the releases."""
-    gained: dict[Hashable, float] = {}
     beliefs = comparison.beliefs[BASELINE, STRONGEST_ATTACK]
-    for release, outcome in zip(beliefs, beliefs_and_truth("demo", beliefs, comparison.history), strict=True):
-        published = release.observation.people[release.observation.group >= 0].respondents
-        for respondent, gain in zip(published, outcome.confidence - outcome.share, strict=True):
-            gained[respondent] = gained.get(respondent, 0.0) + float(gain)
-    return max(gained, key=lambda respondent: gained[respondent])
+    gains = [
+        pd.Series(outcome.confidence - outcome.share, release.observation.people.respondents[outcome.rows])
+        for release, outcome in zip(beliefs, beliefs_and_truth("demo", beliefs, comparison.history), strict=True)
+    ]
+    most: Hashable = pd.concat(gains).groupby(level=0, sort=False).sum().idxmax()
+    return most
 
-
-FILES = (*DEMO_FILES, SETTINGS)
-"""Files in --out."""
 
 STRONGEST_ATTACK_TERMS = {
     "confidence": "mean belief in the true value",
@@ -252,23 +249,26 @@ def demo_tables(measured: Demo) -> Iterator[RenderableType]:
     )
     yield definitions(ATTACK_TERMS)
     yield ""
-    gains = summary.pivot_table(index=["defense", "certain"], columns="attack", values="gain", sort=False)
-    yield PrintedTable(gains.reset_index(), "Gain: (belief in the true value - its share f of the group) / (1 - f)")
-    risks = summary.pivot_table(index="defense", columns="attack", values="total_risk", sort=False)
-    yield PrintedTable(risks.reset_index(), "Total risk: the gain, with groups of one value (certain) counted as 1")
-    scores = summary.pivot_table(index="defense", columns="attack", values="log_score", sort=False)
-    yield PrintedTable(scores.reset_index(), "Log score: mean log2 of the belief in the true value")
+    for value, index, title in (
+        ("gain", ["defense", "certain"], "Gain: (belief in the true value - its share f of the group) / (1 - f)"),
+        ("total_risk", ["defense"], "Total risk: the gain, with groups of one value (certain) counted as 1"),
+        ("log_score", ["defense"], "Log score: mean log2 of the belief in the true value"),
+    ):
+        table = summary.pivot_table(index=index, columns="attack", values=value, sort=False)
+        yield PrintedTable(table.reset_index(), title)
     strongest = summary[summary["attack"] == STRONGEST_ATTACK]
     columns = ["defense", "confidence", "success", "log_score", "sure", "expected", "right"]
     yield PrintedTable(strongest[columns].rename(columns=HEADINGS), f"Beliefs of the {STRONGEST_ATTACK} attack")
     yield definitions(STRONGEST_ATTACK_TERMS)
     yield ""
-    said: set[str] = set()
-    for attack in (SEQUENTIAL_ATTACK, STRONGEST_ATTACK, LEARNED_ATTACK):
-        for note, names in _defenses_by_note(measured, attack).items():
-            if note not in said:
-                yield Text(f"{attack} attack on {'; '.join(names)}: {note}\n")
-            said.add(note)
+    told: dict[str, tuple[str, list[str]]] = {}  # by the note: the first attack that has it, and the defenses
+    for attack, name in product((SEQUENTIAL_ATTACK, STRONGEST_ATTACK, LEARNED_ATTACK), measured.comparison.releases):
+        for note in measured.comparison.beliefs[name, attack].notes:
+            first, names = told.setdefault(note, (attack, []))
+            if attack == first:
+                names.append(name)
+    for note, (attack, names) in told.items():
+        yield Text(f"{attack} attack on {'; '.join(names)}: {note}\n")
     loss = strongest[["defense", "suppressed_share", "group_size", "gcp"]]
     yield PrintedTable(
         loss.rename(columns={"suppressed_share": "suppressed", "group_size": "size"}), "Information loss"
@@ -279,12 +279,3 @@ def demo_tables(measured: Demo) -> Iterator[RenderableType]:
         patient_history(measured),
         f"Patient {measured.patient}, with the largest gain under {BASELINE}: beliefs of the {STRONGEST_ATTACK} attack",
     )
-
-
-def _defenses_by_note(measured: Demo, attack: str) -> dict[str, list[str]]:
-    """The notes of an attack, each with the defenses whose releases it is about."""
-    notes: dict[str, list[str]] = {}
-    for name in measured.comparison.releases:
-        for note in measured.comparison.beliefs[name, attack].notes:
-            notes.setdefault(note, []).append(name)
-    return notes

@@ -13,7 +13,7 @@ from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.files.run_settings import run_settings, write_settings
 from foreknow.app.cli.files.written_tables import write_table
-from foreknow.app.cli.options import OUTPUT_PANEL, Overwrite, option
+from foreknow.app.cli.options import OUTPUT_PANEL, Overwrite, one_of, option
 from foreknow.app.cli.terminal import error_console, say
 from foreknow.app.cli.typed_commands import typed_lines, unused_path
 from foreknow.app.publication import SETTINGS
@@ -21,12 +21,6 @@ from foreknow.evaluation.datasets.exams import exams
 
 SIMULATIONS = {"exams": exams}
 """Simulations by name: functions of the number of releases, the number of records of each, and a seed."""
-
-
-def _check_simulation(name: str) -> str:
-    if name not in SIMULATIONS:
-        raise typer.BadParameter(f"{name!r} is not a simulation; choose one of {', '.join(SIMULATIONS)}.")
-    return name
 
 
 @dataclass(frozen=True)
@@ -37,7 +31,9 @@ class SimulateRun:
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", callback=_check_simulation, help=f"What is simulated: {', '.join(SIMULATIONS)}."
+            metavar="NAME",
+            callback=one_of("a simulation", SIMULATIONS),
+            help=f"What is simulated: {', '.join(SIMULATIONS)}.",
         ),
     ]
     out: Annotated[Path, option("File of the table: .csv or .parquet.", "FILE", OUTPUT_PANEL)]

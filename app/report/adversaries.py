@@ -1,6 +1,6 @@
 """The two adversaries of a report, their beliefs, and the risk and price of a publication and of stricter ones under them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
@@ -147,16 +147,10 @@ def read_defense(record: Any) -> Defense | None:
     return made if type(made) in foreknow.defenses.DEFENSES.values() else None
 
 
-class Measured(NamedTuple):
-    """Beliefs of the adversaries about one publication."""
-
-    releases: tuple[Release, ...]
-    beliefs: dict[str, Beliefs]
-
-
 def price_of_settings(
     history: History,
-    current: Measured,
+    releases: Sequence[Release],
+    beliefs: Mapping[str, Beliefs],
     settings: Sequence[Setting],
     adversaries: Callable[[tuple[Release, ...]], dict[str, Adversary]],
     *,
@@ -166,7 +160,7 @@ def price_of_settings(
     rng: np.random.Generator,
     step: Callable[[], None] = lambda: None,
 ) -> pd.DataFrame:
-    """Risk and price of the present publication and of stricter settings; ``step`` is called before each setting.
+    """Risk and price of a publication, by the beliefs of each adversary, and of stricter settings; ``step`` is called before each.
 
     Returns
     -------
@@ -176,36 +170,36 @@ def price_of_settings(
         the share of suppressed records; ``gcp``, the normalized certainty penalty of the published records (0 exact, 1
         unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
     """
-    rows = [{"setting": "as published"} | risk_and_price(current, history, sure)]
+    rows = [{"setting": "as published"} | risk_and_price(releases, beliefs, history, sure)]
+    bucketized = releases[0].bucketized
     for setting in settings:
         step()
         try:
-            releases = publish(
-                history, setting.defense, defender, current.releases[0].bucketized, infeasible="suppress", rng=rng
-            )
+            tried = publish(history, setting.defense, defender, bucketized, infeasible="suppress", rng=rng)
+            if not any(release.groups for release in tried):
+                raise Infeasible("All records would be suppressed.")
         except Infeasible as error:
             rows.append({"setting": setting.title, "problem": str(error)})
             continue
-        if not any(release.groups for release in releases):
-            rows.append({"setting": setting.title, "problem": "All records would be suppressed."})
-            continue
-        beliefs = {name: JointAttack(one, solver)(releases) for name, one in adversaries(releases).items()}
-        rows.append({"setting": setting.title} | risk_and_price(Measured(releases, beliefs), history, sure))
+        found = {name: JointAttack(one, solver)(tried) for name, one in adversaries(tried).items()}
+        rows.append({"setting": setting.title} | risk_and_price(tried, found, history, sure))
     return pd.DataFrame(rows)
 
 
-def risk_and_price(measured: Measured, history: History, sure: float) -> dict[str, Any]:
+def risk_and_price(
+    releases: Sequence[Release], beliefs: Mapping[str, Beliefs], history: History, sure: float
+) -> dict[str, Any]:
     """Risk and price of one publication: the columns of `price_of_settings` but for ``setting``."""
     row: dict[str, Any] = {}
-    for name, beliefs in measured.beliefs.items():
-        found = exposed(beliefs, history, sure)
+    for name, each in beliefs.items():
+        found = exposed(each, history, sure)
         row |= {"respondents": found.respondents, f"exposed_{name}": found.exposed}
-    cost, width = suppressed(measured.releases), gcp(measured.releases)
+    cost, width = suppressed(releases), gcp(releases)
     published = (cost["records"] - cost["suppressed"]).to_numpy()
     total = max(published.sum(), 1)
     row["suppressed"] = float(cost["suppressed"].sum() / max(cost["records"].sum(), 1))
     row["gcp"] = float(np.nansum(width["gcp"].to_numpy(dtype=float) * published) / total)
-    row["group_size"] = float(published.sum() / max(sum(release.groups for release in measured.releases), 1))
+    row["group_size"] = float(published.sum() / max(sum(release.groups for release in releases), 1))
     return row | {"problem": ""}
 
 

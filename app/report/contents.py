@@ -10,7 +10,7 @@ import pandas as pd
 import scipy
 
 from foreknow.app.exposure import exposed
-from foreknow.app.report.adversaries import INFORMED, LEARNED, Inference, Measured, price_of_settings, stricter_settings
+from foreknow.app.report.adversaries import INFORMED, LEARNED, Inference, price_of_settings, stricter_settings
 from foreknow.app.report.respondents import (
     LEAST_CHANGE,
     MAX_PREFIX_RECORDS,
@@ -250,7 +250,8 @@ def report_contents(
         utility=utility_by_release(releases),
         stricter=price_of_settings(
             history,
-            Measured(tuple(releases), {one.name: one.hindsight for one in inferences}),
+            releases,
+            {one.name: one.hindsight for one in inferences},
             () if changed is None else stricter_settings(changed, settings.stricter),
             lambda published: {INFORMED: by_name[INFORMED].adversary, LEARNED: learned(published)},
             defender=defender,

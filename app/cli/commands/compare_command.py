@@ -3,9 +3,8 @@
 import itertools
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -38,25 +37,19 @@ from foreknow.app.cli.options import FailOver, Overwrite, Seed, Sure, TableOptio
 from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, notice, say, say_verdict, show
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.publication import SETTINGS
-from foreknow.app.report.adversaries import LEARNED, SIZES, Measured, risk_and_price, stricter_sizes
+from foreknow.app.report.adversaries import LEARNED, SIZES, risk_and_price, stricter_sizes
 from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.attacks import JointAttack
-from foreknow.defenses import Defense, Infeasible
-from foreknow.evaluation.experiment import compare
-from foreknow.models import Adversary, Auto, Beliefs, Release
-from foreknow.models.joint import JointSolver
+from foreknow.defenses import Defense, Infeasible, publish
+from foreknow.models import Auto
 from foreknow.models.joint.problem import with_progress
-from foreknow.models.progress import Progress
+from foreknow.models.progress import stepping
 
 COMPARED = ("js-reduce", "mondrian", "anatomy")
 """Defenses that are compared if none is named: one that assumes an adversary, one that generalizes, one that does not."""
 
 SWEPT = ("k", "l", "t", "beta", "j", "m")
 """Options that --sweep can vary."""
-
-
-def _check_defenses(names: list[str]) -> list[str]:
-    return [entry_points.checked_name("defense", name, BUILT_IN) for name in names]
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ class CompareRun:
             f"Defense to compare. Repeatable; by default {', '.join(COMPARED)}. "
             f"There are {', '.join(entry_points.choice_names('defense', BUILT_IN))}.",
             "NAME",
-            callback=_check_defenses,
+            callback=lambda names: [entry_points.checked_name("defense", name, BUILT_IN) for name in names],
         ),
     ] = field(default_factory=list)
     sweep: Annotated[
@@ -227,14 +220,18 @@ def compare_command(run: CompareRun) -> Outcome:
     notice_compilation()
     found = measured(run, used, tried)
     best = best_row(found, run.fail_over)
-    say_verdict(_verdict(found, best, run.fail_over))
-    _show(found)
+    verdict = _verdict(found, best, run.fail_over)
+    say_verdict(verdict)
+    show(PrintedTable(found.dropna(subset=["exposed"])[list(SHOWN)].rename(columns=SHOWN), "Risk and price"))
+    show(definitions(TERMS))
+    for row in found[found["exposed"].isna()].itertuples():
+        notice(f"{row.setting}: {row.problem}")
     if run.out is not None:
         with atomic_output(run.out, run.inputs, run.overwrite) as folder:
             write_table(found, folder / COMPARISON, private=True)
             write_settings(folder / SETTINGS, run_settings(run.context, run.inputs, used))
         say(f"The table, for you alone: {run.out / COMPARISON}. How it was made: {SETTINGS} beside it.")
-    say(_verdict(found, best, run.fail_over), f"Seed: {used}.")
+    say(verdict, f"Seed: {used}.")
     if best is None:
         options = other_settings(tried, weaker=bool(found["exposed"].isna().all()))
         say(*next_lines(run.context, "compare", options, also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS)))
@@ -244,14 +241,6 @@ def compare_command(run: CompareRun) -> Outcome:
         say(SUPPRESSED_AS_TRIED, *next_lines(run.context, "publish", *more, also=read))
     content = {"sure": run.sure, "fail_over": run.fail_over, "solver": run.solver, "seed": used, "settings": found}
     return Outcome(content | {"best": None if best is None else tried[best].title}, best is None)
-
-
-def _show(found: pd.DataFrame) -> None:
-    """Print risk and price of each setting, and the problems of those that publish nothing."""
-    show(PrintedTable(found.dropna(subset=["exposed"])[list(SHOWN)].rename(columns=SHOWN), "Risk and price"))
-    show(definitions(TERMS))
-    for row in found[found["exposed"].isna()].itertuples():
-        notice(f"{row.setting}: {row.problem}")
 
 
 def _verdict(found: pd.DataFrame, best: int | None, fail_over: float | None) -> str:
@@ -292,74 +281,48 @@ PHASES = {
 """Phases of a setting, and their costs."""
 
 
-@dataclass
-class Trial:
-    """Progress of the trial of one setting: its phases, which the attacks take, and the time to publish.
-
-    An attack is called first when its releases are published.
-    """
-
-    phases: Iterator[Step]
-    progress: Progress
-    solver: JointSolver
-    seconds: float = 0.0
-
-    def informed(self, adversary: Adversary, start: float, releases: Sequence[Release]) -> Beliefs:
-        """Beliefs of the adversary who knows the frequencies of the records."""
-        self.seconds = time.perf_counter() - start
-        if not any(release.groups for release in releases):
-            raise Infeasible("all records would be suppressed.")
-        return self._attacked(adversary, releases)
-
-    def learned(self, learning: Learning, releases: Sequence[Release]) -> Beliefs:
-        """Beliefs of the adversary who learned from the releases alone."""
-        next(self.phases)
-        return self._attacked(learned_adversary(releases, learning, Auto(), self.progress), releases)
-
-    def _attacked(self, adversary: Adversary, releases: Sequence[Release]) -> Beliefs:
-        next(self.phases)
-        return JointAttack(adversary, with_progress(self.solver, self.progress))(releases)
-
-
 def measured(run: CompareRun, seed: int, tried: Sequence[Compared]) -> pd.DataFrame:
-    """Risk and price, one row per setting, in their order: `foreknow.evaluation.compare` of each, with exposed respondents."""
+    """Risk and price, one row per setting, in their order: each is published, and attacked by two adversaries."""
     records = run.table.read(run.corpus)
-    history, solver = records.history, solver_choice(run.solver, seed)
+    history = records.history
     steps = [Step(f"{each.title}: {phase}", cost) for each in tried for phase, cost in PHASES.items()]
     rows = []
     with TimeLeft("learning what is known") as shown:
+        solver = with_progress(solver_choice(run.solver, seed), shown.parts)
         informed = informed_adversary(history if records.corpus is None else records.corpus, run.known, Auto())
         defender = assumed_adversary(history, records.corpus, run.known)
-        taken = shown.steps(steps)
+        step = stepping(shown.steps, steps)
         for each in tried:
-            trial = Trial(itertools.islice(taken, len(PHASES)), shown.parts, solver)
-            next(trial.phases)
-            attacks = {
-                "informed": partial(trial.informed, informed, time.perf_counter()),
-                "learned": partial(trial.learned, run.known),
-            }
-            rows.append({"setting": each.title, "exposed": float("nan"), "problem": ""})
+            step()
+            start, seconds = time.perf_counter(), float("nan")
             try:
-                # The order of records is drawn anew for each setting, as by a publication with this seed.
-                found = compare(
+                releases = publish(
                     history,
-                    {each.title: each.defense},
-                    attacks,
+                    each.defense,
                     defender if each.choice.assumes_adversary else None,
                     infeasible=INFEASIBLE,
+                    # The order of records is drawn anew for each setting, as by a publication with this seed.
                     rng=seeded_generator(seed, 1),
-                    within=shown.parts,
+                    progress=shown.parts,
                 )
+                seconds = time.perf_counter() - start
+                if not any(release.groups for release in releases):
+                    raise Infeasible("all records would be suppressed.")
             except Infeasible as error:
-                rows[-1] |= {"problem": str(error), "seconds": trial.seconds or float("nan")}
-            else:
-                beliefs = {name: found.beliefs[each.title, name] for name in attacks}
-                risk = risk_and_price(Measured(found.releases[each.title], beliefs), history, run.sure)
-                exposed = max(risk["exposed_informed"], risk["exposed_learned"])
-                share = exposed / max(risk["respondents"], 1)
-                rows[-1] |= risk | {"exposed": exposed, "share": share, "seconds": trial.seconds}
-            for _ in trial.phases:
-                pass  # those that are left where nothing is published
+                rows.append({"setting": each.title, "exposed": float("nan"), "problem": str(error), "seconds": seconds})
+                for _ in range(len(PHASES) - 1):
+                    step()
+                continue
+            step()
+            beliefs = {"informed": JointAttack(informed, solver)(releases)}
+            step()
+            learned = learned_adversary(releases, run.known, Auto(), shown.parts)
+            step()
+            beliefs["learned"] = JointAttack(learned, solver)(releases)
+            risk = risk_and_price(releases, beliefs, history, run.sure)
+            exposed = max(risk["exposed_informed"], risk["exposed_learned"])
+            share = exposed / max(risk["respondents"], 1)
+            rows.append({"setting": each.title, "seconds": seconds} | risk | {"exposed": exposed, "share": share})
     columns = [*SHOWN, "exposed_informed", "exposed_learned", "respondents", "problem"]
     return pd.DataFrame(rows).reindex(columns=columns).astype({"exposed": "Int64"})
 

@@ -82,6 +82,7 @@ KINDS = {
     "ExternalKnowledge": "is an ExternalKnowledge, as ExternalKnowledge({'flu': ['cough']})",
     "History": "is a History; make one by History([view, ...]) or History.read",
     "Items": "is Items, as linking.items_of(view) or Items.from_cells(column) makes them",
+    "LargeReleases": "is the result of publish_large, or LargeReleases(folder)",
     "Linking": "is a Linking(knowledge, 'symptoms')",
     "MarkovChain": "is a MarkovChain",
     "Observation": "is an Observation, as release.observation",

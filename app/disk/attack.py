@@ -122,12 +122,15 @@ def checked_attack(published: LargeReleases, attack: object) -> SequentialAttack
     TypeError, ValueError
         As `attack_large`.
     """
-    takes = "is the result of publish_large, or LargeReleases(folder)"
-    check_kind("attack_large", "published", published, LargeReleases, takes)
+    check_kind("attack_large", "published", published, LargeReleases)
     check_listed_parts("attack_large", published.private, f"{PRIVATE}/{KEY}{PARTS}")
     if isinstance(attack, SequentialAttack | JointAttack):
         check_large_adversary("attack_large", attack.adversary)
-        if isinstance(attack, JointAttack) and (attack.signatures or not _is_from_disk(attack.solver)):
+        if isinstance(attack, JointAttack) and (
+            attack.signatures
+            or not isinstance(attack.solver, MaxEntropy | GroupMessages)
+            or getattr(attack.solver, "passes", False)
+        ):
             raise ValueError(
                 f"attack_large: {attack!r} needs all records in memory. From disk: JointAttack with GroupMessages(), without "
                 "passes, or MaxEntropy(), and without signatures."
@@ -139,10 +142,6 @@ def checked_attack(published: LargeReleases, attack: object) -> SequentialAttack
     raise TypeError(
         f"attack_large: attack is {shown(attack)}; it is an Adversary, or a SequentialAttack or JointAttack with one."
     )
-
-
-def _is_from_disk(solver: object) -> bool:
-    return isinstance(solver, MaxEntropy) or (isinstance(solver, GroupMessages) and not solver.passes)
 
 
 def _write_sequential_beliefs(

@@ -52,7 +52,8 @@ def begin_run(
         If the folder holds something else or was begun with other versions, or the run is complete.
     """
     begun = private / BEGUN
-    if not has_files(folder):
+    # A run that was killed at once left scratch files alone.
+    if not any(path.is_file() and not path.match(SCRATCH_FILES) for path in folder.rglob("*")):
         remove_torn(folder)
         make_folder(owner, private, 0o700)
         private.chmod(0o700)
@@ -92,11 +93,6 @@ def make_folder(owner: str, folder: Path, mode: int = 0o777) -> None:
     except ValueError as error:
         raise ValueError(f"{owner}: {error}") from None
     folder.mkdir(mode, parents=True, exist_ok=True)
-
-
-def has_files(folder: Path) -> bool:
-    """True if a folder holds a file other than those that a run which was killed at once left."""
-    return any(path.is_file() and not path.match(SCRATCH_FILES) for path in folder.rglob("*"))
 
 
 def is_seeded(folder: Path) -> bool:

@@ -106,17 +106,15 @@ class Engine:
             If a process was killed.
         """
         listed = list(tasks)
-        results = self._results(function, listed)
+        results = self._results(partial(_on_one_thread, function), listed)
         yield from results if self.progress is None else self.progress(results, len(listed))
 
     def _results[A, B](self, function: Callable[[A], B], tasks: list[A]) -> Iterator[B]:
-        on_one_thread = partial(_on_one_thread, function)
         if self.scheduler is not None:
-            yield from _map_on_cluster(self.scheduler, on_one_thread, tasks)
-        elif self.workers == 1:
-            yield from map(on_one_thread, tasks)
-        else:
-            yield from _map_on_processes(int(self.workers), on_one_thread, tasks)
+            return _map_on_cluster(self.scheduler, function, tasks)
+        if self.workers == 1:
+            return map(function, tasks)
+        return _map_on_processes(int(self.workers), function, tasks)
 
 
 def as_engine(owner: str, engine: Engine | None) -> Engine:

@@ -1,6 +1,7 @@
 """Joint attack on releases on disk: tilts of the groups that partitions of the respondents share."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,8 +9,6 @@ import numpy as np
 
 from foreknow.app.disk.engine import Engine
 from foreknow.app.disk.partition import (
-    BeliefTask,
-    ExchangeTask,
     Partition,
     PeoplePartitions,
     begin_partition,
@@ -77,48 +76,38 @@ def write_joint_beliefs(
     dict
         ``doubtful_groups`` of each release; the numbers of ``partitions``, of ``shared_groups`` and of ``exchanges``.
     """
-    releases, m, solver = len(published.releases), len(published.schema.values), law_solver(attack)
-    weights = work / "weights"
+    releases, m, weights = len(published.releases), len(published.schema.values), work / "weights"
+    assert isinstance(attack.adversary, Adversary)
+    assert isinstance(attack.solver, MaxEntropy | GroupMessages)
+    # Without the progress of the attack's own solver, which need not travel to workers.
+    solver = MaxEntropy(attack.solver.tolerance, attack.solver.rounds)
     with engine.connection() as connection:
         found = partition_people(connection, published, work)
-    partitions = _partitions(published, attack, found, work)
+    times = tuple(one.time for one in published.releases)
+    partitions = [
+        Partition(found.path, *ends, number, found.shared, times, published.schema, attack.adversary, solver, work)
+        for number, ends in enumerate(found.ranges)
+    ]
     shared = _shared_groups(found, list(engine.map(begin_partition, partitions)))
-    state, doubtful = first_tilts(shared), [0] * releases
+    # Tilts are 1 before any exchange, and 0 for values that a group does not publish.
+    tilts = (shared.counts > 0).astype(float)
+    state, doubtful = TiltState(tilts, np.zeros(len(tilts)), (0,) * len(partitions), 0), [0] * releases
     of_weights = weights if isinstance(attack.solver, GroupMessages) else None
     for last in [releases] if attack.hindsight else range(1, releases + 1):
         state = fit_shared_tilts(state, shared, partitions, solver, engine, last)
-        first = 0 if attack.hindsight else last - 1
-        tasks = [
-            BeliefTask(one, at, first, last, folder, of_weights, attack.hindsight)
-            for one, at in zip(partitions, state.latest, strict=True)
-        ]
-        results = list(engine.map(write_beliefs, tasks))
+        told = range(0 if attack.hindsight else last - 1, last)
+        written = partial(write_beliefs, releases=told, folder=folder, weights=of_weights, hindsight=attack.hindsight)
+        results = list(engine.map(written, zip(partitions, state.latest, strict=True)))
         failed = np.searchsorted(
             np.load(found.shared), write_shared_beliefs(weights, len(partitions), m, folder, engine)
         )
-        doubtful[first:last] = _doubtful(results, shared, state.gap > solver.tolerance, failed, first, last)
+        doubtful[told.start : last] = _doubtful(results, shared, state.gap > solver.tolerance, failed, told)
     return {
         "doubtful_groups": doubtful,
         "partitions": len(partitions),
         "shared_groups": len(shared.met),
         "exchanges": state.exchanges,
     }
-
-
-def law_solver(attack: JointAttack) -> MaxEntropy:
-    """Solver of the tilts of a joint attack: without the progress of its own solver, which need not travel to workers."""
-    assert isinstance(attack.solver, MaxEntropy | GroupMessages)
-    return MaxEntropy(attack.solver.tolerance, attack.solver.rounds)
-
-
-def _partitions(published: LargeReleases, attack: JointAttack, found: PeoplePartitions, work: Path) -> list[Partition]:
-    adversary, times = attack.adversary, tuple(one.time for one in published.releases)
-    assert isinstance(adversary, Adversary)
-    solver = law_solver(attack)
-    return [
-        Partition(found.path, *ends, number, found.shared, times, published.schema, adversary, solver, work)
-        for number, ends in enumerate(found.ranges)
-    ]
 
 
 def _shared_groups(found: PeoplePartitions, begun: list[tuple[IntArray, IntArray]]) -> SharedGroups:
@@ -133,8 +122,7 @@ def _doubtful(
     shared: SharedGroups,
     unconverged: BoolArray,
     failed: IntArray,
-    first: int,
-    last: int,
+    releases: range,
 ) -> list[int]:
     """Number of groups of each release that contradict the knowledge or did not converge.
 
@@ -144,14 +132,9 @@ def _doubtful(
     doubtful[failed] = True
     for part, (_, contradicted) in zip(shared.parts, results, strict=True):
         doubtful[part[contradicted]] = True
-    of_release = shared.release[doubtful & (shared.release >= first) & (shared.release < last)]
-    within = np.sum([np.zeros(last - first, dtype=np.int64), *(number for number, _ in results)], axis=0)
-    return list((within + np.bincount(of_release - first, minlength=last - first)).tolist())
-
-
-def first_tilts(shared: SharedGroups) -> TiltState:
-    """State before any exchange: tilts 1, and 0 for values that a group does not publish."""
-    return TiltState((shared.counts > 0).astype(float), np.zeros(len(shared.met)), (0,) * len(shared.parts), 0)
+    of_release = shared.release[doubtful & np.isin(shared.release, releases)] - releases.start
+    within = np.sum([np.zeros(len(releases), dtype=np.int64), *(number for number, _ in results)], axis=0)
+    return list((within + np.bincount(of_release, minlength=len(releases))).tolist())
 
 
 def fit_shared_tilts(
@@ -187,8 +170,9 @@ def fit_shared_tilts(
     expected: list[FloatArray] = [np.zeros((len(part), tilts.shape[1])) for part in shared.parts]
     due = list(range(len(partitions)))
     for exchange in range(state.exchanges + 1, state.exchanges + 1 + solver.rounds):
-        tasks = [ExchangeTask(partitions[p], latest[p], exchange, releases, tilts[shared.parts[p]]) for p in due]
-        for p, found in zip(due, engine.map(exchange_tilts, tasks), strict=True):
+        exchanged = partial(exchange_tilts, exchange=exchange, releases=releases)
+        tasks = [(partitions[p], latest[p], tilts[shared.parts[p]]) for p in due]
+        for p, found in zip(due, engine.map(exchanged, tasks), strict=True):
             drop_state(partitions[p], latest[p])
             expected[p], latest[p] = found, exchange
         del tasks  # They hold copies of the tilts.

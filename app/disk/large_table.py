@@ -5,7 +5,6 @@ import re
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,9 @@ import pyarrow as pa
 from foreknow.app.disk.engine import LEAST_MEMORY, Engine, exact_pattern, quoted
 from foreknow.app.publication import ONE_RELEASE
 from foreknow.models import Categorical, Numeric, Schema
+from foreknow.models.equality import set_fields
 from foreknow.models.settings import as_list, check_kind, counted
+from foreknow.models.tables.table_files import existing_file
 from foreknow.models.tables.view import added_column
 
 MOST_VALUES = 2**16
@@ -62,9 +63,7 @@ class LargeTable:
         check_names(schema, time)
         if time is not None:
             check_kind("LargeTable", "time", time, str, "is the name of a column, as 'week', or None")
-        object.__setattr__(self, "files", _existing(files))
-        object.__setattr__(self, "schema", schema)
-        object.__setattr__(self, "time", time)
+        set_fields(self, files=_existing(files), schema=schema, time=time)
 
     @classmethod
     def infer(
@@ -116,21 +115,17 @@ class LargeTable:
 
         Raises
         ------
-        TypeError
-            If ``connection`` is no connection of DuckDB.
         ValueError
             If a file cannot be read, or a column is missing or of a type that `infer` refuses.
         """
-        check_kind(
-            "LargeTable", "connection", connection, duckdb.DuckDBPyConnection, "is one that Engine.connection makes"
-        )
         schema = self.schema
         domains = {
             name: kind.values for name, kind in schema.quasi_identifiers.items() if isinstance(kind, Categorical)
         }
         domains |= {schema.sensitive: schema.values}
-        # The types of other cells of a CSV file, as booleans and dates, are found again, as `infer` found them.
-        as_text = [name for name, values in domains.items() if not all(map(_is_typed, values))]
+        # A CSV file holds booleans and dates neither as text nor as whole numbers: their types are found again, as by `infer`.
+        typed = (bool, datetime.date)
+        as_text = [name for name, values in domains.items() if not all(isinstance(value, typed) for value in values)]
         whole = [name for name in as_text if all(isinstance(value, int) for value in domains[name])]
         names = [*schema.quasi_identifiers, schema.sensitive, *([] if self.time is None else [self.time])]
         with _readable(self.files):
@@ -150,7 +145,7 @@ class LargeTable:
         relation = self.relation(connection)
         check_any_record(relation, self.files)
         rows = distinct_cells(relation, self.time)
-        missing = sum(number for time, number in rows if _is_missing(time))
+        missing = sum(number for time, number in rows if time is None or time != time)  # None or NaN
         if missing:
             verb = "has" if missing == 1 else "have"
             raise ValueError(
@@ -200,16 +195,6 @@ def _attribute(relation: duckdb.DuckDBPyRelation, name: str, kind: Any) -> Numer
     return Numeric(float(low) + 0.0, float(high) + 0.0)  # no -0.0
 
 
-def _is_typed(value: object) -> bool:
-    """True for a value that a CSV file holds neither as text nor as a whole number."""
-    return isinstance(value, bool | datetime.date)
-
-
-def _is_missing(time: object) -> bool:
-    """True for a missing time, and for one that is not a number."""
-    return time is None or (isinstance(time, float) and isnan(time))
-
-
 def _distinct(relation: duckdb.DuckDBPyRelation, name: str) -> tuple[Any, ...]:
     return tuple(cell for cell, _ in distinct_cells(relation.filter(f"{quoted(name)} IS NOT NULL"), name))
 
@@ -234,11 +219,7 @@ def _existing(files: "Path | str | Sequence[Path | str]") -> tuple[Path, ...]:
     listed = [files] if isinstance(files, str | Path) else as_list("LargeTable", "files", files, takes)
     for path in listed:
         check_kind("LargeTable", "a path of files", path, (str, Path), "is the path of a Parquet or CSV file")
-    paths = tuple(map(Path, listed))
-    for path in paths:
-        if not path.is_file():
-            raise FileNotFoundError(f"LargeTable: there is no file {path}.")
-    return paths
+    return tuple(existing_file(path, "name a Parquet or CSV file") for path in listed)
 
 
 WHOLE = {
@@ -417,19 +398,14 @@ def _united(
     kinds = list(zip(united.columns, united.types, strict=True))
     for path, relation in others:
         for (name, kind), other in zip(kinds, relation.types, strict=True):
-            if not _are_alike(kind, other, name in exact):
+            both = {kind.id, other.id}
+            if not (kind == other or both <= WHOLE or (both <= NUMBERS and name not in exact)):
                 raise ValueError(
                     f"LargeTable: the column {name!r} is of type {kind} in {first}, and of type {other} in {path}; write it in one "
                     "type in all files."
                 )
         united = united.union(relation)
     return united
-
-
-def _are_alike(kind: Any, other: Any, exactly: bool) -> bool:
-    """True if the cells of two columns of DuckDB have one common type in which none is rounded."""
-    both = {kind.id, other.id}
-    return kind == other or both <= WHOLE or (both <= NUMBERS and not exactly)
 
 
 def _is_whole(path: Path, relation: duckdb.DuckDBPyRelation, name: str) -> bool:
@@ -449,7 +425,5 @@ def columns_of_file(path: Path) -> list[str]:
     FileNotFoundError, ValueError
         If there is no such file, or it cannot be read.
     """
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}.")
     with Engine(LEAST_MEMORY).connection() as connection:
-        return list(_read(connection, path, None).columns)
+        return list(_read(connection, existing_file(path, "name a Parquet or CSV file"), None).columns)

@@ -112,13 +112,16 @@ def measure_large(
     Equal to the measures of the same names in memory but for the order of sums, which is that of the blocks. Cost: O(n m), a
     join and a sort on disk for each release, and one aggregation by respondent. Memory: one block for each worker.
     """
-    takes = "is the result of publish_large, or LargeReleases(folder)"
-    check_kind("measure_large", "published", published, LargeReleases, takes)
+    check_kind("measure_large", "published", published, LargeReleases)
     check_large_adversary("measure_large", adversary)
     check_range("measure_large", "sure", sure, 0, 1, "the belief from which the adversary is sure")
     check_kind("measure_large", "beliefs", beliefs, (str, Path), "is the path of a folder that attack_large wrote")
     engine, beliefs, rows = as_engine("measure_large", engine), Path(beliefs), []
-    listed = _checked_path(at_risk)
+    if at_risk is not None:
+        takes = "is the path of a file to make, as 'at-risk.parquet'"
+        check_kind("measure_large", "at_risk", at_risk, (str, Path), takes)
+        if Path(at_risk).exists():
+            raise ValueError(f"measure_large: {at_risk} exists; name a file that does not.")
     _check_beliefs(beliefs, published)
     check_listed_parts("measure_large", published.private, f"{PRIVATE}/{KEY}{PARTS}")
     with shared_folder(engine, published.private) as work, engine.connection() as connection:
@@ -132,6 +135,7 @@ def measure_large(
             joined = write_joined(connection, published.key_rows(number), parts, work / "joined.parquet")
             measured = partial(measure_block, adversary=adversary, sure=sure, folder=work)
             rows.append(_release_rows(release.time, list(engine.map(measured, published.blocks(number, joined)))))
+        listed = None if at_risk is None else Path(at_risk)
         people = exposed_respondents(connection, sorted(work.rglob("part-*.parquet")), published, sure, listed)
     risk, loss = map(pd.DataFrame, zip(*rows, strict=True))
     return LargeMeasures(risk, loss, *people)
@@ -236,15 +240,6 @@ def _check_beliefs(folder: Path, published: LargeReleases) -> None:
             raise ValueError(
                 f"measure_large: {one.file} of {folder} is {one.state}; run the attack again, into another folder."
             )
-
-
-def _checked_path(at_risk: "Path | str | None") -> Path | None:
-    if at_risk is None:
-        return None
-    check_kind("measure_large", "at_risk", at_risk, (str, Path), "is the path of a file to make, as 'at-risk.parquet'")
-    if Path(at_risk).exists():
-        raise ValueError(f"measure_large: {at_risk} exists; name a file that does not.")
-    return Path(at_risk)
 
 
 def exposed_respondents(

@@ -1,5 +1,6 @@
 """Partitions of the respondents of all releases; law and beliefs of one, by tasks that read and write files alone."""
 
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -200,22 +201,6 @@ class PartitionState(NamedTuple):
     gap: FloatArray
 
 
-class ExchangeTask(NamedTuple):
-    """Tilts of the shared groups of a partition, shape ``(h, m)``, for the first ``releases``.
-
-    Attributes
-    ----------
-    before, exchange : int
-        Numbers of the exchange that left the messages, and of this one.
-    """
-
-    partition: Partition
-    before: int
-    exchange: int
-    releases: int
-    tilts: FloatArray
-
-
 def begin_partition(task: Partition) -> tuple[IntArray, IntArray]:
     """Write the law of a partition and its first messages.
 
@@ -239,28 +224,38 @@ def begin_partition(task: Partition) -> tuple[IntArray, IntArray]:
     return place[groups].astype(np.int64), _groups_met(problem, groups)
 
 
-def exchange_tilts(task: ExchangeTask) -> FloatArray:
+def exchange_tilts(task: tuple[Partition, int, FloatArray], exchange: int, releases: int) -> FloatArray:
     """Fit the other tilts of a partition, given those of its shared groups.
+
+    Parameters
+    ----------
+    task : tuple
+        The partition, the number of the exchange that left its messages, and the tilts of its shared groups, shape ``(h, m)``.
+    exchange : int
+        Number of this exchange.
+    releases : int
+        Number of the first releases, whose groups are fitted.
 
     Returns
     -------
     float array, shape (h, m)
         Expected number of records of each value of the members in the partition of each shared group.
     """
-    law: PartitionLaw = read_pickle(_law_path(task.partition))
-    state: PartitionState = read_pickle(_state_path(task.partition, task.before))
+    partition, before, tilts = task
+    law: PartitionLaw = read_pickle(_law_path(partition))
+    state: PartitionState = read_pickle(_state_path(partition, before))
     at, scratch = law.law.layout, scratch_of(law.law)
-    messages, m, solver = state.messages, law.law.values, task.partition.solver
-    groups = int(at.release_starts[min(task.releases, law.law.releases)])
+    messages, m, solver = state.messages, law.law.values, partition.solver
+    groups = int(at.release_starts[min(releases, law.law.releases)])
     place = at.value_starts[law.groups][:, None] + np.arange(m)
-    state.pending[law.groups[(messages.tilt[place] != task.tilts).any(axis=1)]] = np.inf
-    messages.tilt[place] = task.tilts
+    state.pending[law.groups[(messages.tilt[place] != tilts).any(axis=1)]] = np.inf
+    messages.tilt[place] = tilts
     limit = float(solver.rounds) * max(groups, 1)
     fit_tilts(groups, at, messages, scratch, state.pending, state.gap, float(solver.tolerance), limit)
-    expected = np.zeros(task.tilts.shape)
+    expected = np.zeros(tilts.shape)
     fitted = law.groups < groups
     expected[fitted] = tilted_counts(law.groups[fitted], m, at, messages, scratch)
-    write_pickle(_state_path(task.partition, task.exchange), state)
+    write_pickle(_state_path(partition, exchange), state)
     return expected
 
 
@@ -309,92 +304,81 @@ def _state_path(partition: Partition, exchange: int) -> Path:
     return partition.work / f"messages-{partition.number:05d}-{exchange:05d}.pickle"
 
 
-class BeliefTask(NamedTuple):
-    """Fitted partition whose beliefs about the releases ``first`` to ``last`` are to be written to ``folder``.
+def write_beliefs(
+    task: tuple[Partition, int], releases: range, folder: Path, weights: Path | None, hindsight: bool
+) -> tuple[IntArray, IntArray]:
+    """Write the beliefs of a fitted partition about some releases.
 
-    Attributes
+    Parameters
     ----------
-    partition : Partition
-    exchange : int
-        Number of the last exchange of the partition.
-    first, last : int
+    task : tuple
+        The partition, and the number of its last exchange.
+    releases : range
+        Numbers of the releases.
     folder : Path
     weights : Path or None
-        Folder of the weights of the members of shared groups, if the beliefs keep the exact counts of each group; else None.
+        Folder of the weights of the members of shared groups. The beliefs are then those of `GroupMessages`: the groups within
+        the partition have their exact counts, and the weights of these members are written instead of their beliefs.
     hindsight : bool
         True if the beliefs are given all releases.
-    """
-
-    partition: Partition
-    exchange: int
-    first: int
-    last: int
-    folder: Path
-    weights: Path | None
-    hindsight: bool
-
-
-def write_beliefs(task: BeliefTask) -> tuple[IntArray, IntArray]:
-    """Write the beliefs of a partition about some releases.
-
-    With ``weights``, the beliefs are those of `GroupMessages`: the groups within the partition have their exact counts, and the
-    weights of the members of shared groups are written instead of their beliefs.
 
     Returns
     -------
-    doubtful : int array, shape (last - first,)
+    doubtful : int array, shape (number of releases,)
         Number of groups of each release within the partition that contradict the knowledge or did not converge.
     contradicted : int array
         Places among the shared groups of the partition of those that contradict the knowledge.
     """
-    own = task.partition
+    own, exchange = task
     law: PartitionLaw = read_pickle(_law_path(own))
-    state: PartitionState = read_pickle(_state_path(own, task.exchange))
+    state: PartitionState = read_pickle(_state_path(own, exchange))
     at, messages = law.law.layout, state.messages
     beliefs = record_beliefs(law.law, messages.forward * messages.backward)
     release = law.law.release
-    edges = np.searchsorted(release[law.law.group], [task.first, task.last]).tolist()
+    edges = np.searchsorted(release[law.law.group], [releases.start, releases.stop]).tolist()
     ruled_out = expected_steps(at, messages, law.impossible, (edges[0], edges[1]))[1]
     doubtful = contradicted_groups(law.problem, law.law, ruled_out, beliefs) > 0
-    inside = (release >= task.first) & (release < task.last)
+    inside = np.isin(release, releases)
     contradicted = np.flatnonzero((doubtful & inside)[law.groups])
     doubtful |= state.gap > own.solver.tolerance
-    if task.weights is not None:
-        beliefs = _weights(law, messages, task)
-    doubtful |= _write_parts(task, law, beliefs)
+    if weights is not None:
+        beliefs = _weights(law, messages, releases, hindsight)
+    doubtful |= _write_parts(own, law, beliefs, releases, folder, weights)
     doubtful[law.groups] = False
-    return np.bincount(release[doubtful & inside] - task.first, minlength=task.last - task.first), contradicted
+    return np.bincount(release[doubtful & inside] - releases.start, minlength=len(releases)), contradicted
 
 
-def _weights(law: PartitionLaw, messages: Messages, task: BeliefTask) -> FloatArray:
+def _weights(law: PartitionLaw, messages: Messages, releases: range, hindsight: bool) -> FloatArray:
     """Weight of each possible value of each record of the releases without its group, as of `GroupMessages`: shape ``(B,)``."""
-    if task.hindsight:
+    if hindsight:
         return weights_without_groups(law.law, tilted_messages(law.law, messages).likelihoods)
-    at, starts, releases = law.law.layout, belief_starts(law.law), law.law.releases
+    at, starts, last = law.law.layout, belief_starts(law.law), law.law.releases
     weights = np.zeros(int(starts[-1]))
     # The law of a partition ends with the last release of its own respondents.
-    groups = (int(at.release_starts[min(task.first, releases)]), int(at.release_starts[min(task.last, releases)]))
+    groups = (int(at.release_starts[min(releases.start, last)]), int(at.release_starts[min(releases.stop, last)]))
     write_record_weights(weights, groups, starts, at, messages, scratch_of(law.law))
     return weights
 
 
-def _write_parts(task: BeliefTask, law: PartitionLaw, numbers: FloatArray) -> BoolArray:
-    """Write the parts of all releases; return the groups whose exact posterior is doubtful, bool array of shape ``(G,)``.
+def _write_parts(
+    own: Partition, law: PartitionLaw, numbers: FloatArray, releases: range, folder: Path, weights: Path | None
+) -> BoolArray:
+    """Write the parts of the releases; return the groups whose exact posterior is doubtful, bool array of shape ``(G,)``.
 
     ``numbers``, shape ``(B,)``, are the beliefs, or the weights where the counts are exact.
     """
-    own, group, release = task.partition, law.law.group, law.law.release
+    group, release = law.law.group, law.law.release
     groups = len(release)
     posterior = JointPosterior(law.law, numbers, np.zeros(groups, dtype=np.int64), np.zeros(groups))
     block, doubtful = read_block(own.records, own.start, own.stop), np.zeros(groups, dtype=np.bool_)
     is_shared = np.isin(group, law.groups)
-    for number in range(task.first, task.last):
+    for number in releases:
         records = np.arange(*np.searchsorted(release[group], [number, number + 1]))
         rows = posterior.rows(records)
-        if task.weights is not None:
+        if weights is not None:
             shared = is_shared[records]
             if shared.any():
-                members, path = block.take(pa.array(records[shared])), part_path(task.weights, number, own.number)
+                members, path = block.take(pa.array(records[shared])), part_path(weights, number, own.number)
                 part = _whole_part(members["respondent"], rows[shared], number)
                 write_part(path, part.append_column("label", members["key"]).append_column("value", members["value"]))
             records = records[~shared]
@@ -402,19 +386,8 @@ def _write_parts(task: BeliefTask, law: PartitionLaw, numbers: FloatArray) -> Bo
             rows, failed = exact_rows(group[records], value, rows[~shared])
             doubtful[failed] = True
         part = _whole_part(block["respondent"].take(pa.array(records)), rows, number)
-        write_part(part_path(task.folder, number, own.number), part)
+        write_part(part_path(folder, number, own.number), part)
     return doubtful
-
-
-class WeightBlock(NamedTuple):
-    """Members of some shared groups: rows ``start`` to ``stop`` of a file of weights, whose beliefs are part ``number``."""
-
-    weights: Path
-    start: int
-    stop: int
-    number: int
-    values: int
-    folder: Path
 
 
 def exact_rows(key: IntArray, value: IntArray, weights: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -475,19 +448,23 @@ def write_shared_beliefs(weights: Path, partitions: int, m: int, folder: Path, e
             part.unlink()
         members = pq.read_metadata(path).num_rows
         ranges = whole_groups(connection, path, block_ranges(members, max(1, members // partitions)))
-    tasks = [WeightBlock(path, *ends, partitions + place, m, folder) for place, ends in enumerate(ranges)]
-    return np.concatenate(list(engine.map(write_block_beliefs, tasks)))
+    written = partial(write_block_beliefs, path=path, m=m, folder=folder)
+    return np.concatenate(list(engine.map(written, enumerate(ranges, partitions))))
 
 
-def write_block_beliefs(task: WeightBlock) -> IntArray:
-    """Write the beliefs about the members of some shared groups; return the keys of those whose status is not fine."""
-    block = read_block(task.weights, task.start, task.stop)
+def write_block_beliefs(task: tuple[int, tuple[int, int]], path: Path, m: int, folder: Path) -> IntArray:
+    """Write the beliefs about the members of some shared groups; return the keys of those whose status is not fine.
+
+    ``task`` is the number of the part and the range of its rows in the file of the weights.
+    """
+    part, ends = task
+    block = read_block(path, *ends)
     key = block["label"].to_numpy()
-    weights, _ = dense_beliefs(block, task.values)
+    weights, _ = dense_beliefs(block, m)
     beliefs, doubtful = exact_rows(key, block["value"].to_numpy(), weights)
     release = release_of(key)
     for number in np.unique(release).tolist():
         rows = slice(*np.searchsorted(release, [number, number + 1]).tolist())
         respondent = block["respondent"].slice(rows.start, rows.stop - rows.start)
-        write_part(part_path(task.folder, number, task.number), _whole_part(respondent, beliefs[rows], number))
+        write_part(part_path(folder, number, part), _whole_part(respondent, beliefs[rows], number))
     return doubtful

@@ -128,15 +128,10 @@ class Block(NamedTuple):
 def read_block(path: Path, start: int, stop: int) -> pa.Table:
     """Rows ``start`` to ``stop`` of a Parquet file; only the row groups that hold them are read."""
     with pq.ParquetFile(path) as file:
-        chosen: list[int] = []
-        first = before = 0
-        for number in range(file.num_row_groups):
-            rows = file.metadata.row_group(number).num_rows
-            if before < stop and before + rows > start:
-                first = first if chosen else before
-                chosen.append(number)
-            before += rows
-        return file.read_row_groups(chosen, use_threads=False).slice(start - first, stop - start)
+        edges = np.cumsum([0, *(file.metadata.row_group(number).num_rows for number in range(file.num_row_groups))])
+        chosen = np.flatnonzero((edges[:-1] < stop) & (edges[1:] > start))
+        rows = file.read_row_groups(chosen.tolist(), use_threads=False)
+        return rows.slice(start - int(edges[chosen[0]]), stop - start)
 
 
 def people_of(block: "pa.Table | pa.RecordBatch", schema: Schema, time: Any) -> People:

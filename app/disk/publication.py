@@ -41,15 +41,15 @@ from foreknow.app.disk.published_block import (
 from foreknow.app.disk.sorted_records import (
     RecordOrder,
     SortedRecords,
-    check_level_requirement,
     sort_records,
     whole_groups,
 )
 from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, PRIVATE, read_json, sums_below, write_manifest
-from foreknow.defenses import BKAA, Anatomy, Defense, FullDomain, JSReduce, Mondrian, Requirement
+from foreknow.defenses import BKAA, Anatomy, Defense, FullDomain, GroupPredicate, JSReduce, Mondrian, Requirement
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.checks.program import settings as settings_text
 from foreknow.models import Adversary, Schema
+from foreknow.models.equality import set_fields
 from foreknow.models.notes import Note, notes_of_blocks
 from foreknow.models.settings import check_kind, check_whole, is_whole, shown
 from foreknow.models.tables.view_files import NOTATION
@@ -137,9 +137,7 @@ class LargeReleases:
                 f"{folder} is not a publication from disk; leave out --from-disk, or name a folder that publish_large "
                 "completed."
             ) from None
-        attributes = {"folder": path, "schema": schema, "time": settings["time"], "releases": releases}
-        for name, value in attributes.items():
-            object.__setattr__(self, name, value)
+        set_fields(self, folder=path, schema=schema, time=settings["time"], releases=releases)
 
     @property
     def private(self) -> Path:
@@ -338,10 +336,15 @@ def check_defense(defense: object) -> None:
             f"{type(defense).__name__} with leftovers counterfeit changes values, which are not published from disk; choose "
             "suppress, relax or, of BKAA, join."
         )
-    if isinstance(requirement := getattr(defense, "requirement", None), Requirement):
+    requirement = getattr(defense, "requirement", None)
+    if isinstance(requirement, Requirement):
         check_block_requirement("publish_large", requirement)
-    if isinstance(defense, LEVEL_DEFENSES):
-        check_level_requirement(defense)
+    reads_members = isinstance(requirement, GroupPredicate) and requirement.reads_members
+    if isinstance(defense, LEVEL_DEFENSES) and (defense.requirement.weighs_beliefs or reads_members):
+        raise ValueError(
+            f"publish_large: {defense!r} reads beliefs or single members, and groups from disk are chosen by their counts; use "
+            "publish, in memory."
+        )
 
 
 def _settings(

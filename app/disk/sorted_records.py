@@ -1,6 +1,5 @@
 """Records of a release as codes, in the order of a unique key: Hilbert index, secret hash of the respondent, respondent."""
 
-from collections.abc import Hashable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ import pyarrow.parquet as pq
 
 from foreknow.app.disk.engine import parquet_of, to_parquet
 from foreknow.app.disk.large_table import LargeTable, coded_query
-from foreknow.defenses import FullDomain, GroupPredicate, Infeasible
+from foreknow.defenses import FullDomain, Infeasible
 from foreknow.defenses.algorithms.hilbert import hilbert_words
 from foreknow.defenses.requirements.summary import Summary, TableCounts
 from foreknow.models import People, Schema, View
@@ -136,7 +135,11 @@ def curve_index(codes: FloatArray, bounds: FloatArray) -> "np.ndarray[tuple[int]
 def check_cells(columns: dict[str, pa.Array], table: LargeTable, time: Any) -> None:
     """Raise ValueError unless each record has a respondent and each other cell is in its domain."""
     schema = table.schema
-    _check_named(columns["respondent"], schema.respondent, time)
+    if columns["respondent"].is_null(nan_is_null=True).true_count:
+        raise ValueError(
+            f"a record of the release at {time!r} has no {schema.respondent!r}; every record needs a respondent. Drop the record, "
+            "or fill it in."
+        )
     names = (*schema.quasi_identifiers, schema.sensitive)
     for name, column in zip(names, list(columns.values())[1:], strict=True):
         if column.null_count:
@@ -157,14 +160,6 @@ def check_cells(columns: dict[str, pa.Array], table: LargeTable, time: Any) -> N
             )
 
 
-def _check_named(respondents: pa.Array, name: Hashable, time: Any) -> None:
-    """Raise ValueError if a record has no respondent: a missing cell or a NaN."""
-    if respondents.is_null(nan_is_null=True).true_count:
-        raise ValueError(
-            f"a record of the release at {time!r} has no {name!r}; every record needs a respondent. Drop the record, or fill it in."
-        )
-
-
 def _check_respondents(connection: duckdb.DuckDBPyConnection, coded: Path, time: Any) -> None:
     """Raise ValueError if a respondent has two records."""
     found = connection.sql(
@@ -175,23 +170,6 @@ def _check_respondents(connection: duckdb.DuckDBPyConnection, coded: Path, time:
         raise ValueError(
             f"respondent {twice[0]!r} appears twice in the release at {time!r}; a release holds one record per respondent. Drop "
             "duplicates, or name the column of times."
-        )
-
-
-def check_level_requirement(defense: FullDomain) -> None:
-    """Raise ValueError unless the requirement of a defense reads nothing but the counts of a group.
-
-    Raises
-    ------
-    ValueError
-        If it reads beliefs or the members of a group.
-    """
-    requirement = defense.requirement
-    members = isinstance(requirement, GroupPredicate) and requirement.reads_members
-    if requirement.weighs_beliefs or members:
-        raise ValueError(
-            f"publish_large: {defense!r} reads beliefs or single members, and groups from disk are chosen by their counts; use "
-            "publish, in memory."
         )
 
 

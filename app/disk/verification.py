@@ -66,8 +66,7 @@ def verify_large(
     multiset, O(n m) in arrays for `JSimilarity`, and the estimator with O(n m) or O(n m^2) in plain Python for `PosteriorBound` and
     `BTPrivacy`. Memory: one part for each worker.
     """
-    takes = "is the result of publish_large, or LargeReleases(folder)"
-    check_kind("verify_large", "published", published, LargeReleases, takes)
+    check_kind("verify_large", "published", published, LargeReleases)
     check_kind("verify_large", "requirement", requirement, Requirement, "is a requirement, as KAnonymity(3)")
     check_block_requirement("verify_large", requirement)
     engine, found = as_engine("verify_large", engine), []

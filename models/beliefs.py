@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from foreknow.models.arrays import FloatArray, ObjectArray
+from foreknow.models.arrays import FloatArray, object_array
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.problem import Posterior, Status
@@ -471,9 +471,9 @@ def restored(tree: "xarray.DataTree") -> dict[str, Any]:
 
     def array(reference: Mapping[str, Any]) -> "np.ndarray[Any, Any]":
         if "objects" in reference:
-            return _objects(WORDS.value(reference["objects"]))
+            return object_array(WORDS.value(reference["objects"]))
         if "respondents" in reference:
-            return _objects([found["respondents"][row] for row in found["rows"][reference["respondents"]]])
+            return object_array([found["respondents"][row] for row in found["rows"][reference["respondents"]]])
         if "stage" in reference:
             belief: Any = tree[reference["stage"]]["belief"].to_numpy()[0, 0, reference["release"]]
             return np.array(belief[found["rows"][reference["release"]]], dtype=np.float64)
@@ -486,9 +486,3 @@ def restored(tree: "xarray.DataTree") -> dict[str, Any]:
         found[name] = WORDS.value(part, array)
     fields: dict[str, Any] = found["fields"]
     return fields
-
-
-def _objects(items: Sequence[Any]) -> ObjectArray:
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array

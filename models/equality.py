@@ -1,4 +1,4 @@
-"""Equality of records and settings by their fields, where fields hold arrays, tables or random generators."""
+"""Fields of records and settings: equality where they hold arrays, tables or random generators, and checked values."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +20,12 @@ def equal_by_fields[T](kind: type[T]) -> type[T]:
     own.__eq__ = _equal_fields
     own.__hash__ = _hash_of_fields
     return kind
+
+
+def set_fields(record: object, **values: Any) -> None:
+    """Set fields of a frozen dataclass while it is made: checked arguments, and fields that follow from them."""
+    for name, value in values.items():
+        object.__setattr__(record, name, value)
 
 
 def same(one: Any, other: Any) -> bool:

@@ -13,9 +13,9 @@ from foreknow.app.exposure import is_exposing
 from foreknow.app.report.adversaries import Inference
 from foreknow.attacks import JointAttack
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
-from foreknow.evaluation.risk.respondent_risk import as_objects, exposing_members
+from foreknow.evaluation.risk.respondent_risk import exposing_members
 from foreknow.models import History, Release
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, object_array
 from foreknow.models.joint import JointSolver
 from foreknow.models.progress import Progress
 
@@ -135,7 +135,7 @@ def exposed_people(
             }
         )
         rows[-1]["reason"] = reason(rows[-1])
-    columns = {name: as_objects([row[name] for row in rows]) for name in PEOPLE_COLUMNS}
+    columns = {name: object_array([row[name] for row in rows]) for name in PEOPLE_COLUMNS}
     return pd.DataFrame(columns, dtype=object)
 
 
@@ -229,7 +229,7 @@ def exposed_groups(one: Inference, history: History, sure: float) -> pd.DataFram
             }
         )
         table = table.sort_values(["exposed", "confidence"], ascending=False, kind="stable").head(GROUPS)
-        table.insert(0, "time", as_objects([release.observation.time] * len(table)))
+        table.insert(0, "time", object_array([release.observation.time] * len(table)))
         tables.append(table)
     pooled = pd.concat(tables, ignore_index=True)
     order = ["exposed", "confidence"]

@@ -1,6 +1,6 @@
 """Risk of each respondent, the group members who expose another one, and intervals over draws of the knowledge."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from types import EllipsisType
 from typing import Any, Literal, NamedTuple
 
@@ -11,7 +11,7 @@ import scipy
 from foreknow.evaluation.arguments import check_beliefs
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, numbered
 from foreknow.models import Auto, Beliefs, History, Observation, Problem
-from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
+from foreknow.models.arrays import FloatArray, IntArray, object_array
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.problem import Estimator
 from foreknow.models.settings import check_choice, check_flag, check_whole, is_number
@@ -118,22 +118,14 @@ def _records(one: BeliefsAndTruth, beliefs: Beliefs, t: int) -> Records:
         "belief": belief,
         "low": low,
         "high": high,
-        "time": as_objects([one.time] * len(belief)),
-        "value": as_objects(people.schema.values)[one.true],
+        "time": object_array([one.time] * len(belief)),
+        "value": object_array(people.schema.values)[one.true],
         "before": before,
         "prior": prior,
         "rise": belief - before,
         "share": one.share,
         "members": np.bincount(release.observation.group[release.observation.group >= 0])[one.group],
     }
-
-
-def as_objects(labels: Sequence[Any]) -> ObjectArray:
-    """One-dimensional object array of labels, which may be tuples."""
-    array = np.empty(len(labels), dtype=object)
-    for place, label in enumerate(labels):
-        array[place] = label
-    return array
 
 
 def exposing_members(
@@ -217,7 +209,7 @@ def exposing_members(
     names = release.observation.people.respondents
     return pd.DataFrame(
         {
-            "respondent": as_objects([names[member] for member in members[order]]),
+            "respondent": object_array([names[member] for member in members[order]]),
             "contribution": contribution[order],
             "belief": np.full(len(order), believed),
             "belief_without": changed[order],

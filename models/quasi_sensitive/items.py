@@ -11,7 +11,7 @@ import pandas as pd
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_list
-from foreknow.models.tables.columns import is_hashable, plain_values
+from foreknow.models.tables.columns import is_hashable, plain_value
 
 
 @equal_by_fields
@@ -122,7 +122,7 @@ def item_set(cell: Any, separator: str = ",", whose: str = "a record") -> tuple[
     >>> item_set("cough,  headache, cough"), item_set({2, 1}), item_set(float("nan"))
     (('cough', 'headache'), (1, 2), ())
     """
-    plain = plain_values(_parts(cell, separator, whose))
+    plain = map(plain_value, _parts(cell, separator, whose))
     parts = [part.strip() if isinstance(part, str) else part for part in plain]
     unhashable = [part for part in parts if not is_hashable(part)]
     if unhashable:

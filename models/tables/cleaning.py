@@ -12,11 +12,9 @@ from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.settings import as_list, check_choice, check_kind, counted, shown
 from foreknow.models.tables.cell_types import ordered_times, plain_numbers
-from foreknow.models.tables.columns import MAX_EXACT_INTEGER, check_columns
+from foreknow.models.tables.columns import MAX_EXACT_INTEGER, check_columns, repeated
 from foreknow.models.tables.faults import (
-    EQUAL_VALUES,
     MAX_EXAMPLES,
-    MISSING,
     Change,
     CleanedColumn,
     EqualValues,
@@ -84,9 +82,8 @@ class ColumnRoles:
     def __post_init__(self) -> None:
         for name in ("quasi_identifiers", "categorical", "numbers"):
             object.__setattr__(self, name, _names(name, getattr(self, name)))
-        for name in self.names:
-            if self.names.count(name) > 1:
-                raise ValueError(f"the column {name!r} has two roles; give each role a column of its own.")
+        if twice := repeated(self.names):
+            raise ValueError(f"the column {twice[0]!r} has two roles; give each role a column of its own.")
         for name in self.numbers:
             if name not in self.quasi_identifiers:
                 raise ValueError(
@@ -113,7 +110,13 @@ def _names(name: str, names: Iterable[str]) -> tuple[str, ...]:
 
 type Duplicates = Literal["refuse", "drop"]
 
-DUPLICATES = ("refuse", "drop")
+CHOICES = {
+    "equal_values": ("refuse", "merge", "keep"),
+    "missing": ("refuse", "drop", "category"),
+    "duplicates": ("refuse", "drop"),
+    "decimal": (".", ",", None),
+}
+"""Values of settings of `Cleaning`."""
 
 
 type Columns = Mapping[str, "pd.Series[Any]"]
@@ -182,10 +185,8 @@ class Cleaning:
     decimal: str | None = None
 
     def __post_init__(self) -> None:
-        check_choice("Cleaning", "equal_values", self.equal_values, EQUAL_VALUES)
-        check_choice("Cleaning", "missing", self.missing, MISSING)
-        check_choice("Cleaning", "duplicates", self.duplicates, DUPLICATES)
-        check_choice("Cleaning", "decimal", self.decimal, (".", ",", None))
+        for name, choices in CHOICES.items():
+            check_choice("Cleaning", name, getattr(self, name), choices)
         texts = as_list("Cleaning", "missing_texts", self.missing_texts, "is a list of texts, as ['NA']")
         for text in texts:
             check_kind("Cleaning", "one of missing_texts", text, str, "is a text")
@@ -244,7 +245,8 @@ class Cleaning:
         read = {name: blank_as_missing(_stacked(tables, name), self.missing_texts) for name in roles.names}
         columns, misread, converted = _each(read, self._notations(roles))
         keep, missing, dropped = self._complete(columns, roles)
-        columns, _, filled = _each(columns, self._categories(columns, roles))
+        named = _may_be_category(columns, roles) if self.missing == "category" else ()
+        columns, _, filled = _each(columns, dict.fromkeys(named, as_category))
         columns, misspelled, respelled = _each(columns, self._spellings(columns, roles, keep))
         part = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
         keep, repeated, copies = self._distinct(columns, roles, keep, part)
@@ -269,10 +271,6 @@ class Cleaning:
             return every, missing_faults(cells, self.missing, _may_be_category(columns, roles)), []
         keep, changes = complete_rows(cells)
         return (keep, [], changes) if keep.any() else (every, missing_faults(cells, "refuse", set()), [])
-
-    def _categories(self, columns: Columns, roles: ColumnRoles) -> Cleaners:
-        """Cleaners that make missing cells a category."""
-        return dict.fromkeys(_may_be_category(columns, roles) if self.missing == "category" else (), as_category)
 
     def _spellings(self, columns: Columns, roles: ColumnRoles, keep: BoolArray) -> Cleaners:
         """Cleaners that write one spelling of each value; cells of dropped records are not read."""

@@ -5,7 +5,6 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, time
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -30,11 +29,6 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, np.longdouble):
         return float(value)
     return value.item() if isinstance(value, np.generic) else value
-
-
-def plain_values(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Return values as Python values."""
-    return tuple(map(plain_value, values))
 
 
 def plain_columns(frame: pd.DataFrame, names: Iterable[Any], place: str) -> pd.DataFrame:
@@ -85,14 +79,9 @@ def plain_column(column: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
 
 def describe_missing(missing: BoolArray, name: Any, place: str = "") -> str:
     """Return a clause that lists the rows in which a column is missing: "row 3 of the view at 2 has no 'age'"."""
-    rows, of = _listed(missing), f" of {place}" if place else ""
-    return f"row {rows}{of} has no {name!r}" if missing.sum() == 1 else f"rows {rows}{of} have no {name!r}"
-
-
-def _listed(chosen: BoolArray) -> str:
-    """The positions of the chosen rows, at most five of them."""
-    rows = np.flatnonzero(chosen)
-    return ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
+    rows, of = np.flatnonzero(missing), f" of {place}" if place else ""
+    listed = ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
+    return f"row {listed}{of} has no {name!r}" if len(rows) == 1 else f"rows {listed}{of} have no {name!r}"
 
 
 def _holds_numbers(dtype: Any) -> bool:
@@ -224,16 +213,16 @@ def check_columns(frame: pd.DataFrame, names: Iterable[Hashable]) -> None:
             "name. Flatten them, as frame.columns = ['_'.join(name) for name in frame.columns]."
         )
     columns = list(frame.columns)
-    number: Counter[Hashable] = Counter(columns)
+    twice = repeated(columns)
     for name in names:
         if not is_column_name(name):
             raise TypeError(f"a column is named by {name!r}; a column's name is one text, as 'age'.")
-        if number[name] == 0:
+        if name not in columns:
             raise ValueError(
                 f"the table has no column {name!r}; it has {', '.join(map(repr, columns))}.{lookalike(name, columns)} Rename the "
                 "column, or name another in the schema."
             )
-        if number[name] > 1:
+        if name in twice:
             raise ValueError(f"the column {name!r} appears twice in the table; rename or drop one.")
 
 
@@ -259,48 +248,30 @@ def checked_domain(values: Iterable[Any], owner: str) -> tuple[Hashable, ...]:
     ValueError
         If there is no value, a value is missing or not hashable, or two values are equal or have the same text.
     """
-    listed = _listed_domain(values, owner)
+    if isinstance(values, str | bytes | Set | Mapping | pd.DataFrame) or not np.iterable(values):
+        raise TypeError(
+            f"{owner} has its values given as a {type(values).__name__}; list the values of its domain in order, as ['a', 'b']."
+        )
+    listed = tuple(map(plain_value, values))
     if not listed:
         raise ValueError(f"{owner} needs at least one value; list its domain.")
     texts: dict[str, Any] = {}
     earlier: dict[Hashable, Any] = {}
     for value in listed:
-        _check_value(value, owner)
+        if not is_hashable(value):
+            raise ValueError(f"{owner} lists {value!r}; a value is one text, number or date. Join it to a text.")
+        if is_missing(value):
+            raise ValueError(
+                f"{owner} lists {value!r}, which marks a missing cell; leave it out, or name it, as 'unknown'."
+            )
         if value in earlier:
-            raise ValueError(_duplicate(earlier[value], value, owner))
+            raise ValueError(f"{owner} lists {earlier[value]!r} and {value!r}, which are equal; list one of them.")
         if str(value) in texts:
             raise ValueError(
                 f"{owner} lists two values that both read {str(value)!r}; they are indistinguishable when published. Rename one."
             )
         earlier[value] = texts[str(value)] = value
     return listed
-
-
-def _listed_domain(values: Iterable[Any], owner: str) -> tuple[Any, ...]:
-    """Return the values as a tuple; raise TypeError where they have no order of their own."""
-    takes = "list the values of its domain in order, as ['a', 'b']"
-    if isinstance(values, str | bytes | Set | Mapping | pd.DataFrame):
-        raise TypeError(f"{owner} has its values given as a {type(values).__name__}; {takes}.")
-    try:
-        return plain_values(values)
-    except TypeError:
-        raise TypeError(f"{owner} has its values given as a {type(values).__name__}; {takes}.") from None
-
-
-def _check_value(value: Any, owner: str) -> None:
-    """Raise ValueError unless a value is hashable and not missing."""
-    if not is_hashable(value):
-        raise ValueError(f"{owner} lists {value!r}; a value is one text, number or date. Join it to a text.")
-    if is_missing(value):
-        raise ValueError(
-            f"{owner} lists {value!r}, which marks a missing cell; leave it out, or name it, as 'unknown'."
-        )
-
-
-def _duplicate(first: Any, second: Any, owner: str) -> str:
-    if repr(first) == repr(second):
-        return f"{owner} lists {second!r} twice; list each value once."
-    return f"{owner} lists {first!r} and {second!r}, which are equal; list one of them."
 
 
 def inferred_domain(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
@@ -314,7 +285,7 @@ def inferred_domain(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
         If the column holds no value, or as `checked_domain`.
     """
     categories = _ordered_categories(column)
-    values = _sorted_values(plain_column(column, "the table")) if categories is None else categories
+    values = sorted_values(plain_column(column, "the table").dropna().unique()) if categories is None else categories
     if not values:
         raise ValueError(
             f"the column {column.name!r} of the table is empty; a domain needs at least one value. Fill it in, or leave it out."
@@ -340,12 +311,18 @@ def _ordered_categories(column: "pd.Series[Any]") -> tuple[Hashable, ...] | None
     return None
 
 
-def _sorted_values(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
-    values = column.dropna().unique().tolist()
+def sorted_values(values: Any) -> tuple[Hashable, ...]:
+    """Return the cells of an array in their order; those that cannot be compared are sorted by their text."""
+    cells = values.tolist()
     try:
-        return tuple(sorted(values))
+        return tuple(sorted(cells))
     except TypeError:
-        return tuple(sorted(values, key=str))
+        return tuple(sorted(cells, key=str))
+
+
+def repeated(values: Iterable[Hashable]) -> list[Any]:
+    """Return the values that appear more than once, each once, in the order of their first appearance."""
+    return [value for value, number in Counter(values).items() if number > 1]
 
 
 MIDNIGHT = time()
@@ -462,7 +439,7 @@ def check_not_continuous(column: str, views: Sequence[tuple[Any, int]]) -> None:
         If a time is infinite; or if a time is a fractional number or has a time of day, and more than half of several views
         hold one record.
     """
-    infinite = [time for time, _ in views if isinstance(time, Real) and not _is_finite(time)]
+    infinite = [time for time, _ in views if isinstance(time, float) and not math.isfinite(time)]
     if infinite:
         raise ValueError(
             f"a time of {column!r} is {infinite[0]!r}; a time is a finite number, a date or a text. Correct it."
@@ -482,11 +459,6 @@ def check_not_continuous(column: str, views: Sequence[tuple[Any, int]]) -> None:
                 ),
             )
         )
-
-
-def _is_finite(time: Any) -> bool:
-    """Return whether a number is finite; it is compared and not converted, since a whole number may be beyond every float."""
-    return bool(-math.inf < time < math.inf)
 
 
 def _is_fractional(time: Any) -> bool:

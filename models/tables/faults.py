@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.advice import Advice, Setting
-from foreknow.models.arrays import BoolArray, IntArray
+from foreknow.models.arrays import BoolArray, IntArray, object_array
 from foreknow.models.settings import counted
 
 MAX_EXAMPLES = 3
@@ -163,8 +163,7 @@ class DistinctCells(NamedTuple):
 
     def replaced(self, column: "pd.Series[Any]", new: list[Any]) -> "pd.Series[Any]":
         """The column with a new value for each distinct cell; a missing cell stays missing."""
-        values = np.empty(len(new) + 1, dtype=object)
-        values[:-1], values[-1] = new, None
+        values = object_array([*new, None])
         return pd.Series(values[self.codes], index=column.index, name=column.name, dtype=object)
 
 
@@ -178,8 +177,6 @@ def distinct_cells(column: "pd.Series[Any]") -> DistinctCells:
 
 
 type EqualValues = Literal["refuse", "merge", "keep"]
-
-EQUAL_VALUES = ("refuse", "merge", "keep")
 
 INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060"
 """Characters without width: marks of byte order, and joiners."""
@@ -295,8 +292,6 @@ def _merged(found: DistinctCells, several: list[list[int]], changed: list[int]) 
 
 
 type Missing = Literal["refuse", "drop", "category"]
-
-MISSING = ("refuse", "drop", "category")
 
 DROP = Setting("missing", "drop", settles=True)
 

@@ -3,7 +3,8 @@
 import csv
 import io
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 from foreknow.models.advice import Advice, message_of
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import as_list, check_kind
+from foreknow.models.tables.columns import repeated
 from foreknow.models.tables.table_files import check_encoding, existing_file, undecodable
 
 if TYPE_CHECKING:
@@ -115,7 +117,16 @@ class Hierarchy:
 
         takes = "is a networkx.DiGraph with edges from general to specific labels, as nx.DiGraph([('*', 'flu')])"
         check_kind("Hierarchy.from_graph", "graph", graph, nx.DiGraph, takes)
-        return cls(rows_of_graph(graph))
+        if not graph or not nx.is_arborescence(graph):
+            raise ValueError(
+                "the graph of a hierarchy is no tree: each label has one parent, all are below one root, and edges go from the "
+                "more general label to the less, as nx.DiGraph([('*', 'flu')]). Remove an edge, reverse them all, or add a root."
+            )
+        (root,) = (node for node, parents in graph.in_degree if parents == 0)
+        from_root = nx.single_source_shortest_path(graph, root)
+        paths = [list(map(str, from_root[node][::-1])) for node, children in graph.out_degree if children == 0]
+        longest = max(map(len, paths))
+        return cls([path[0]] * (longest - len(path)) + path for path in paths)
 
     @classmethod
     def flat(cls, values: Iterable[Hashable]) -> "Hierarchy":
@@ -174,14 +185,10 @@ class Hierarchy:
 def _labels(rows: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
     """The rows as tuples of text; raises TypeError unless each is a sequence of labels."""
     takes = "one sequence of labels per value, from the value to the root, as [('flu', 'airways', '*')]"
-    try:
-        listed = [row if isinstance(row, str) else [str(label) for label in row] for row in rows]
-    except TypeError:
-        raise TypeError(f"the rows of a hierarchy are given as {rows!r}; give {takes}.") from None
-    for row in listed:
-        if isinstance(row, str):
-            raise TypeError(f"a row of a hierarchy is the text {row!r}; give {takes}.")
-    return [tuple(row) for row in listed]
+    listed = as_list("Hierarchy", "rows", rows, f"is a list of {takes}")
+    if wrong := [row for row in listed if isinstance(row, str) or not np.iterable(row)]:
+        raise TypeError(f"a row of a hierarchy is {wrong[0]!r}; give {takes}.")
+    return [tuple(map(str, row)) for row in listed]
 
 
 def _value_list(owner: str, values: Iterable[Hashable]) -> list[Hashable]:
@@ -212,7 +219,8 @@ def checked_rows(rows: list[Row]) -> tuple[Row, ...]:
         From a value to the root, one per value.
     """
     _check_lengths(rows)
-    _check_values(rows)
+    if twice := repeated(row[0] for row in rows):
+        raise ValueError(f"the value {twice[0]!r} has two rows; keep one.")
     _check_parents(rows)
     _check_acyclic(rows)
     _check_one_meaning(rows)
@@ -221,7 +229,12 @@ def checked_rows(rows: list[Row]) -> tuple[Row, ...]:
         raise ValueError(
             f"the hierarchy has {len(roots)} roots ({', '.join(sorted(roots))}); add a column with one root."
         )
-    return tuple(sorted(rows, key=_traversal_key(rows)))
+    # In the order of the tree's traversal, children in the order of their first appearance.
+    first: dict[tuple[int, str], int] = {}
+    for position, row in enumerate(rows):
+        for node in enumerate(row):
+            first.setdefault(node, position)
+    return tuple(sorted(rows, key=lambda row: [first[node] for node in reversed([*enumerate(row)])]))
 
 
 def _check_lengths(rows: list[Row]) -> None:
@@ -237,15 +250,6 @@ def _check_lengths(rows: list[Row]) -> None:
             f"{row} has {len(shortest)} labels where another has {longest}; every row names the value and all its "
             "generalizations up to the root. Repeat a label to fill a short row."
         )
-
-
-def _check_values(rows: list[Row]) -> None:
-    """Raise ValueError if a value has two rows."""
-    values: set[str] = set()
-    for row in rows:
-        if row[0] in values:
-            raise ValueError(f"the value {row[0]!r} has two rows; keep one.")
-        values.add(row[0])
 
 
 def _check_parents(rows: list[Row]) -> None:
@@ -284,54 +288,13 @@ def _check_one_meaning(rows: list[Row]) -> None:
     # One may contain the other: a repeated label, or a value with the name of the root.
     extents: dict[str, set[str]] = {}
     for level, column in enumerate(zip(*rows, strict=True)):
-        for label, extent in _extents(rows, column).items():
+        below: defaultdict[str, set[str]] = defaultdict(set)
+        for row, label in zip(rows, column, strict=True):
+            below[label].add(row[0])
+        for label, extent in below.items():
             known = extents.setdefault(label, extent)
             if not (known <= extent or extent <= known):
                 raise ValueError(
                     f"{label!r} stands for {', '.join(sorted(known))} at one level and for {', '.join(sorted(extent))} at "
                     f"level {level}; a published label must mean one thing. Rename one of the labels."
                 )
-
-
-def _extents(rows: list[Row], column: Row) -> dict[str, set[str]]:
-    """The values under each label of a level."""
-    values: dict[str, set[str]] = {}
-    for row, label in zip(rows, column, strict=True):
-        values.setdefault(label, set()).add(row[0])
-    return values
-
-
-def _traversal_key(rows: list[Row]) -> Callable[[Row], list[int]]:
-    """A key that sorts rows in the order of the tree's traversal, children in the order of their first appearance."""
-    first: dict[tuple[int, str], int] = {}
-    for position, row in enumerate(rows):
-        for level, label in enumerate(row):
-            first.setdefault((level, label), position)
-    return lambda row: [first[level, label] for level, label in reversed(list(enumerate(row)))]
-
-
-def rows_of_graph(graph: "nx.DiGraph[Any]") -> list[list[str]]:
-    """Return the path from each leaf of a tree to its root; a short path repeats its leaf to the length of the longest.
-
-    Raises
-    ------
-    ValueError
-        If the graph is empty or is not a tree with edges away from one root.
-    """
-    import networkx as nx
-
-    if not graph or not nx.is_arborescence(graph):
-        raise ValueError(
-            "the graph of a hierarchy is no tree: each label has one parent, all are below one root, and edges go from the more "
-            "general label to the less, as nx.DiGraph([('*', 'flu')]). Remove an edge, reverse them all, or add a root."
-        )
-    paths = [_path_to_root(graph, node) for node, children in graph.out_degree if children == 0]
-    longest = max(map(len, paths))
-    return [[path[0]] * (longest - len(path)) + path for path in paths]
-
-
-def _path_to_root(graph: "nx.DiGraph[Any]", node: Any) -> list[str]:
-    path = [node]
-    while parents := list(graph.predecessors(path[-1])):
-        path.append(parents[0])
-    return [str(label) for label in path]

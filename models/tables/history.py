@@ -100,7 +100,8 @@ class History:
         check_kind("History.read", "source", source, (pd.DataFrame, str, PathLike), takes)
         check_kind("History.read", "schema", schema, Schema, "is a Schema, as Schema.infer(frame, ['age'])")
         frame = source if isinstance(source, pd.DataFrame) else read_table(source, encoding=encoding)
-        frame = _with_index_as_columns(frame)
+        levels = [name for name in frame.index.names if name is not None and name not in frame.columns]
+        frame = (frame.reset_index(levels) if levels else frame).reset_index(drop=True)
         check_columns(frame, [time])
         if frame.empty:
             raise ValueError("the table has no record; a history needs at least one view.")
@@ -223,13 +224,6 @@ class History:
         return History(View(rows, view.schema, view.time) for view, rows in frames if len(rows))
 
 
-def _with_index_as_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with the named levels of its index as columns, unless it has such columns, and without an index."""
-    taken = set(frame.columns)
-    levels = [name for name in frame.index.names if name is not None and name not in taken]
-    return frame.reset_index(levels).reset_index(drop=True) if levels else frame.reset_index(drop=True)
-
-
 def _check_text_sorts(column: "pd.Series[Any]") -> None:
     """Raise ValueError if times are numbers or dates written as text, whose order is not that of time."""
     if not pd.api.types.is_string_dtype(column) or column.dropna().empty:
@@ -253,12 +247,10 @@ def _check_text_sorts(column: "pd.Series[Any]") -> None:
 
 def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
     """The views as a tuple; raises unless there is at least one and each is a View."""
-    takes = "is a list of views, as [View(frame, schema, time)]; read one table of all records with History.read"
-    if isinstance(views, View | pd.DataFrame):
-        raise TypeError(f"History: views is a {type(views).__name__}; it {takes}.")
-    views = tuple(as_list("History", "views", views, takes))
+    views = tuple(as_list("History", "views", views, "is a list of views, as [View(frame, schema, time)]"))
+    takes = "is a View, as View(frame, schema, time); read one table of all records with History.read"
     for view in views:
-        check_kind("History", "one of the views", view, View, "is a View, as View(frame, schema, time)")
+        check_kind("History", "one of the views", view, View, takes)
     if not views:
         raise ValueError("a history needs at least one view.")
     return views

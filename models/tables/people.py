@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.problem import Problem
 from foreknow.models.settings import as_integers
 from foreknow.models.tables.columns import check_time
-from foreknow.models.tables.schema import Categorical, Numeric, Schema
+from foreknow.models.tables.schema import Categorical, Schema
 
 
 @equal_by_fields
@@ -67,19 +67,10 @@ class People:
     def frame(self) -> pd.DataFrame:
         """A table of the quasi-identifiers: one row per respondent, in order, indexed by respondent."""
         columns = {
-            name: _cells(kind, codes)
+            name: object_array(kind.values)[codes.astype(np.int64)] if isinstance(kind, Categorical) else codes
             for (name, kind), codes in zip(self.schema.quasi_identifiers.items(), self.quasi_identifiers.T, strict=True)
         }
         return pd.DataFrame(columns, index=pd.Index(self.respondents, name=self.schema.respondent, tupleize_cols=False))
-
-
-def _cells(kind: Numeric | Categorical, codes: FloatArray) -> "np.ndarray[tuple[int], np.dtype[np.generic]]":
-    """The codes of an attribute as cells of a table."""
-    if isinstance(kind, Categorical):
-        values = np.empty(len(kind.values), dtype=object)
-        values[:] = kind.values
-        return values[codes.astype(np.int64)]
-    return codes
 
 
 @equal_by_fields
@@ -130,11 +121,9 @@ class Observation:
         takes = f"one row per group, with the number of records of each of the {m} sensitive values"
         counts = as_integers("the counts of an observation", self.counts, (None, m), takes)
         _check_groups(group, counts)
-        object.__setattr__(self, "group", group)
-        object.__setattr__(self, "counts", counts)
-        object.__setattr__(self, "time", check_time("Observation", self.time))
-        if self.people.time != self.time:
-            object.__setattr__(self, "people", replace(self.people, time=self.time))
+        time = check_time("Observation", self.time)
+        people = self.people if self.people.time == time else replace(self.people, time=time)
+        set_fields(self, people=people, group=group, counts=counts, time=time)
 
     def problem(self, prior: FloatArray) -> Problem:
         """Return the estimation problem under a prior, as if no value were distorted.

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import IntArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.settings import as_list, check_flag
 from foreknow.models.tables.columns import (
     check_columns,
@@ -17,9 +17,11 @@ from foreknow.models.tables.columns import (
     describe_missing,
     plain_column,
     plain_columns,
+    repeated,
+    sorted_values,
 )
 from foreknow.models.tables.people import Observation, People
-from foreknow.models.tables.schema import Categorical, Numeric, Schema
+from foreknow.models.tables.schema import Categorical, Numeric, Schema, positions_in
 
 MAX_RESPONDENTS = 2**31
 """Largest number of respondents of a table: each has a row of an array."""
@@ -101,15 +103,17 @@ class PublishedTable:
         identifying = self._identifying()
         rows, shown = self._rows(identifying), self._shown()
         groups, (of_row, of_value) = _numbered(rows[self.group], shown[self.group])
-        _check_group_names(groups)
+        if alike := repeated(map(str, groups)):
+            named = " and ".join(repr(group) for group in groups if str(group) == alike[0])
+            raise ValueError(f"two groups read {alike[0]!r}: {named}; write a group's name in one way.")
         domain, (value,) = _numbered(shown[self.sensitive])
         counts = np.zeros((len(groups), len(domain)), dtype=np.int64)
         np.add.at(counts, (of_value, value), self._multiplicity(shown))
         row = self._row_of_respondent(of_row, counts)
         self._check_sizes(groups, np.bincount(of_row[row], minlength=len(groups)), counts.sum(axis=1))
         people = _people(rows[list(identifying)], row, self.sensitive, domain)
-        object.__setattr__(self, "time", check_time("PublishedTable", self.time))
-        object.__setattr__(self, "observation", Observation(people, of_row[row], counts, self.time))
+        time = check_time("PublishedTable", self.time)
+        set_fields(self, time=time, observation=Observation(people, of_row[row], counts, time))
 
     def __repr__(self) -> str:
         seen = self.observation
@@ -125,10 +129,8 @@ class PublishedTable:
             takes = "is a list of columns, as ['age']"
             others = as_list("PublishedTable", "quasi_identifiers", self.quasi_identifiers, takes)
         check_columns(self.frame, others)
-        names = [self.group, self.sensitive, *others]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"the column {name!r} has two roles; give each role a column of its own.")
+        if twice := repeated([self.group, self.sensitive, *others]):
+            raise ValueError(f"the column {twice[0]!r} has two roles; give each role a column of its own.")
         if not others:
             raise ValueError(
                 f"the published table has no column besides {self.group!r} and {self.sensitive!r}; add the columns by which its "
@@ -210,16 +212,9 @@ def _people(rows: pd.DataFrame, row: IntArray, sensitive: str, domain: tuple[Has
 def _numbered(*columns: "pd.Series[Any]") -> tuple[tuple[Hashable, ...], list[IntArray]]:
     """The distinct cells of some columns, sorted, and each column's cells as positions among them."""
     cells = pd.concat([column.astype(object) for column in columns], ignore_index=True)
-    codes, distinct = pd.factorize(cells)
-    values = distinct.tolist()
-    try:
-        order = sorted(range(len(values)), key=lambda code: values[code])
-    except TypeError:
-        order = sorted(range(len(values)), key=lambda code: str(values[code]))
-    position = np.empty(len(order), dtype=np.int64)
-    position[order] = np.arange(len(order))
+    values = sorted_values(pd.unique(cells))
     ends = np.cumsum([len(column) for column in columns])[:-1]
-    return tuple(values[code] for code in order), np.split(position[codes], ends)
+    return values, np.split(positions_in(values, cells).astype(np.int64), ends)
 
 
 def _unused_name(name: str, names: tuple[Hashable, ...]) -> str:
@@ -234,13 +229,3 @@ def _check_cells(frame: pd.DataFrame, name: Hashable, place: str) -> None:
         rows = np.zeros(int(frame.index.max()) + 1, dtype=np.bool_)
         rows[frame.index[missing]] = True
         raise ValueError(f"{describe_missing(rows, name, place)}; leave the row out, or fill the cell in.")
-
-
-def _check_group_names(groups: tuple[Hashable, ...]) -> None:
-    """Raise ValueError if two groups have one text."""
-    named: dict[str, Hashable] = {}
-    for group in groups:
-        if (other := named.setdefault(str(group), group)) is not group:
-            raise ValueError(
-                f"two groups read {str(group)!r}: {other!r} and {group!r}; write a group's name in one way."
-            )

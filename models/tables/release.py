@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.arrays import FloatArray, IntArray, ObjectArray, object_array
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.settings import as_generator, as_integers, as_list, check_flag, check_kind
 from foreknow.models.tables.people import Observation, People
@@ -69,16 +69,13 @@ class Grouping:
             raise ValueError(
                 f"the labels of a grouping are integers from -1 (suppressed) on, one per record; the smallest is {labels.min()}."
             )
-        object.__setattr__(self, "labels", labels)
-        if self.values is not None:
-            takes = f"one sensitive code for each of the {len(labels)} records"
-            values = as_integers("the published values of a grouping", self.values, (len(labels),), takes)
-            object.__setattr__(self, "values", values)
-        if self.counterfeits is not None:
-            object.__setattr__(self, "counterfeits", _counterfeits(self.counterfeits, labels))
+        values, takes = self.values, f"one sensitive code for each of the {len(labels)} records"
+        if values is not None:
+            values = as_integers("the published values of a grouping", values, (len(labels),), takes)
+        counterfeits = None if self.counterfeits is None else _counterfeits(self.counterfeits, labels)
         notes = as_list("Grouping", "notes", self.notes, "is a list of texts, as ['3 records suppressed']")
-        object.__setattr__(self, "notes", tuple(notes))
         check_flag("Grouping", "bucketized", self.bucketized)
+        set_fields(self, labels=labels, values=values, counterfeits=counterfeits, notes=tuple(notes))
 
     def in_rows(self, rows: IntArray) -> "Grouping":
         """Return the grouping of the records in another order: record i of the result is record ``rows[i]`` of this one.
@@ -161,10 +158,7 @@ class Release:
         names, consecutive = np.unique(decided.labels[kept], return_inverse=True)
         group = np.full(len(view), -1, dtype=np.int64)
         group[kept] = consecutive
-        object.__setattr__(self, "view", view)
-        object.__setattr__(self, "grouping", decided)
-        object.__setattr__(self, "group", group)
-        object.__setattr__(self, "counts", _counts(view, decided, group, names))
+        set_fields(self, view=view, grouping=decided, group=group, counts=_counts(view, decided, group, names))
 
     def __repr__(self) -> str:
         return f"Release(time={self.time!r}, groups={self.groups}, suppressed={int((self.group < 0).sum())})"
@@ -301,14 +295,22 @@ class Release:
         people = self.view.people
         kept = np.flatnonzero(self.group >= 0)
         order = kept[np.lexsort((*people.quasi_identifiers[kept].T[::-1], self.group[kept]))]
-        cells = exact_cells(people, order)
-        return pd.DataFrame({"group": self.group[order], **cells})
+        cells = {
+            name: _whole(column.to_numpy()) if column.dtype == np.float64 else column.tolist()
+            for name, column in people[order].frame.items()
+        }
+        return pd.DataFrame({"group": self.group[order]} | cells)
 
     def _generalized_identifiers(self) -> pd.DataFrame:
         """Each group and its generalized quasi-identifiers."""
         published = published_labels(self.view.people, self.group, self.groups) if self.groups else {}
         columns: dict[str, Any] = {name: published.get(name, []) for name in self.view.schema.quasi_identifiers}
         return pd.DataFrame({"group": np.arange(self.groups), **columns})
+
+
+def _whole(numbers: FloatArray) -> "IntArray | FloatArray":
+    """Numbers as integers if all of them are whole."""
+    return numbers.astype(np.int64) if (numbers == np.floor(numbers)).all() else numbers
 
 
 def _cells(schema: Schema, codes: IntArray) -> "pd.Series[Any]":
@@ -380,22 +382,8 @@ def published_labels(people: People, group: IntArray, groups: int) -> dict[str, 
             texts = _common_ancestors(kind, people.quasi_identifiers[:, a], group, groups)
         else:
             texts = [_interval(low, high) for low, high in zip(hull.low[:, a], hull.high[:, a], strict=True)]
-        column = np.empty(groups, dtype=object)
-        column[:] = texts
-        published[name] = column
+        published[name] = object_array(texts)
     return published
-
-
-def exact_cells(people: People, rows: IntArray) -> dict[str, "list[Any] | IntArray | FloatArray"]:
-    """Return the quasi-identifiers of some records as cells, by attribute; numbers are integers if all of them are whole."""
-    cells: dict[str, list[Any] | IntArray | FloatArray] = {}
-    for (name, kind), column in zip(people.schema.quasi_identifiers.items(), people.quasi_identifiers.T, strict=True):
-        codes = column[rows]
-        if isinstance(kind, Categorical):
-            cells[name] = [kind.values[code] for code in codes.astype(np.int64).tolist()]
-        else:
-            cells[name] = codes.astype(np.int64) if (codes == np.floor(codes)).all() else codes
-    return cells
 
 
 def common_level(kind: Categorical, codes: FloatArray, group: IntArray, groups: int) -> IntArray:

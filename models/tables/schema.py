@@ -21,6 +21,7 @@ from foreknow.models.tables.columns import (
     is_numeric_column,
     lookalike,
     plain_value,
+    repeated,
 )
 from foreknow.models.tables.hierarchy import Hierarchy
 
@@ -300,9 +301,7 @@ def _check_roles(quasi_identifiers: Mapping[str, Numeric | Categorical], sensiti
             raise TypeError(
                 f"the quasi-identifier {name!r} is given as {kind!r}; make it a Numeric() or a Categorical(values)."
             )
-    names = [*quasi_identifiers, sensitive, respondent]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
+    if twice := repeated([*quasi_identifiers, sensitive, respondent]):
         raise ValueError(f"the column {twice[0]!r} has two roles in the schema; give each role a column of its own.")
 
 
@@ -472,8 +471,6 @@ def as_sensitive_values(owner: str, sensitive_set: object) -> tuple[Hashable, ..
             )
     if not values:
         raise ValueError(f"{owner}: the sensitive set is empty; name at least one value.")
-    distinct = dict.fromkeys(values)
-    if len(distinct) < len(values):
-        twice = next(value for number, value in enumerate(values) if value in values[:number])
-        raise ValueError(f"{owner}: the sensitive set names {twice!r} twice; name each value once.")
+    if twice := repeated(values):
+        raise ValueError(f"{owner}: the sensitive set names {twice[0]!r} twice; name each value once.")
     return tuple(sorted(values, key=str)) if isinstance(sensitive_set, set | frozenset) else values

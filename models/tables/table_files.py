@@ -4,8 +4,8 @@ import codecs
 import csv
 import io
 import json
+import os
 import re
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from foreknow.models.advice import Advice, Setting, Wording, message_of
 from foreknow.models.settings import as_list, check_kind
-from foreknow.models.tables.columns import MAX_EXACT_INTEGER
+from foreknow.models.tables.columns import MAX_EXACT_INTEGER, repeated
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 """Suffixes of files whose cells are text."""
@@ -70,20 +70,20 @@ def read_table(
     """
     check_kind("read_table", "path", path, (str, PathLike), "is the path of a .csv or .parquet file")
     columns, absent = _texts("text", text), _texts("missing", missing)
-    path, suffix = _checked_path(Path(path))
-    if suffix not in TEXT_SUFFIXES:
-        with _in_place(path, encoding):
-            return read_parquet(path, absent)
-    check_encoding(encoding)
-    check_separator(separator)
+    _, mark = file_notation(path := Path(path), encoding, separator)
     with _in_place(path, encoding, separator):
-        return read_csv(path, columns, encoding, absent, separator or separator_of(path, text_codec(encoding)))
+        return read_parquet(path, absent) if mark is None else read_csv(path, columns, encoding, absent, mark)
 
 
 def file_notation(path: Path, encoding: str, separator: str | None) -> tuple[str, str] | tuple[None, None]:
     """The encoding and the separator with which `read_table` reads a file; None and None for Parquet."""
-    path, suffix = _checked_path(path)
-    if suffix not in TEXT_SUFFIXES:
+    suffix = path.suffix.lower()
+    if suffix not in (*TEXT_SUFFIXES, ".parquet"):
+        raise ValueError(f"{path} ends in {path.suffix!r}; a table is read from .csv, .tsv, .txt or .parquet.")
+    # A Parquet table may be a folder of parts.
+    if not (suffix == ".parquet" and path.is_dir()):
+        existing_file(path, "name a table")
+    if suffix == ".parquet":
         return None, None
     check_encoding(encoding)
     check_separator(separator)
@@ -104,15 +104,6 @@ def columns_of(path: Path, encoding: str = "utf-8", separator: str | None = None
         if codec is None or mark is None:
             return [str(name) for name in pq.read_schema(parts_of(path)[0]).names]
         return column_names(path, codec, mark)
-
-
-def _checked_path(path: Path) -> tuple[Path, str]:
-    """A path and its suffix, if tables are read from such files and there is one."""
-    suffix = path.suffix.lower()
-    if suffix not in (*TEXT_SUFFIXES, ".parquet"):
-        raise ValueError(f"{path} ends in {path.suffix!r}; a table is read from .csv, .tsv, .txt or .parquet.")
-    # A Parquet table may be a folder of parts.
-    return path if suffix == ".parquet" and path.is_dir() else existing_file(path, "name a table"), suffix
 
 
 @contextmanager
@@ -184,20 +175,28 @@ def _cells(
 
 def column_names(path: Path, encoding: str, separator: str) -> list[str]:
     """The cells of the first line of a CSV file that is not empty."""
-    with path.open(encoding=text_codec(encoding), newline="") as file:
-        return next((cells for cells in csv.reader(file, delimiter=separator) if cells), [])
+    return next((cells for _, cells in csv_records(path, encoding, separator) if cells), [])
+
+
+def csv_records(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records of a CSV file with the lines on which they begin; the first line of a file is 1."""
+    end = 0
+    with path.open(encoding=text_codec(encoding), newline="") as text:
+        reader = csv.reader(text, delimiter=separator)
+        for cells in reader:
+            start, end = end + 1, reader.line_num
+            yield start, cells
 
 
 def _check_first_lines(path: Path, encoding: str, separator: str) -> None:
     """Raise ValueError unless the first line names columns and the second has at most as many cells."""
-    with path.open(encoding=encoding, newline="") as file:
-        lines = (cells for cells in csv.reader(file, delimiter=separator) if cells)
-        try:
-            names, first = next(lines, []), next(lines, None)
-        except csv.Error:
-            raise ValueError(
-                f"one of its first cells has over {csv.field_size_limit():,} characters; close the quote that opens it."
-            ) from None
+    lines = (cells for _, cells in csv_records(path, encoding, separator) if cells)
+    try:
+        names, first = next(lines, []), next(lines, None)
+    except csv.Error:
+        raise ValueError(
+            f"one of its first cells has over {csv.field_size_limit():,} characters; close the quote that opens it."
+        ) from None
     _check_names(names, encoding)
     if first is not None and len(first) > len(names):
         raise ValueError(
@@ -221,9 +220,8 @@ def _check_names(names: list[str], encoding: str) -> None:
                 ", or leave it out.",
             )
         )
-    if len(set(names)) < len(names):
-        twice = Counter(names).most_common(1)[0][0]
-        raise ValueError(f"the column {twice!r} appears twice in its first line; rename or drop one.")
+    if twice := repeated(names):
+        raise ValueError(f"the column {twice[0]!r} appears twice in its first line; rename or drop one.")
 
 
 def _may_be_inexact(column: "pd.Series[Any]") -> bool:
@@ -269,12 +267,10 @@ def read_parquet(path: Path, missing: list[str]) -> pd.DataFrame:
                 raise ValueError(f"it has {len(file.schema_arrow):,} columns, and at most {MAX_COLUMNS:,} are read.")
             tables.append(file.read())
     table = pa.concat_tables(tables)
-    arrays = [_decoded(column) for column in table.columns]
-    frame = (
-        pd.concat([_column(array) for array in arrays], axis=1) if arrays else pd.DataFrame(index=range(table.num_rows))
-    )
+    columns = [_decoded(column) for column in table.columns]
+    frame = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(table.num_rows))
     frame.columns = pd.Index(table.column_names, dtype=object)
-    frame = _with_range_index(frame, _index_levels(table.schema.metadata or {}))
+    frame = _with_range_index(frame, table.schema.metadata or {})
     marks = [text for text in missing if text]
     for name in frame.columns[[isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes]] if marks else []:
         frame[name] = frame[name].mask(frame[name].isin(marks))
@@ -295,32 +291,23 @@ def parts_of(path: Path) -> list[Path]:
     return files
 
 
-def _column(array: "pa.ChunkedArray") -> "pd.Series[Any]":
+def _decoded(array: "pa.ChunkedArray") -> "pd.Series[Any]":
+    """A column without a dictionary; decimals of at most 15 digits as floats, which represent them closely enough."""
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    if pa.types.is_decimal(array.type) and array.type.precision <= 15:
+        array = array.cast(pa.float64())
     dtype = NULLABLE_DTYPES.get(array.type) if array.null_count else None
     column: pd.Series[Any] = array.to_pandas(types_mapper=lambda _: dtype)
     return column
 
 
-def _decoded(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    """A column without a dictionary; decimals of at most 15 digits as floats, which represent them closely enough."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_decimal(column.type) and column.type.precision <= 15:
-        column = column.cast(pa.float64())
-    return column
-
-
-def _index_levels(metadata: dict[bytes, bytes]) -> list[dict[str, Any]]:
-    """The index levels that pandas stored as ranges in the metadata of a file."""
+def _with_range_index(frame: pd.DataFrame, metadata: dict[bytes, bytes]) -> pd.DataFrame:
+    """The table with each named range index, for which pandas stores no column, as a column: it is in the metadata."""
     stored = json.loads(metadata.get(b"pandas", b"{}"))
-    levels = stored.get("index_columns", []) if isinstance(stored, dict) else []
-    return [level for level in levels if isinstance(level, dict) and {"name", "start", "stop", "step"} <= level.keys()]
-
-
-def _with_range_index(frame: pd.DataFrame, levels: list[dict[str, Any]]) -> pd.DataFrame:
-    """The table with each named range index as a column: the file has no column for it."""
-    for level in levels:
-        if level["name"] and level["name"] not in frame.columns:
+    for level in stored.get("index_columns", []) if isinstance(stored, dict) else []:
+        is_range = isinstance(level, dict) and {"name", "start", "stop", "step"} <= level.keys()
+        if is_range and level["name"] and level["name"] not in frame.columns:
             frame.insert(0, level["name"], np.arange(level["start"], level["stop"], level["step"]))
     return frame
 
@@ -366,27 +353,17 @@ def _lines(file: SourceFile) -> list[int] | None:
     """The first line of each record; None if the file has no lines, or another number of records than was read."""
     if file.encoding is None:
         return None
-    lines, end = [], 0
-    with file.path.open(encoding=text_codec(file.encoding), newline="") as text:
-        reader = csv.reader(text, delimiter=file.separator or ",")
-        for cells in reader:
-            start, end = end + 1, reader.line_num
-            if len(cells) > 1 or (cells and cells[0].strip()):
-                lines.append(start)
+    records = csv_records(file.path, file.encoding, file.separator or ",")
+    lines = [line for line, cells in records if len(cells) > 1 or (cells and cells[0].strip())]
     return lines[1:] if len(lines) == file.records + 1 else None
 
 
 def uneven_lines(path: Path, encoding: str, separator: str | None) -> str:
     """A clause that lists the lines with more cells than the first line has; empty if there is none."""
     mark = separator or separator_of(path, text_codec(encoding))
-    found, end, columns = [], 0, 0
-    with path.open(encoding=text_codec(encoding), newline="") as text:
-        reader = csv.reader(text, delimiter=mark)
-        for cells in reader:
-            start, end = end + 1, reader.line_num
-            columns = columns or len(cells)
-            if len(cells) > columns:
-                found.append((start, len(cells)))
+    records = [(line, len(cells)) for line, cells in csv_records(path, encoding, mark) if cells]
+    columns = records[0][1] if records else 0
+    found = [(line, number) for line, number in records if number > columns]
     if not found:
         return ""
     line, number = found[0]
@@ -452,12 +429,7 @@ def existing_file(path: "str | PathLike[str]", way_out: str) -> Path:
     way_out : str
         The end of the message: "name a hierarchy file".
     """
-    try:
-        path = Path(path)
-        exists = path.is_file()
-    except OSError:  # A name that is too long.
-        exists = False
-    if not exists:
+    if not os.path.isfile(path):  # False, as opposed to `Path.is_file`, for a name that is too long.
         raise FileNotFoundError(f"there is no file {str(path)[:200]}; {way_out}.")
     return Path(path)
 

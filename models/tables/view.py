@@ -1,13 +1,14 @@
 """Views: the original records of one time."""
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.arrays import FloatArray, IntArray, ObjectArray, object_array
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.tables.columns import (
     MAX_EXACT_INTEGER,
     check_columns,
@@ -81,7 +82,8 @@ class View:
             )
         names = [*schema.quasi_identifiers, schema.sensitive, schema.respondent]
         check_columns(self.frame, names)
-        _check_names(schema)
+        if (added := added_column(schema)) is not None:
+            raise ValueError(f"the column {added!r} has the name of a column that a release adds; rename yours.")
         if self.frame.empty:
             raise ValueError(f"the view at {time!r} has no record; leave it out of the history.")
         frame = plain_columns(self.frame.reset_index(drop=True), names, f"the view at {time!r}")
@@ -89,12 +91,8 @@ class View:
         codes = np.column_stack([_codes(frame, schema, name, time) for name in schema.quasi_identifiers])
         sensitive = _codes(frame, schema, schema.sensitive, time).astype(np.int64)
         schema = schema.with_bounds_from(codes)
-        object.__setattr__(self, "time", time)
-        object.__setattr__(self, "frame", frame)
-        object.__setattr__(self, "schema", schema)
-        object.__setattr__(self, "people", People(respondents, codes, schema, time))
-        object.__setattr__(self, "sensitive", sensitive)
-        object.__setattr__(self, "table_counts", np.bincount(sensitive, minlength=len(schema.values)))
+        people, counts = People(respondents, codes, schema, time), np.bincount(sensitive, minlength=len(schema.values))
+        set_fields(self, time=time, frame=frame, schema=schema, people=people, sensitive=sensitive, table_counts=counts)
 
     @classmethod
     def from_codes(cls, people: People, sensitive: IntArray, table_counts: IntArray | None = None) -> "View":
@@ -113,24 +111,17 @@ class View:
         -----
         Nothing is checked. Cost: O(n d).
         """
-        view, schema, m = object.__new__(cls), people.schema, len(people.schema.values)
+        view, schema, time = object.__new__(cls), people.schema, people.time
         frame = people.frame.reset_index()
-        cells = np.empty(m, dtype=object)
-        cells[:] = schema.values
-        frame[schema.sensitive] = cells[sensitive]
-        counts = np.bincount(sensitive, minlength=m) if table_counts is None else table_counts
-        content = {"frame": frame, "schema": schema, "time": people.time, "people": people, "sensitive": sensitive}
-        for name, value in (content | {"table_counts": counts}).items():
-            object.__setattr__(view, name, value)
+        frame[schema.sensitive] = object_array(schema.values)[sensitive]
+        counts = np.bincount(sensitive, minlength=len(schema.values)) if table_counts is None else table_counts
+        set_fields(view, frame=frame, schema=schema, time=time, people=people, sensitive=sensitive, table_counts=counts)
         return view
 
     def in_order(self, order: IntArray) -> "View":
         """View of the same records in another order: ``order`` is a permutation of its rows, which is not checked."""
-        view = object.__new__(View)
-        frame = self.frame.take(order).reset_index(drop=True)
-        content = {"frame": frame, "schema": self.schema, "time": self.time, "table_counts": self.table_counts}
-        for name, value in (content | {"people": self.people[order], "sensitive": self.sensitive[order]}).items():
-            object.__setattr__(view, name, value)
+        view, frame = copy(self), self.frame.take(order).reset_index(drop=True)
+        set_fields(view, frame=frame, people=self.people[order], sensitive=self.sensitive[order])
         return view
 
     def __len__(self) -> int:
@@ -143,18 +134,8 @@ class View:
 def added_column(schema: Schema, case_matters: bool = True) -> str | None:
     """The published column with the name of one that a release adds; None if there is none."""
     added = {"group": (*schema.quasi_identifiers, schema.sensitive), "count": (schema.sensitive,)}
-    for own, names in added.items():
-        for name in names:
-            if name == own or (not case_matters and name.lower() == own):
-                return name
-    return None
-
-
-def _check_names(schema: Schema) -> None:
-    """Raise ValueError if a published column has the name of one that a release adds."""
-    added = added_column(schema)
-    if added is not None:
-        raise ValueError(f"the column {added!r} has the name of a column that a release adds; rename yours.")
+    names = ((own, name) for own, names in added.items() for name in names)
+    return next((name for own, name in names if own in (name, name if case_matters else name.lower())), None)
 
 
 def _respondents(frame: pd.DataFrame, schema: Schema, time: Any) -> ObjectArray:
@@ -172,9 +153,7 @@ def _respondents(frame: pd.DataFrame, schema: Schema, time: Any) -> ObjectArray:
             f"respondent {twice.tolist()[0]!r} appears twice in the view at {time!r}; a view holds one record per respondent. "
             "Drop duplicates, or split the view."
         )
-    respondents = np.empty(len(column), dtype=object)
-    respondents[:] = column.tolist()
-    return respondents
+    return object_array(column.tolist())
 
 
 def _codes(frame: pd.DataFrame, schema: Schema, name: str, time: Any) -> FloatArray:

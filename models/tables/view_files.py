@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 import importlib.metadata
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from foreknow.models.arrays import object_array
 from foreknow.models.equality import same
 from foreknow.models.notes import Note
 from foreknow.models.settings import check_kind
@@ -179,7 +181,8 @@ def _table(
     arrays |= {f"foreknow:{name}": pa.array(cells, pa.int64()) for name, cells in columns.items()}
     coded: list[tuple[str, bool]] = []
     for place, name in enumerate(names):
-        array, is_text = _array([cell for view in views for cell in _cells(view, name)])
+        cells = [view.frame[name].tolist() if name in view.frame.columns else [None] * len(view) for view in views]
+        array, is_text = _array(list(itertools.chain.from_iterable(cells)))
         title = str(name) if str(name) not in arrays else f"foreknow-column-{place}"
         arrays[title], coded = array, [*coded, (title, is_text)]
     content = {
@@ -224,10 +227,6 @@ def _views(table: pa.Table, content: Mapping[str, Any]) -> list[View]:
     return views
 
 
-def _cells(view: View, name: Any) -> list[Any]:
-    return view.frame[name].tolist() if name in view.frame.columns else [None] * len(view)
-
-
 def _array(cells: list[Any]) -> tuple[pa.Array, bool]:
     """Cells as a Parquet column, and whether they are written as JSON text."""
     kinds = set(map(type, cells))
@@ -255,9 +254,7 @@ def _series(cells: list[Any], dtype: Any) -> "pd.Series[Any]":
     if isinstance(dtype, tuple):
         return pd.Series(cells, dtype=pd.CategoricalDtype(dtype[0], dtype[1]))
     if dtype == "object":
-        objects = np.empty(len(cells), dtype=object)
-        objects[:] = cells
-        return pd.Series(objects, dtype=object)
+        return pd.Series(object_array(cells), dtype=object)
     column: pd.Series[Any] = pd.Series(cells, dtype=dtype)
     return column
 

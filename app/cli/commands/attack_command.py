@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from foreknow.app.atomic_output import atomic_output, check_output, locked
+from foreknow.app.atomic_output import atomic_output, check_output, locked, write_json
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, learned_from
 from foreknow.app.cli.attack_choices import LEARNED, RECORDS, Attacked, AttackOptions, AttackRun, notice_compilation
 from foreknow.app.cli.command_shape import Outcome, given_options
@@ -43,7 +43,7 @@ from foreknow.app.cli.commands.published_attack import published_attack
 from foreknow.app.cli.files.columns import notice_codes
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.release_files import read_releases, read_statements
-from foreknow.app.cli.files.run_settings import cleaned_as_published, notice_unchecked_key, run_settings, write_settings
+from foreknow.app.cli.files.run_settings import cleaned_as_published, notice_unchecked_key, run_settings
 from foreknow.app.cli.options import check_pictures, check_sure, refuse_first
 from foreknow.app.cli.pictures import BELIEF, GAIN, draw_attack
 from foreknow.app.cli.terminal import (
@@ -250,7 +250,7 @@ def _attack_from_disk(run: AttackRun) -> Outcome:
             found = _measured(run, published, adversary, run.out / BELIEFS, folder)
             (folder / AT_RISK).chmod(0o600)
             settings = run_settings(run.context, [*run.table.files, run.corpus])
-            write_settings(folder / SETTINGS, settings | written_sums(run.out, folder))
+            write_json(folder / SETTINGS, settings | written_sums(run.out, folder))
     releases = risk_columns(found.risk.rename(columns={"measured": "published"}))
     show(PrintedTable(releases, run.attack.title))
     for note in told["notes"]:

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from rich.console import RenderableType
 
-from foreknow.app.atomic_output import atomic_output
+from foreknow.app.atomic_output import atomic_output, write_json
 from foreknow.app.cli.attack_choices import DEFAULT_R, LEARNED, RECORDS, Attacked, AttackOptions, AttackRun, beliefs_of
-from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.pictures import PICTURES
 from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, error_console, notice, say, show
@@ -447,7 +447,7 @@ def write_attack(
     with atomic_output(out, run.inputs, run.overwrite) as folder:
         write_table(beliefs, folder / run.names[0], private=True)
         write_table(risky, folder / run.names[1], private=True)
-        write_settings(folder / run.names[2], run_settings(run.context, run.inputs, run.seed))
+        write_json(folder / run.names[2], run_settings(run.context, run.inputs, run.seed))
         if run.pictures:
             draw(folder)
 

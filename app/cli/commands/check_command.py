@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import pandas as pd
 import typer
 
-from foreknow.app.atomic_output import atomic_output, check_output
+from foreknow.app.atomic_output import atomic_output, check_output, write_json
 from foreknow.app.cli.command_shape import Outcome, source_of
 from foreknow.app.cli.commands.check_folder import (
     AttackFolder,
@@ -26,7 +26,7 @@ from foreknow.app.cli.commands.check_folder import (
 from foreknow.app.cli.defense_choices import DefenseOptions
 from foreknow.app.cli.files.columns import DEFAULT_TIME, InputFiles, check_encoding_used
 from foreknow.app.cli.files.published_tables import GROUP, PublishedFiles
-from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import (
     Beta,
@@ -231,7 +231,7 @@ def _told(run: CheckRun, checked: Checked) -> Outcome:
     if run.out is not None:
         with atomic_output(run.out, run.published, run.overwrite) as scratch:
             write_table(checked.found, scratch / LEVELS)
-            write_settings(scratch / SETTINGS, run_settings(run.context, checked.inputs))
+            write_json(scratch / SETTINGS, run_settings(run.context, checked.inputs))
             if run.pictures:
                 draw_levels(scratch, checked.by_group)
         say(f"The table: {run.out / LEVELS}. How it was made: {SETTINGS} beside it.")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import pandas as pd
 import typer
 
-from foreknow.app.atomic_output import atomic_output, check_output
+from foreknow.app.atomic_output import atomic_output, check_output, write_json
 from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import (
     KNOWLEDGE_OPTIONS,
@@ -31,7 +31,7 @@ from foreknow.app.cli.defense_choices import (
     flagged,
     seeded_generator,
 )
-from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import FailOver, Overwrite, Seed, Sure, TableOptions, check_sure, option, output_folder
 from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, notice, say, say_verdict, show
@@ -229,7 +229,7 @@ def compare_command(run: CompareRun) -> Outcome:
     if run.out is not None:
         with atomic_output(run.out, run.inputs, run.overwrite) as folder:
             write_table(found, folder / COMPARISON, private=True)
-            write_settings(folder / SETTINGS, run_settings(run.context, run.inputs, used))
+            write_json(folder / SETTINGS, run_settings(run.context, run.inputs, used))
         say(f"The table, for you alone: {run.out / COMPARISON}. How it was made: {SETTINGS} beside it.")
     say(verdict, f"Seed: {used}.")
     if best is None:

@@ -13,11 +13,11 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from foreknow import evaluation
-from foreknow.app.atomic_output import atomic_output, check_output
+from foreknow.app.atomic_output import atomic_output, check_output, write_json
 from foreknow.app.cli.attack_choices import notice_compilation
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.commands.attack_findings import HEADINGS
-from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import Overwrite, output_folder
 from foreknow.app.cli.pictures import BELIEF, GAIN, GROUP_SIZES, save_picture
@@ -217,7 +217,7 @@ def demo_command(command: DemoRun) -> Outcome:
     measured = run(progress=lambda names: tracked(names, "publishing and attacking"))
     with error_console.status("drawing"), atomic_output(out, overwrite=command.overwrite) as folder:
         write_output(measured, folder)
-        write_settings(folder / SETTINGS, run_settings(command.context, []))
+        write_json(folder / SETTINGS, run_settings(command.context, []))
     for part in demo_tables(measured):
         show(part)
     names = sorted(str(name) for name in FILES)

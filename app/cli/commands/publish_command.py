@@ -31,7 +31,7 @@ from foreknow.app.cli.defense_choices import (
 from foreknow.app.cli.files.columns import Columns, notice_codes
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.release_files import key_table, published_table
-from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import formula_cells, output_suffix, write_table
 from foreknow.app.cli.options import (
     DISK_PANEL,
@@ -355,7 +355,7 @@ def _write(
         public = [folder / run.published, folder / PUBLIC / RELEASE]
         replace(stated, files=checksums_of(public)).write(folder / PUBLIC / CERTIFICATE)
         write_table(key_table(releases, columns), folder / run.key, private=True)
-        write_settings(folder / PRIVATE / SETTINGS, used)
+        write_json(folder / PRIVATE / SETTINGS, used)
         if run.pictures:
             draw_publication(folder / PRIVATE, releases, type(defense).__name__)
         sums = sums_below(folder / PRIVATE, folder / PRIVATE) | sums_below(folder / PUBLIC, folder / PRIVATE)
@@ -568,7 +568,7 @@ def _certified(
     files = parts | {RELEASE: checksum(public / RELEASE)}
     stated = certificate_of(defense, adversary, numbers, found, is_seeded(published.folder), files)
     seed = int(read_json(private / BEGUN)["settings"]["seed"])
-    write_settings(private / SETTINGS, run_settings(run.context, run.inputs, seed))
+    write_json(private / SETTINGS, run_settings(run.context, run.inputs, seed))
     unfinished = public / f".{CERTIFICATE}"
     stated.write(unfinished)
     written = {

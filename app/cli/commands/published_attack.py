@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.app.atomic_output import atomic_output, check_output
+from foreknow.app.atomic_output import atomic_output, check_output, write_json
 from foreknow.app.cli.attack_choices import LEARNED, RECORDS, Attacked, AttackRun, beliefs_of
 from foreknow.app.cli.command_shape import Outcome, given_options
 from foreknow.app.cli.commands.attack_findings import (
@@ -25,7 +25,7 @@ from foreknow.app.cli.files.columns import InputFiles
 from foreknow.app.cli.files.published_tables import PublishedFiles, PublishedRelease
 from foreknow.app.cli.files.register import LinkedRelease, Register
 from foreknow.app.cli.files.release_files import read_statements
-from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import option_text, refuse_first
 from foreknow.app.cli.pictures import BELIEFS, draw_beliefs
@@ -33,8 +33,8 @@ from foreknow.app.cli.terminal import PrintedTable, definitions, notice, say, sa
 from foreknow.app.cli.typed_commands import BOUNDS, paths_of, table_options, typed_lines
 from foreknow.app.exposure import Exposure, exposure_of_records
 from foreknow.app.publication import ONE_RELEASE, SETTINGS
-from foreknow.evaluation.risk.respondent_risk import as_objects
 from foreknow.models import Beliefs
+from foreknow.models.arrays import object_array
 from foreknow.models.notes import as_note
 
 READ_WITHOUT_PEOPLE = {
@@ -188,7 +188,7 @@ def _unknown_members(
         name = run.names[0]
         with atomic_output(run.out, run.inputs, run.overwrite) as folder:
             write_table(groups.rename(columns={"time": time or ONE_RELEASE}), folder / name)
-            write_settings(folder / SETTINGS, run_settings(run.context, run.inputs))
+            write_json(folder / SETTINGS, run_settings(run.context, run.inputs))
             if run.pictures:
                 shares, weights = groups["share"].to_numpy(), groups["records"].to_numpy(dtype=np.float64)
                 draw_beliefs(
@@ -241,7 +241,7 @@ def exposed_linked(beliefs: Beliefs, sure: float, to: str) -> Exposure:
                 shown_values(counts, seen.people.schema.values),
             )
             rows.append(dict(zip(PERSON_COLUMNS, cells, strict=True)))
-    columns = {name: as_objects([row[name] for row in rows]) for name in PERSON_COLUMNS}
+    columns = {name: object_array([row[name] for row in rows]) for name in PERSON_COLUMNS}
     columns |= {name: columns[name].astype(float) for name in ("belief", "prior")}
     return exposure_of_records(columns, sure, to)
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from foreknow.app.atomic_output import atomic_output, check_output
+from foreknow.app.atomic_output import atomic_output, check_output, write_json
 from foreknow.app.cli.adversary_knowledge import (
     KNOWLEDGE_OPTIONS,
     Learning,
@@ -40,7 +40,6 @@ from foreknow.app.cli.files.run_settings import (
     notice_unchecked_key,
     published_options,
     run_settings,
-    write_settings,
 )
 from foreknow.app.cli.options import (
     INPUT_PANEL,
@@ -263,7 +262,7 @@ def report_command(run: ReportRun) -> Outcome:
         shown.update("drawing the page")
         found.save(run.out, overwrite=run.overwrite)
         with atomic_output(run.out.parent, run.inputs, run.overwrite) as folder:
-            write_settings(folder / run.settings.name, run_settings(run.context, run.inputs, used))
+            write_json(folder / run.settings.name, run_settings(run.context, run.inputs, used))
     share = max((each.exposed / max(each.respondents, 1) for each in found.contents.headlines.values()), default=0.0)
     told = found.verdict
     advice = [f"What to change: {told.advice}"] if told.advice else []

@@ -9,9 +9,9 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from foreknow.app.atomic_output import atomic_output, check_output
+from foreknow.app.atomic_output import atomic_output, check_output, write_json
 from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.files.run_settings import run_settings, write_settings
+from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import OUTPUT_PANEL, Overwrite, one_of, option
 from foreknow.app.cli.terminal import error_console, say
@@ -68,7 +68,7 @@ def simulate_command(run: SimulateRun) -> Outcome:
     table = table[[schema.respondent, "week", *schema.quasi_identifiers, schema.sensitive]]
     with atomic_output(out.parent, (), run.overwrite) as folder:
         write_table(table, folder / out.name)
-        write_settings(folder / kept, run_settings(run.context, [], used))
+        write_json(folder / kept, run_settings(run.context, [], used))
     people = len(history.respondents)
     say(
         f"{len(table):,} records of {people:,} respondents in {run.releases} releases: {out}. Seed: {used}, kept in {kept}."

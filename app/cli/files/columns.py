@@ -13,7 +13,7 @@ from foreknow.app.cli.terminal import error_console, notice
 from foreknow.app.publication import ONE_RELEASE
 from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numeric, Schema
 from foreknow.models.tables.cell_types import ordered_times
-from foreknow.models.tables.columns import check_columns, is_hashable
+from foreknow.models.tables.columns import check_columns, is_hashable, sorted_values
 from foreknow.models.tables.faults import Places, common_spelling, folded, stripped
 from foreknow.models.tables.table_files import SEPARATORS, SourceFile, columns_of, file_notation, places_in, read_table
 
@@ -163,7 +163,7 @@ class Columns:
         schema = Schema.infer(everything, self.quasi_identifiers, self.sensitive, self.respondent)
         kinds: dict[str, Numeric | Categorical] = dict(schema.quasi_identifiers)
         for name in self.categorical:
-            kinds[name] = Categorical(_distinct(everything[name]))
+            kinds[name] = Categorical(sorted_values(everything[name].dropna().unique()))
         kinds |= self._hierarchies(everything)
         return Schema(kinds, schema.sensitive, schema.values, schema.respondent)
 
@@ -178,7 +178,7 @@ class Columns:
                 )
             if name in kinds:
                 raise ValueError(f"--hierarchy names {name!r} twice; give it one file.")
-            values = _distinct(everything[name])
+            values = sorted_values(everything[name].dropna().unique())
             hierarchy = self._as_in_records(name, path, Hierarchy.read(path, encoding=self.encoding), values)
             missing = sorted({str(value) for value in values} - set(hierarchy.leaves))
             if missing:
@@ -203,14 +203,6 @@ class Columns:
             raise ValueError(f"{said}; write them in one way, or set --equal-values merge.")
         notice(f"{said}; they are read as the records write them.")
         return Hierarchy([(other.get(row[0], row[0]), *row[1:]) for row in read.rows])
-
-
-def _distinct(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
-    values = column.dropna().unique().tolist()
-    try:
-        return tuple(sorted(values))
-    except TypeError:
-        return tuple(sorted(values, key=str))
 
 
 DEFAULT_TIME = "week"

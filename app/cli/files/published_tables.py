@@ -13,6 +13,7 @@ from foreknow.app.cli.terminal import notice
 from foreknow.app.publication import ONE_RELEASE
 from foreknow.models import Cleaning, ColumnRoles
 from foreknow.models.arrays import IntArray
+from foreknow.models.tables.columns import repeated
 from foreknow.models.tables.faults import stripped
 from foreknow.models.tables.table_files import columns_of
 
@@ -164,14 +165,12 @@ class PublishedFiles:
 
 def _check_distinct_times(paths: tuple[Path, ...], tables: tuple[pd.DataFrame, ...], time: str) -> None:
     """Raise ValueError if a release is in two files."""
-    seen: dict[Any, Path] = {}
-    for path, table in zip(paths, tables, strict=True):
-        for when in table[time].unique().tolist():
-            if when in seen:
-                raise ValueError(
-                    f"{path.name} and {seen[when].name} both have records of the release {when!r}; join them into one file."
-                )
-        seen |= dict.fromkeys(table[time].unique().tolist(), path)
+    files = [(when, path) for path, table in zip(paths, tables, strict=True) for when in table[time].unique().tolist()]
+    if twice := repeated(when for when, _ in files):
+        first, second, *_ = (path.name for when, path in files if when == twice[0])
+        raise ValueError(
+            f"{first} and {second} both have records of the release {twice[0]!r}; join them into one file."
+        )
 
 
 def _check_one_release(table: pd.DataFrame, group: str, sensitive: str) -> None:

@@ -1,7 +1,7 @@
 """Register of persons with exact quasi-identifiers, linked to the groups of a published table."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -169,14 +169,12 @@ def linked(people: People, cells: Cells) -> tuple[IntArray, BoolArray]:
 
 def _pairs(people: People, cells: Cells, distinct: FloatArray) -> _Pairs:
     """Pairs of a kind of persons and a cell that fit; every kind fits absence."""
-    columns = [
-        Labels(name, kind, distinct[:, place])
-        for place, (name, kind) in enumerate(people.schema.quasi_identifiers.items())
+    attributes = zip(people.schema.quasi_identifiers.items(), distinct.T, strict=True)
+    matched = [matches_of(name, kind, codes, cells.labels[name].unique()) for (name, kind), codes in attributes]
+    fitting = [
+        np.flatnonzero(np.logical_and.reduce([found[text] for found, text in zip(matched, row, strict=True)]))
+        for row in cells.labels[list(people.schema.quasi_identifiers)].itertuples(index=False)
     ]
-    fitting = []
-    for row in cells.labels[list(people.schema.quasi_identifiers)].itertuples(index=False):
-        matched = [column.matches(text) for column, text in zip(columns, row, strict=True)]
-        fitting.append(np.flatnonzero(np.logical_and.reduce(matched)))
     fitting.append(np.arange(len(distinct)))
     return _Pairs(np.concatenate(fitting), np.repeat(np.arange(len(fitting)), [len(kinds) for kinds in fitting]))
 
@@ -304,46 +302,33 @@ def leaves_of(kind: Categorical) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     by_value = {str(value): code for code, value in enumerate(kind.values)}
     for row in kind.tree.rows:
-        if row[0] not in by_value:
-            continue
-        code = by_value[row[0]]
         for label in dict.fromkeys(row):
-            found.setdefault(label, []).append(code)
+            found.setdefault(label, []).append(by_value[row[0]])
     return found
 
 
-class Labels:
-    """Labels of one quasi-identifier, compared with codes; each label is read once."""
+def matches_of(
+    name: str, kind: Numeric | Categorical, codes: FloatArray, labels: Iterable[str]
+) -> dict[str, BoolArray]:
+    """For each label of a quasi-identifier, whether each code is among its values: bool arrays, shape ``(q,)``.
 
-    def __init__(self, name: str, kind: Numeric | Categorical, codes: FloatArray) -> None:
-        self.name, self.kind, self.codes = name, kind, codes
-        self.leaves = leaves_of(kind) if isinstance(kind, Categorical) else {}
-        self.known: dict[str, BoolArray] = {}
-
-    def matches(self, text: str) -> BoolArray:
-        """Return whether each code is among the values that a label stands for: bool array, shape ``(q,)``.
-
-        Raises
-        ------
-        ValueError
-            If the label is unknown.
-        """
-        if text not in self.known:
-            self.known[text] = self._matches(text)
-        return self.known[text]
-
-    def _matches(self, text: str) -> BoolArray:
-        if isinstance(self.kind, Categorical):
-            found = codes_of(text, self.kind, self.leaves)
-            if found is not None:
-                return np.isin(self.codes, found)
-            takes = (
-                f"it is a value of the persons, a label of --hierarchy {self.name}=FILE, a set as {{a, b}}, or *; the persons "
-                f"have {', '.join(repr(str(value)) for value in self.kind.values[:5])}{', ...' * (len(self.kind.values) > 5)}"
-            )
+    Raises
+    ------
+    ValueError
+        If a label is unknown.
+    """
+    leaves, matches = leaves_of(kind) if isinstance(kind, Categorical) else {}, {}
+    for text in labels:
+        if isinstance(kind, Numeric) and (interval := interval_of(text)) is not None:
+            matches[text] = interval.contains(codes)
+        elif isinstance(kind, Categorical) and (found := codes_of(text, kind, leaves)) is not None:
+            matches[text] = np.isin(codes, found)
         else:
-            interval = interval_of(text)
-            if interval is not None:
-                return interval.contains(self.codes)
-            takes = "it is a number, an interval as [20,30], [20,30), 20-30, <20 or 65+, or *"
-        raise ValueError(f"{self.name!r} has the label {text!r}, which is not understood; {takes}.")
+            takes = (
+                "it is a number, an interval as [20,30], [20,30), 20-30, <20 or 65+, or *"
+                if isinstance(kind, Numeric)
+                else f"it is a value of the persons, a label of --hierarchy {name}=FILE, a set as {{a, b}}, or *; the persons have "
+                f"{', '.join(repr(str(value)) for value in kind.values[:5])}{', ...' * (len(kind.values) > 5)}"
+            )
+            raise ValueError(f"{name!r} has the label {text!r}, which is not understood; {takes}.")
+    return matches

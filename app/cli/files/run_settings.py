@@ -45,12 +45,6 @@ def run_settings(context: typer.Context, inputs: Iterable[Path | None], seed: in
     }
 
 
-def write_settings(path: Path, settings: dict[str, Any]) -> None:
-    """Write the settings of a run, readable by their owner alone."""
-    path.touch(mode=0o600)
-    path.write_text(json.dumps(settings, indent=2, ensure_ascii=True) + "\n", encoding="utf-8")
-
-
 def plain_option(value: Any) -> Any:
     """The value of an option as JSON has it."""
     if isinstance(value, Enum):

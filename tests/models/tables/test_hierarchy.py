@@ -222,7 +222,7 @@ class TestCategorical:
         ("values", "hierarchy", "match"),
         [
             (("flu", "gout"), TREE, "no row for 'gout'; .*Add the row"),
-            (("flu", "flu"), None, "lists 'flu' twice"),
+            (("flu", "flu"), None, "lists 'flu' and 'flu', which are equal"),
             ((), None, "needs at least one value"),
         ],
     )

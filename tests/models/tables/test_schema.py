@@ -60,7 +60,7 @@ def test_it_is_a_value():
         (lambda: Numeric(3, 1), "low is 3 and high 1; low must not be above high"),
         (lambda: Schema({}, "result", ("x",)), "at least one quasi-identifier"),
         (lambda: Schema({"age": Numeric()}, "result", ()), "the sensitive attribute 'result' needs at least one value"),
-        (lambda: Schema({"age": Numeric()}, "result", ("x", "x")), "'result' lists 'x' twice"),
+        (lambda: Schema({"age": Numeric()}, "result", ("x", "x")), "'result' lists 'x' and 'x', which are equal"),
         (lambda: Schema({"age": Numeric()}, "age", ("x",)), "the column 'age' has two roles"),
         (lambda: Schema({"id": Numeric()}, "result", ("x",)), "the column 'id' has two roles"),
     ],

@@ -171,8 +171,8 @@ MESSAGES = {
     "History": (
         {"views": FRAME},
         TypeError,
-        "History: views is a DataFrame; it is a list of views, as [View(frame, schema, time)]; read one table of all records "
-        "with History.read.",
+        "History: one of the views is 'id'; it is a View, as View(frame, schema, time); read one table of all records with "
+        "History.read.",
     ),
     "History.read": (
         {"source": None}, TypeError, "History.read: source is None; it is a DataFrame, or the path of a .csv or .parquet file.",
@@ -199,8 +199,8 @@ MESSAGES = {
     "Hierarchy": (
         {"rows": ["ax*"]},
         TypeError,
-        "a row of a hierarchy is the text 'ax*'; give one sequence of labels per value, from the value to the root, as "
-        "[('flu', 'airways', '*')].",
+        "a row of a hierarchy is 'ax*'; give one sequence of labels per value, from the value to the root, as [('flu', "
+        "'airways', '*')].",
     ),
     "PublishedTable": (
         {"group": None}, TypeError, "a column is named by None; a column's name is one text, as 'age'.",

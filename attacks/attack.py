@@ -1,6 +1,7 @@
 """Protocol of attacks, and what several attacks read of releases."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from foreknow.models import Adversary, Averaged, Beliefs, Observation, Release
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray
+from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.settings import check_kind
 
@@ -41,6 +43,25 @@ def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterato
                 f"{WAY_OUT}"
             )
         yield release  # type: ignore[misc]
+
+
+def beliefs_of_each(
+    observations: Iterable[Observation], attack: Callable[[Observation], tuple[ReleaseBeliefs, Iterable[str]]]
+) -> Beliefs:
+    """Beliefs about each release by an attack on one, whose notes begin with the time of the release."""
+    found = [attack(observation) for observation in observations]
+    notes = (f"at {belief.observation.time}: {note}" for belief, of_release in found for note in of_release)
+    return Beliefs(tuple(belief for belief, _ in found), notes=tuple(notes))
+
+
+def check_domains(owner: str, observations: Iterable[Observation]) -> None:
+    """Raise ValueError unless all releases have one sensitive domain, as those of a history have."""
+    for one, other in pairwise(observations):
+        if one.people.schema.values != other.people.schema.values:
+            raise ValueError(
+                f"{owner}: the sensitive domain at {other.time!r} is not that at {one.time!r}; attack each release on its own, or "
+                "give all tables one domain."
+            )
 
 
 def check_adversary(attack: object, adversary: Any, averaged: str | None = None) -> None:

@@ -57,13 +57,11 @@ def _approximated(releases: Sequence[ReleaseBeliefs]) -> list[Note]:
 
 def approximation_notes(groups: int, largest: float) -> list[Note]:
     """Note on the number of groups that `Auto` approximates by `Sinkhorn`, with the largest estimated error; empty for none."""
-    if not groups:
-        return []
     kind = (
         "{groups:,} groups are too large for an exact posterior; the law of large numbers (Sinkhorn) is used, with an estimated "
         "error of at most {largest:.1e} in a probability."
     )
-    return [Note(kind, groups=groups, largest=largest)]
+    return [Note(kind, groups=groups, largest=largest)] if groups else []
 
 
 def unconverged(releases: Sequence[ReleaseBeliefs]) -> list[Note]:
@@ -130,13 +128,11 @@ def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> 
 
 def overconfidence_notes(share: float) -> tuple[Note, ...]:
     """Note on repeated evidence by the share of repeated pairs, as `overconfident`."""
-    if share < MIN_REPORTED_SHARE:
-        return ()
     kind = (
         "{share:.0%} of the pairs of people in a group shared one before: the attack counts this evidence twice and tends "
         "to be overconfident. Compare expected with right, and the log score with a snapshot attack's."
     )
-    return (Note(kind, share=share),)
+    return (Note(kind, share=share),) if share >= MIN_REPORTED_SHARE else ()
 
 
 def _pairs(parts: IntArray) -> int:
@@ -173,12 +169,11 @@ def _program(adversary: Adversary) -> list[str]:
     estimators = (
         [adversary.estimator, *vars(adversary.estimator).values()] if hasattr(adversary.estimator, "__dict__") else []
     )
-    if not any(isinstance(each, ProgramEstimator) for each in estimators):
-        return []
-    return [
+    note = (
         "the adversary's program (ProgramEstimator) does not compute these beliefs: the joint law has a solver instead. "
         "SnapshotAttack, SequentialAttack and RetrospectiveAttack sample it."
-    ]
+    )
+    return [note] if any(isinstance(each, ProgramEstimator) for each in estimators) else []
 
 
 def _solver(posterior: JointPosterior, solver: JointSolver) -> list[Note]:
@@ -239,10 +234,8 @@ def _contradicted(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
 def _gap(posterior: JointPosterior) -> list[Note]:
     doubtful = posterior.status & Status.UNCONVERGED > 0
     largest = float(posterior.gap[doubtful].max(initial=0.0))
-    if not largest:
-        return []
     kind = "the expected counts of these groups differ from the published ones by up to {largest:.1%} of their records."
-    return [Note(kind, largest=largest)]
+    return [Note(kind, largest=largest)] if largest else []
 
 
 UNIFORM = "They are treated as respondents with a uniform prior."

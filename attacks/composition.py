@@ -1,14 +1,22 @@
 """Composition attack: the values that all groups of a respondent have in common."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from foreknow.attacks.attack import Published, each_release, group_shares, table_shares
+from foreknow.attacks.attack import (
+    Published,
+    beliefs_of_each,
+    check_domains,
+    each_release,
+    group_shares,
+    table_shares,
+)
 from foreknow.models import Beliefs, Observation, Posterior
-from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.arrays import FloatArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.problem import CONTRADICTED
 from foreknow.models.settings import check_choice, counted
@@ -74,21 +82,12 @@ class CompositionAttack:
 
     def __call__(self, releases: Iterable[Published]) -> Beliefs:
         """Beliefs before and after each release, given the releases up to it. Only observations are read."""
-        held: dict[Hashable, FloatArray] = {}
-        found, notes = list[ReleaseBeliefs](), list[str]()
-        for release in each_release(self, releases):
-            seen = release.observation
-            if found:
-                _check_domain(found[-1].observation, seen)
-            belief, contradicted = self._step(seen, held)
-            found.append(belief)
-            notes += _notes(seen, int(contradicted.sum()))
-            for row in np.flatnonzero(seen.group >= 0):
-                held[seen.people.respondents[row]] = belief.posterior.probabilities[row]
-        return Beliefs(tuple(found), notes=tuple(notes))
+        seen = [release.observation for release in each_release(self, releases)]
+        check_domains("CompositionAttack", seen)
+        return beliefs_of_each(seen, partial(self._step, {}))
 
-    def _step(self, seen: Observation, held: dict[Hashable, FloatArray]) -> tuple[ReleaseBeliefs, BoolArray]:
-        """Beliefs around one release, and the respondents whose groups have no value in common."""
+    def _step(self, held: dict[Hashable, FloatArray], seen: Observation) -> tuple[ReleaseBeliefs, Iterator[str]]:
+        """Beliefs around one release, which are then ``held`` by the names of the respondents, and notes."""
         m = seen.counts.shape[1]
         prior = np.tile(np.full(m, 1 / m) if self.prior == "uniform" else table_shares(seen), (len(seen.people), 1))
         known = [held.get(name) for name in seen.people.respondents]
@@ -100,7 +99,9 @@ class CompositionAttack:
         status = np.zeros(len(seen.counts), dtype=np.int64)
         status[seen.group[contradicted]] = CONTRADICTED
         posterior = Posterior(weights / weights.sum(axis=1, keepdims=True), status)
-        return ReleaseBeliefs(seen, prior, revised, posterior), contradicted
+        for row in np.flatnonzero(published):
+            held[seen.people.respondents[row]] = posterior.probabilities[row]
+        return ReleaseBeliefs(seen, prior, revised, posterior), _notes(seen, int(contradicted.sum()))
 
     def _factor(self, seen: Observation, prior: FloatArray) -> FloatArray:
         """Factor of each value by the group of each record: shape ``(n, m)``."""
@@ -110,25 +111,15 @@ class CompositionAttack:
         return np.divide(shares, prior, out=np.zeros_like(shares), where=prior > 0)
 
 
-def _notes(seen: Observation, contradicted: int) -> list[str]:
-    notes = []
+def _notes(seen: Observation, contradicted: int) -> Iterator[str]:
     if contradicted:
-        notes.append(
-            f"at {seen.time}: no value is in all groups of {counted(contradicted, 'respondent')}, so that values changed. "
+        yield (
+            f"no value is in all groups of {counted(contradicted, 'respondent')}, so that values changed. "
             "Beliefs about them begin again with this release (status CONTRADICTED of their groups); the attack assumes constant "
             "values."
         )
     if seen.distorted:
-        notes.append(
-            f"at {seen.time}: {seen.distorted:,} values are distorted, and this attack takes them as true; an intersection may "
+        yield (
+            f"{seen.distorted:,} values are distorted, and this attack takes them as true; an intersection may "
             "exclude the true value."
-        )
-    return notes
-
-
-def _check_domain(one: Observation, other: Observation) -> None:
-    """Raise ValueError unless two releases have one sensitive domain."""
-    if one.people.schema.values != other.people.schema.values:
-        raise ValueError(
-            f"CompositionAttack: the sensitive domain at {other.time!r} is not that at {one.time!r}; give all tables one domain."
         )

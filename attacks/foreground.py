@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from foreknow.attacks.attack import Published, each_release
+from foreknow.attacks.attack import Published, check_domains, each_release
 from foreknow.models import Auto, Beliefs, Estimator, Observation, Posterior
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
@@ -96,14 +95,13 @@ class ForegroundBeliefs(Beliefs):
         ValueError
             If r is under 1, or the beliefs were made without the foreground knowledge of each release.
         """
-        if not is_number(r, 1, MAX_FLOAT):
-            raise ValueError(f"r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
+        threshold = breach_threshold(r, "ForegroundBeliefs.over")
         if not len(self.knowledge) == len(self.worst) == len(self):
             raise ValueError(
                 f"{self!r} has {len(self)} releases and the global distributions of {len(self.knowledge)}; beliefs that "
                 "ForegroundAttack returns have those of each."
             )
-        tables = [self._breaches_of_release(number, 1 / float(r) + ROUNDING_ERROR) for number in range(len(self))]
+        tables = [self._breaches_of_release(number, threshold) for number in range(len(self))]
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(COLUMNS))
 
     def _breaches_of_release(self, number: int, bound: float) -> pd.DataFrame:
@@ -234,10 +232,10 @@ class ForegroundAttack:
     def __call__(self, releases: Iterable[Published]) -> ForegroundBeliefs:
         """Attack each release on its own. Only the releases' observations are read."""
         found = [self._supported(release.observation) for release in each_release(self, releases)]
+        check_domains("ForegroundAttack", [one.observation for one in found])
         step = stepping(self.progress, range(sum(len(one.sets) for one in found)))
         results = [self._attack(one, step) for one in found]
         beliefs = tuple(result.beliefs for result in results)
-        _check_domains([release.observation for release in beliefs])
         sampled = any(result.interval is not None for result in results)
         nothing = [np.full((len(result.worst), 2), np.nan) for result in results]
         intervals = [
@@ -361,14 +359,11 @@ def _counted(some: list[GlobalDistribution], of: tuple[GlobalDistribution, ...])
     return f"{len(some)} of {len(of)} attribute sets, {', '.join(some[0].attributes)} first,"
 
 
-def _check_domains(observations: list[Observation]) -> None:
-    """Raise ValueError unless all releases have one sensitive domain, as those of a history have."""
-    for one, other in pairwise(observations):
-        if one.people.schema.values != other.people.schema.values:
-            raise ValueError(
-                f"the sensitive domain at {other.time!r} is not that at {one.time!r}; attack each release on its own, or give all "
-                "tables one domain."
-            )
+def breach_threshold(r: float, owner: str) -> float:
+    """Return the threshold that a belief must exceed to be a breach: 1/r, plus an allowance for rounding."""
+    if not is_number(r, 1, MAX_FLOAT):
+        raise ValueError(f"{owner}: r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
+    return 1 / r + ROUNDING_ERROR
 
 
 ROUNDING_ERROR = 1e-9  # largest excess of a belief over 1/r that counts as rounding, not as a breach

@@ -145,8 +145,7 @@ def _places(without: Beliefs, with_record: Beliefs) -> dict[tuple[Hashable, Any]
         seen = old.observation
         bits = jensen_shannon(old.posterior.probabilities, new.posterior.probabilities)
         for row, respondent in enumerate(seen.people.respondents):
-            data = {"bits": float(bits[row]), "release": number, "group": int(seen.group[row])}
-            places[respondent, seen.time] = data
+            places[respondent, seen.time] = {"bits": float(bits[row]), "release": number, "group": int(seen.group[row])}
     return places
 
 

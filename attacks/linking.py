@@ -110,8 +110,7 @@ class LabelBeliefs:
         The column of none, if its belief is above 0, is the last.
         """
         belief = self.at(time).posterior
-        groups = pd.Index(np.arange(len(belief)), name="group")
-        return self._believed(belief, groups)
+        return self._believed(belief, pd.Index(np.arange(len(belief)), name="group"))
 
     def of(self, respondent: Hashable) -> pd.DataFrame:
         """Beliefs about one respondent: indexed by time and stage (prior, posterior), one column per label.

@@ -1,14 +1,14 @@
 """Minimality attack: inference from the rule of a publisher who merges groups only as far as needed."""
 
 import math
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil, comb
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from foreknow.attacks.attack import Published, each_release, group_shares, table_shares
+from foreknow.attacks.attack import Published, beliefs_of_each, each_release, group_shares, table_shares
 from foreknow.models import Beliefs, Observation, Posterior
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.beliefs import ReleaseBeliefs
@@ -101,14 +101,9 @@ class MinimalityAttack:
 
     def __call__(self, releases: Iterable[Published]) -> Beliefs:
         """Beliefs before and after each release, each on its own. Only observations are read."""
-        found, notes = list[ReleaseBeliefs](), list[str]()
-        for release in each_release(self, releases):
-            belief, more = self._attack(release.observation)
-            found.append(belief)
-            notes += [f"at {belief.observation.time}: {note}" for note in more]
-        return Beliefs(tuple(found), notes=tuple(notes))
+        return beliefs_of_each((release.observation for release in each_release(self, releases)), self._attack)
 
-    def _attack(self, seen: Observation) -> tuple[ReleaseBeliefs, list[str]]:
+    def _attack(self, seen: Observation) -> tuple[ReleaseBeliefs, Iterator[str]]:
         """Beliefs around one release, and notes on it."""
         sensitive_set = SensitiveSet.within(seen.people.schema.values, self.sensitive_set, "MinimalityAttack")
         n, groups = len(seen.people), len(seen.counts)
@@ -164,34 +159,29 @@ class MinimalityAttack:
         beliefs[:, shown] = worlds.beliefs
         return sensitive_set.value_probabilities(beliefs, counts), worlds.kept
 
-    def _notes(self, belief: ReleaseBeliefs, sensitive_set: SensitiveSet, read: int) -> list[str]:
+    def _notes(self, belief: ReleaseBeliefs, sensitive_set: SensitiveSet, read: int) -> Iterator[str]:
         seen, status = belief.observation, belief.posterior.status
         if seen.distorted:
-            return [
-                f"{seen.distorted:,} values are distorted, and the rule reads true values; the beliefs are the groups' shares."
-            ]
-        notes = [
-            f"the rule discloses something of {read:,} of {len(seen.counts):,} groups; the others keep their shares."
-        ]
+            yield f"{seen.distorted:,} values are distorted, and the rule reads true values; the beliefs are the groups' shares."
+            return
+        yield f"the rule discloses something of {read:,} of {len(seen.counts):,} groups; the others keep their shares."
         contradicted, large = int((status == CONTRADICTED).sum()), int((status == UNCONVERGED).sum())
         if contradicted:
-            notes.append(
+            yield (
                 f"{contradicted:,} groups would have been divided by this rule (status CONTRADICTED): the release is of another "
                 "rule or of other parameters."
             )
         if large:
-            notes.append(
-                f"{large:,} groups have more than {self.limit:,} worlds (status UNCONVERGED); give a larger limit."
-            )
+            yield f"{large:,} groups have more than {self.limit:,} worlds (status UNCONVERGED); give a larger limit."
         published = belief.posterior.probabilities[seen.group >= 0]
         if len(published):
-            most = float(_class_beliefs(published, sensitive_set).max())
-            notes.append(
+            of_set = published[:, sensitive_set.codes].sum(axis=1) if sensitive_set.is_proper_subset else published
+            most = float(of_set.max())
+            yield (
                 f"the largest credibility of a sensitive value is {most:.3f}; m-confidentiality holds for m up to {1 / most:.3g}."
                 if most > 0
                 else "no sensitive value is published."
             )
-        return notes
 
 
 class _Cells(NamedTuple):
@@ -221,11 +211,6 @@ def median_cuts(codes: FloatArray, smallest: int) -> list[IntArray]:
         if 0 < upper.sum() < len(column):
             halves.append(upper.astype(np.int64))
     return halves
-
-
-def _class_beliefs(beliefs: FloatArray, sensitive_set: SensitiveSet) -> FloatArray:
-    """Beliefs in each value, or in the sensitive set: shape ``(n, m)`` or ``(n,)``."""
-    return np.asarray(beliefs[:, sensitive_set.codes].sum(axis=1)) if sensitive_set.is_proper_subset else beliefs
 
 
 EXCESS = 1e-9  # rounding error of a share that counts as none

@@ -1,13 +1,13 @@
 """Privacy-MaxEnt attack: the law of maximum entropy under published counts and known conditional probabilities."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
-from foreknow.attacks.attack import Published, each_release, table_shares
+from foreknow.attacks.attack import Published, beliefs_of_each, each_release, table_shares
 from foreknow.models import Beliefs, Categorical, Numeric, Observation, People, Posterior
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.beliefs import ReleaseBeliefs
@@ -199,48 +199,39 @@ class PrivacyMaxEntAttack:
 
     def __call__(self, releases: Iterable[Published]) -> Beliefs:
         """Beliefs before and after each release, each on its own. Only observations are read."""
-        found, notes = list[ReleaseBeliefs](), list[str]()
-        for release in each_release(self, releases):
-            seen = release.observation
-            constraints = self._constraints(seen)
-            solved = max_entropy_beliefs(seen.group, seen.counts, constraints)
-            found.append(_beliefs(seen, constraints, solved))
-            notes += self._notes(seen, constraints, solved)
-        return Beliefs(tuple(found), notes=tuple(notes))
+        return beliefs_of_each((release.observation for release in each_release(self, releases)), self._attack)
+
+    def _attack(self, seen: Observation) -> tuple[ReleaseBeliefs, Iterator[str]]:
+        """Beliefs around one release, and notes on the statements."""
+        constraints = self._constraints(seen)
+        solved = max_entropy_beliefs(seen.group, seen.counts, constraints)
+        prior = np.tile(table_shares(seen), (len(seen.people), 1))
+        status = np.where(solved.group_gap > MET * np.maximum(seen.counts.sum(axis=1), 1), UNCONVERGED, 0)
+        unmet = solved.gap > MET * np.maximum(constraints.matches.sum(axis=0), 1)
+        status[np.unique(seen.group[(constraints.matches & unmet).any(axis=1)])] |= CONTRADICTED
+        posterior = np.where((seen.group >= 0)[:, None], solved.probabilities, prior)
+        beliefs = ReleaseBeliefs(seen, prior, prior, Posterior(posterior, status.astype(np.int64)))
+        return beliefs, self._notes(constraints, solved)
 
     def _constraints(self, seen: Observation) -> LinearConstraints:
         published, c = seen.group >= 0, len(self.statements)
-        matches = np.zeros((len(published), c), dtype=np.bool_)
-        for number, statement in enumerate(self.statements):
-            matches[:, number] = statement.matches(seen.people) & published
+        matching = [statement.matches(seen.people) & published for statement in self.statements]
+        matches = np.array(matching, dtype=np.bool_).reshape(c, len(published)).T
         value = np.array([statement.position(seen.people) for statement in self.statements], dtype=np.int64)
         intervals = np.array([statement.interval for statement in self.statements]).reshape(c, 2)
         bounds = np.asarray(intervals * matches.sum(axis=0)[:, None], dtype=np.float64)
         return LinearConstraints(matches, value, bounds[:, 0], bounds[:, 1])
 
-    def _notes(self, seen: Observation, constraints: LinearConstraints, solved: MaxEntropyBeliefs) -> list[str]:
+    def _notes(self, constraints: LinearConstraints, solved: MaxEntropyBeliefs) -> Iterator[str]:
         matching = constraints.matches.sum(axis=0)
-        notes = []
         for statement, number, gap in zip(self.statements, matching, solved.gap, strict=True):
             if not number:
-                notes.append(f"at {seen.time}: no published record matches {statement!r}; it is not used.")
+                yield f"no published record matches {statement!r}; it is not used."
             elif gap > MET * number:
-                notes.append(
-                    f"at {seen.time}: {statement!r} cannot be met together with the groups and the other statements; the "
-                    f"probability found differs by {gap / number:.2g}."
+                yield (
+                    f"{statement!r} cannot be met together with the groups and the other statements; the probability found differs "
+                    f"by {gap / number:.2g}."
                 )
-        return notes
-
-
-def _beliefs(seen: Observation, constraints: LinearConstraints, solved: MaxEntropyBeliefs) -> ReleaseBeliefs:
-    prior = np.tile(table_shares(seen), (len(seen.people), 1))
-    published = seen.group >= 0
-    status = np.where(solved.group_gap > MET * np.maximum(seen.counts.sum(axis=1), 1), UNCONVERGED, 0)
-    unmet = solved.gap > MET * np.maximum(constraints.matches.sum(axis=0), 1)
-    concerned = (constraints.matches & unmet).any(axis=1)
-    status[np.unique(seen.group[concerned])] |= CONTRADICTED
-    posterior = np.where(published[:, None], solved.probabilities, prior)
-    return ReleaseBeliefs(seen, prior, prior, Posterior(posterior, status.astype(np.int64)))
 
 
 # Bound of the multiplier of a constraint; exp(-40) is 4e-18, so that it reaches probabilities of 0 and 1

@@ -96,31 +96,25 @@ class RetrospectiveAttack(AdversaryAttack):
         check_order_1(self, self.adversary)
 
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
-        return _attack_backward(adversary, releases)
-
-
-def _attack_backward(adversary: Adversary, releases: list[Release]) -> Weighed:
-    held, without_claims, with_evidence = _forward(adversary, releases)
-    transitions = adversary.transitions
-    assert transitions is not None
-    classes = [class_by_respondent(transitions, belief.observation.people) for belief in held]
-    after: dict[Hashable, tuple[int, FloatArray]] = {}
-    found: list[ReleaseBeliefs] = []
-    for number in range(len(held) - 1, -1, -1):
-        release = held[number]
-        later = _later_likelihood(adversary, release, number, after, classes)
-        posterior = release.posterior.probabilities * later
-        totals = posterior.sum(axis=1, keepdims=True)
-        # Where later releases contradict every value with a belief, the forward belief is kept.
-        posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
-        found.append(replace(release, posterior=Posterior(posterior, release.posterior.status)))
-        likelihood = release.posterior.probabilities / np.maximum(without_claims[number], MIN_REVISED_PRIOR)
-        for row in np.flatnonzero(with_evidence[number]):
-            message = likelihood[row] * later[row]
-            after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
-    releases_in_order = tuple(reversed(found))
-    beliefs = Beliefs(releases_in_order, notes=belief_notes(adversary, releases_in_order))
-    return Weighed(beliefs, lambda: forward_evidence(beliefs).in_hindsight())
+        held, without_claims, with_evidence = _forward(adversary, releases)
+        transitions = adversary.transitions
+        assert transitions is not None
+        classes = [class_by_respondent(transitions, belief.observation.people) for belief in held]
+        after: dict[Hashable, tuple[int, FloatArray]] = {}
+        found: list[ReleaseBeliefs] = []
+        for number, release in reversed(list(enumerate(held))):
+            later = _later_likelihood(adversary, release, number, after, classes)
+            posterior = release.posterior.probabilities * later
+            totals = posterior.sum(axis=1, keepdims=True)
+            # Where later releases contradict every value with a belief, the forward belief is kept.
+            posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
+            found.insert(0, replace(release, posterior=Posterior(posterior, release.posterior.status)))
+            likelihood = release.posterior.probabilities / np.maximum(without_claims[number], MIN_REVISED_PRIOR)
+            for row in np.flatnonzero(with_evidence[number]):
+                message = likelihood[row] * later[row]
+                after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
+        beliefs = Beliefs(tuple(found), notes=belief_notes(adversary, found))
+        return Weighed(beliefs, lambda: forward_evidence(beliefs).in_hindsight())
 
 
 def _forward(

@@ -9,6 +9,7 @@ import itertools
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib.metadata import version
 
 import numpy as np
@@ -16,7 +17,7 @@ import pandas as pd
 import pymc as pm
 from rich.console import Console
 from rich.progress import track
-from subjects import seeded
+from subjects import seeded, timed
 from tables import DOCS, Row, fill, machine, markdown
 
 from foreknow.models import (
@@ -69,9 +70,8 @@ def random_problem(size: int, concentration: float, rng: np.random.Generator) ->
     return Problem(prior, group, counts)
 
 
-def timed(estimator: Estimator, problem: Problem) -> tuple[Posterior, float]:
-    start = time.perf_counter()
-    return estimator(problem), time.perf_counter() - start
+def clocked(estimator: Estimator, problem: Problem) -> tuple[Posterior, float]:
+    return timed(partial(estimator, problem), time.perf_counter)
 
 
 def measure() -> pd.DataFrame:
@@ -92,7 +92,7 @@ def measure() -> pd.DataFrame:
                     "size": size,
                     "mean": error[shown].mean(),
                     "largest": error.max(),
-                    "microseconds": min(timed(estimator, problem)[1] for _ in range(3)) / GROUPS * 1e6,
+                    "microseconds": min(clocked(estimator, problem)[1] for _ in range(3)) / GROUPS * 1e6,
                     "unconverged": (answer.status & int(Status.UNCONVERGED) > 0).mean(),
                     "ess": np.nan if answer.ess is None else np.median(answer.ess[shown]),
                     "rhat": np.nan if answer.rhat is None else answer.rhat.max(),
@@ -159,7 +159,7 @@ def large_row(values: int, k: int, concentration: float) -> Row:
     true = np.minimum((prior.cumsum(axis=1) < rng.random((k, 1))).sum(axis=1), values - 1)
     problem = Problem(prior, np.zeros(k, dtype=np.int64), np.bincount(true, minlength=values)[None])
     is_exact = float(np.prod(problem.counts + 1.0)) <= MAX_EXACT_STATES
-    scaled, propagated, chosen = (timed(rule, problem) for rule in (Sinkhorn(), BeliefPropagation(), Auto()))
+    scaled, propagated, chosen = (clocked(rule, problem) for rule in (Sinkhorn(), BeliefPropagation(), Auto()))
     reference = Exact(MAX_EXACT_STATES)(problem) if is_exact else propagated[0]
     errors = [np.abs(answer.probabilities - reference.probabilities).max() for answer, _ in (scaled, propagated)]
     estimated = Auto(limit=1, pairs=1)(problem).error
@@ -230,9 +230,8 @@ def program_row(estimator: Estimator, own: Estimator, size: int) -> Row:
     for groups in (1, PROGRAM_GROUPS):
         rows = slice(groups * size)
         problem = Problem(whole.prior[rows], whole.group[rows], whole.counts[:groups])
-        start = time.process_time()
-        answer = estimator(problem)
-        seconds.append(time.process_time() - start)
+        answer, spent = timed(partial(estimator, problem))
+        seconds.append(spent)
     exact, law = Exact()(problem).probabilities, own(problem).probabilities
     shown = problem.counts[problem.group] > 0
     off = np.abs(answer.probabilities - law)

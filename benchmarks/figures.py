@@ -14,7 +14,7 @@ from foreground import FOREGROUND_FIGURES
 from large_tables import DISK_FIGURES
 from programs import PROGRAM_FIGURES
 from quasi_sensitive import QUASI_SENSITIVE_FIGURES
-from subjects import ADULT_QI, Figure, Work, census, history, seeded
+from subjects import ADULT_QI, Figure, Work, census, seeded, subject
 
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import (
@@ -87,20 +87,18 @@ PUBLISHED: dict[str, Defense] = {
 
 def published(name: str) -> tuple[Simulation, tuple[Release, ...]]:
     """Exams, and their releases by a defense that assumes an Omega adversary."""
-    simulation = history()
-    defender = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
+    simulation, defender = subject()
     return simulation, publish(simulation.history, PUBLISHED[name], defender, rng=seeded(1))
 
 
 def js_reduce(patience: int | None) -> Work:
-    simulation = history()
-    adversary = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
+    simulation, adversary = subject()
     defense = JSReduce(3, 0.5, 0.6, patience=patience)
     return lambda: SequentialAttack(adversary)(publish(simulation.history, defense, adversary, rng=seeded(1)))
 
 
 def mondrian_of_exams() -> Work:
-    views = history().history
+    views = subject()[0].history
     return lambda: publish(views, PUBLISHED["Mondrian k=2, l=2"], rng=seeded(1))
 
 
@@ -147,7 +145,7 @@ def respondents(number: int, solver: JointSolver) -> Work:
 
 def bayframe() -> Work:
     """Publish with JS-reduce under BayFrame's adversary, a tenth of the records compromised, and attack with both cascades."""
-    simulation = history()
+    simulation, _ = subject()
     records = CompromisedRecords.sample(simulation.history, 0.1, 0.9, rng=seeded(2019))
     known = CompromisedRecords(records.frame, contradicted="report")
     adversaries = [
@@ -191,9 +189,8 @@ DEFENSES: dict[str, Callable[[], Defense]] = {
 
 def on_a_view(make: Callable[[], Defense], later: bool = False) -> Work:
     """One view of 5,000 exams under the exact prior, or the fourth view under the prior revised by three releases."""
-    simulation = history()
+    (simulation, adversary), memory = subject(), Memory()
     views = simulation.history.views
-    adversary, memory = Adversary(simulation.prior, simulation.transitions, estimator=Omega()), Memory()
     past = publish(views[:3], make(), adversary, rng=seeded(1)) if later else ()
     for release in past:
         _, memory = adversary.observe(memory, release.observation)

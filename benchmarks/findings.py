@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from subjects import seeded
+from subjects import seeded, subject
 from tables import (
     FORWARD,
     HINDSIGHT,
@@ -100,12 +100,6 @@ RULES: dict[str, Estimator] = {
     "SwapChain": SwapChain(rng=seeded(3)),
     "Auto": Auto(),
 }
-
-
-def subject(views: int = 24, records: int = 5000, weeks: int = 1) -> tuple[Simulation, Adversary]:
-    """Exams, and the defender of JS-reduce: exact knowledge, and the Omega-estimate."""
-    simulation = exams(views, records, weeks_per_step=weeks, rng=seeded())
-    return simulation, Adversary(simulation.prior, simulation.transitions, estimator=Omega())
 
 
 def knowledge(views: int = 24, records: int = 5000) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from subjects import ADULT, HIERARCHIES, LOW, Figure, Work, check_adult, seeded
+from subjects import ADULT, HIERARCHIES, LOW, Figure, Work, check_adult, seeded, timed
 from tables import Row, print_sections
 
 from foreknow.attacks import ForegroundAttack
@@ -73,9 +73,7 @@ def attacked(release: Release, support: int, **settings: Any) -> ForegroundBelie
 
 def measured(release: Release, r: int, support: int, **settings: Any) -> Row:
     """Measures of a breach at the threshold 1/r, with the beliefs, the number of attribute sets and the seconds."""
-    begun = time.perf_counter()
-    beliefs = attacked(release, support, **settings)
-    seconds = time.perf_counter() - begun
+    beliefs, seconds = timed(partial(attacked, release, support, **settings), time.perf_counter)
     row = breaches(beliefs, History([release.view]), LOW, r).iloc[0].to_dict()
     return row | {"sets": len(beliefs.knowledge[0]), "seconds": seconds, "beliefs": beliefs}
 
@@ -150,13 +148,11 @@ def defenses() -> Iterator[Row | str]:
         view = census(size)
         workload = Workload.draw([view], rng=seeded(5), queries=2000)
         for name, defense in methods(r, size).items():
-            begun = time.perf_counter()
             try:
-                release = released(view, defense)
+                release, seconds = timed(partial(released, view, defense), time.perf_counter)
             except Infeasible as error:
                 yield f"r = {r}, {size} QIs, {name}: {error}"
                 continue
-            seconds = time.perf_counter() - begun
             wide, narrow = measured(release, r, PRINTED.records), measured(release, r, 500)
             yield {
                 "r": r,

@@ -3,10 +3,11 @@
 python benchmarks/households.py
 """
 
-import time
 from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
+from subjects import timed
 from tables import Row, print_sections
 
 from foreknow.attacks import Attack, JointAttack, LearnedAttack, SnapshotAttack
@@ -45,9 +46,8 @@ def purchases() -> Iterator[Row]:
     releases = publish(weeks, Mondrian(KAnonymity(3) & DistinctDiversity(2)), rng=1)
     for name, attack in attacks(later, weeks.respondents):
         attack(releases)
-        start = time.process_time()
-        beliefs = attack(releases)
-        seconds, risk = time.process_time() - start, risk_table(beliefs, weeks)
+        beliefs, seconds = timed(partial(attack, releases))
+        risk = risk_table(beliefs, weeks)
         yield {"attack": name, **risk[["gain", "success"]].mean(), **risk[["sure", "right"]].sum(), "s": seconds}
 
 

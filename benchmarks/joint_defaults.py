@@ -8,7 +8,6 @@ seconds of processor time, after a first run on a small history.
 """
 
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import product
@@ -16,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from subjects import seeded
+from subjects import seeded, subject, timed
 from tables import Row, markdown, weighted
 
 from foreknow.attacks import JointAttack
@@ -32,7 +31,7 @@ from foreknow.defenses import (
     Mondrian,
     publish,
 )
-from foreknow.evaluation import disclosures, exams, households, log_score, pbc, respondent_risk, score_decomposition
+from foreknow.evaluation import disclosures, households, log_score, pbc, respondent_risk, score_decomposition
 from foreknow.models import (
     Adversary,
     Categorical,
@@ -87,8 +86,7 @@ def learned(releases: tuple[Release, ...]) -> Adversary:
 
 
 def on_exams(views: int, records: int, name: str) -> Case:
-    simulation = exams(views, records, rng=seeded())
-    own = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
+    simulation, own = subject(views, records)
     releases = publish(simulation.history, defenses(50)[name], own, rng=seeded(1))
     return Case(simulation.history, releases, {"known": own, "learned": learned(releases)})
 
@@ -146,9 +144,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Case]]]:
 
 
 def row(case: Case, adversary: Adversary, solver: JointSolver) -> Row:
-    start = time.process_time()
-    beliefs = JointAttack(adversary, solver)(case.releases)
-    seconds = time.process_time() - start
+    beliefs, seconds = timed(partial(JointAttack(adversary, solver), case.releases))
     sure = disclosures(beliefs, case.history, sure=SURE)[["sure", "expected", "right"]].sum()
     terms = score_decomposition(beliefs, case.history, score="log").set_index("term")["amount"]
     return {

@@ -4,13 +4,13 @@ Sections: ``law`` (error of learned knowledge by history, groups, people and per
 defenses), ``order``, ``speed``, and ``on_adult``: attacks on Adult without knowledge, beside the shares of the groups.
 """
 
-import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from subjects import ADULT_QI, census, seeded
+from subjects import ADULT_QI, census, seeded, timed
 from tables import Row, attacked, print_sections, published
 
 from foreknow.attacks import (
@@ -117,9 +117,7 @@ def one_case(people: int = 1000, releases: int = 8, size: int = 3, stay: float =
     rows, true = [], chain(stay)
     for seed in range(2):
         observations, values = simulated(people, releases, size, [true], seeded(seed), **options)
-        begin = time.process_time()
-        learned = LearnedKnowledge.fit(observations)
-        seconds = time.process_time() - begin
+        learned, seconds = timed(partial(LearnedKnowledge.fit, observations))
         assert learned.transitions is not None
         share = np.bincount(values[:-1].ravel(), minlength=6) / values[:-1].size
         known = MarkovChain.fit(values.T.tolist(), values=6, pseudo_count=0.1)
@@ -195,9 +193,8 @@ def speed(views: int = 24, records: int = 5000) -> Iterator[Row]:
     releases = publish(history, Mondrian(KAnonymity(2) & DistinctDiversity(2)), rng=1)
     LearnedKnowledge.fit(releases[:2], rounds=2)
     for name, classes in {"one prior": None, "18 classes": CLASSES}.items():
-        begin = time.process_time()
-        learned = LearnedKnowledge.fit(releases, classes=classes)
-        yield {"classes": name, "seconds": time.process_time() - begin, "rounds": learned.rounds}
+        learned, seconds = timed(partial(LearnedKnowledge.fit, releases, classes=classes))
+        yield {"classes": name, "seconds": seconds, "rounds": learned.rounds}
 
 
 def order(people: int = 900, releases: int = 8) -> Iterator[Row]:
@@ -274,9 +271,8 @@ def adult_rows(view: View, defense: Defense) -> Iterator[Row]:
     releases = [Release(View(view.frame, view.schema, t), defense(view, prior, ())) for t in (1, 2, 3)]
     several = COMPOSITIONS if isinstance(defense, Anatomy) else {}
     for label, attack in (adult_attacks(view, defense) | several).items():
-        start = time.process_time()
-        found = attack(releases if label in several else releases[:1])
-        seconds, row = time.process_time() - start, np.arange(len(view))
+        found, seconds = timed(partial(attack, releases if label in several else releases[:1]))
+        row = np.arange(len(view))
         for number, release in list(enumerate(found.releases, 1))[1 if label in several else 0 :]:
             beliefs = release.posterior.probabilities
             largest = beliefs.max(axis=1, keepdims=True)

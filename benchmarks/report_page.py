@@ -12,8 +12,12 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from subjects import timed
+from tables import markdown
 
 from foreknow.app import report
 from foreknow.app.report.report import Step
@@ -22,6 +26,7 @@ from foreknow.evaluation import exams
 from foreknow.models import JOINT_SOLVERS
 
 RECORDS, RELEASES = 100_000, 12
+STEPS = ("contents, processor s", "rendering, processor s")
 OPENINGS = 5
 """Number of times that a page is opened; the median is taken."""
 
@@ -63,7 +68,7 @@ CHOOSE = """() => {
 """Choose the last person of the list, and return the milliseconds until the table is laid out."""
 
 
-def timed(steps: Sequence[Step]) -> Iterator[Step]:
+def followed(steps: Sequence[Step]) -> Iterator[Step]:
     """Yield the steps of a report, and print processor seconds and peak memory after each."""
     print("| step | processor s | peak MiB |\n|---|---|---|")
     for step in steps:
@@ -79,11 +84,9 @@ def made(records: int, releases: int, stricter: int, solver: str | None, page: P
     defense = Mondrian(KAnonymity(10) & DistinctDiversity(2))
     published = publish(history, defense, rng=1)
     rule = None if solver is None else JOINT_SOLVERS[solver]()
-    start = time.process_time()
-    found = report(published, defense=defense, stricter=stricter, solver=rule, rng=1, progress=timed)
-    computed = time.process_time()
-    found.save(page)
-    return computed - start, time.process_time() - computed
+    make = partial(report, published, defense=defense, stricter=stricter, solver=rule, rng=1, progress=followed)
+    found, computed = timed(make)
+    return computed, timed(partial(found.save, page))[1]
 
 
 def main() -> None:
@@ -91,19 +94,16 @@ def main() -> None:
     arguments = sys.argv[1:]
     with TemporaryDirectory() as folder:
         if arguments and arguments[0].endswith(".html"):
-            page, name, figures = Path(arguments[0]), arguments[0], "| "
+            page, row = Path(arguments[0]), {"records": arguments[0]} | dict.fromkeys(STEPS, "")
         else:
             records, releases = map(int, arguments[:2]) if arguments else (RECORDS, RELEASES)
             stricter, solver = int(next(iter(arguments[2:]), 0)), next(iter(arguments[3:]), None)
-            page, name = Path(folder) / "report.html", f"{records:,} x {releases}"
-            contents, rendering = made(records, releases, stricter, solver, page)
-            figures = f"{contents:.1f} | {rendering:.1f}"
+            page = Path(folder) / "report.html"
+            seconds = (f"{one:.1f}" for one in made(records, releases, stricter, solver, page))
+            row = {"records": f"{records:,} x {releases}"} | dict(zip(STEPS, seconds, strict=True))
         usable, chosen = opening(page)
-        print(
-            "\n| records | contents, processor s | rendering, processor s | page, MB | usable, s | a person chosen, s |"
-        )
-        print("|---|---|---|---|---|---|")
-        print(f"| {name} | {figures} | {page.stat().st_size / 1e6:.2f} | {usable:.2f} | {chosen:.3f} |")
+        row |= {"page, MB": f"{page.stat().st_size / 1e6:.2f}", "usable, s": f"{usable:.2f}"}
+        print("\n".join(markdown([row | {"a person chosen, s": f"{chosen:.3f}"}])))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ import paired
 from figures import FIGURES
 from rich.console import Console
 from rich.progress import track
-from subjects import MissingData
+from subjects import MissingData, timed
 from tables import hardware, keep_section, machine
 
 RESULTS = Path(__file__).parent / "results.md"
@@ -201,15 +202,10 @@ def reference_seconds(runs: int = 3) -> float:
     rng = np.random.default_rng(1)
     values, order = rng.random(RECORDS), rng.permutation(RECORDS)
     _gather(values, order[:1], 1)
-    seconds = []
-    for _ in range(runs):
-        start = time.process_time()
-        _gather(values, order, ROUNDS)
-        seconds.append(time.process_time() - start)
-    return min(seconds)
+    return min(timed(partial(_gather, values, order, ROUNDS))[1] for _ in range(runs))
 
 
-def timed(name: str) -> Measured:
+def measured(name: str) -> Measured:
     """Measure one figure: one run that compiles, then `RUNS` runs, beside the reference kernel."""
     figure = FIGURES[name]
     try:
@@ -297,7 +293,7 @@ def main() -> int:
     parser.add_argument("--one", action="store_true", help="measure the one figure of this name, and print it as JSON")
     asked = parser.parse_args()
     if asked.one:
-        print(json.dumps(timed(asked.name)))
+        print(json.dumps(measured(asked.name)))
         return 0
     figures = measured_each([name for name in FIGURES if asked.name in name], resume=not asked.name)
     kept, found = kept_run(hardware()), []

@@ -1,5 +1,6 @@
-"""Data sets of the timed figures: simulated exams, and Adult."""
+"""Data sets and clocks of the timed figures: simulated exams, and Adult."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -7,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.evaluation import adult, exams
-from foreknow.models import Simulation, View
+from foreknow.models import Adversary, Omega, Simulation, View
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
 HIERARCHIES = ADULT.parent / "adult-hierarchies"
@@ -37,8 +38,16 @@ def seeded(seed: int = 2012) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def history() -> Simulation:
-    return exams(rng=seeded())
+def timed[T](work: Callable[[], T], clock: Callable[[], float] = time.process_time) -> tuple[T, float]:
+    """Result of a work, and its seconds: of the processor, or of another clock."""
+    start = clock()
+    return work(), clock() - start
+
+
+def subject(views: int = 24, records: int = 5000, weeks: int = 1) -> tuple[Simulation, Adversary]:
+    """Exams, and the defender of JS-reduce: exact knowledge, and the Omega-estimate."""
+    simulation = exams(views, records, weeks_per_step=weeks, rng=seeded())
+    return simulation, Adversary(simulation.prior, simulation.transitions, estimator=Omega())
 
 
 def check_adult() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.publish import SizedDefense
-from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
@@ -107,26 +106,14 @@ class Anatomy(SizedDefense):
         """Group a view; the prior, shape ``(n, m)``, and the past releases do not matter."""
         self._checked_prior(view, prior)
         classes = value_classes("Anatomy", view, self.sensitive_set, self.bound != "each", self.bound == "all")
-        self._check_eligible(view, classes)
-        rng = None if self.deterministic else as_generator("Anatomy", self.rng, optional=True)
-        order = hilbert_order(view.people) if rng is None else rng.permutation(len(view))
-        return Grouping(create_groups(classes[view.sensitive], order, int(self.l), rng), bucketized=self.bucketized)
-
-    def _check_eligible(self, view: View, classes: IntArray) -> None:
-        """Raise Infeasible if a class of values has more than one in l records."""
         class_of = classes[view.sensitive]
         counts = np.bincount(class_of[class_of >= 0], minlength=1)
-        n, worst = len(view), int(counts.argmax())
-        most = int(counts[worst])
-        if most * self.l <= n:
-            return
+        worst = int(counts.argmax())
         values = [repr(value) for value, number in zip(view.schema.values, classes, strict=True) if number == worst]
-        raise Infeasible.of_view(
-            f"{' or '.join(values)} is the value of {most} of the {n} records of the ",
-            view.time,
-            f", a share of {most / n:.4g}; at most 1/l = {1 / self.l:.4g} may share one. The largest l that "
-            f"this view allows is {n // most}. Lower l, or give a sensitive set that is rarer.",
-        )
+        self._check_share(view, " or ".join(values), int(counts[worst]), ", or give a sensitive set that is rarer")
+        rng = None if self.deterministic else as_generator("Anatomy", self.rng, optional=True)
+        order = hilbert_order(view.people) if rng is None else rng.permutation(len(view))
+        return Grouping(create_groups(class_of, order, int(self.l), rng), bucketized=self.bucketized)
 
 
 # Fractional part of the golden ratio; the multiples of any run of integers, modulo 1, are spread evenly
@@ -152,8 +139,7 @@ def create_groups(classes: IntArray, order: IntArray, l: int, rng: np.random.Gen
     rng : numpy.random.Generator, optional
         Draws the group of each residue. Without it, a residue joins the nearest group along the order among the smallest.
     """
-    rank = np.empty(len(classes), dtype=np.int64)
-    rank[order] = np.arange(len(classes))
+    rank = np.argsort(order)
     bounded = int(classes.max()) + 1
     free = order[classes[order] < 0]
     own_class = classes.copy()

@@ -135,9 +135,13 @@ class ForegroundSafe(SizedDefense):
         self._checked_prior(view, prior)
         sensitive_set = SensitiveSet.within(view.schema.values, self.sensitive_set, "ForegroundSafe")
         in_set = sensitive_set.classes[view.sensitive] == 0
-        self._check_eligible(view, in_set)
+        self._check_share(
+            view, "one of the sensitive set", int(in_set.sum()), ", or name a sensitive set that is rarer"
+        )
         order = hilbert_order(view.people)
-        points = self._points(view, in_set, order)
+        sets = supported_sets(view.people, self.attribute_sets, self._min_support)
+        among_equals = order if self.deterministic else as_generator("ForegroundSafe", self.rng, optional=True)
+        points = log_odds_points(sets, in_set, among_equals)
         labels = group_around_sensitive(points, in_set, int(self.r) - 1)
         for number in range(1, int(self.rounds) + 1):
             labels = self._without_leftovers(labels, points)
@@ -178,24 +182,6 @@ class ForegroundSafe(SizedDefense):
         exceeding = np.flatnonzero(level > 1 / self.r + LEVEL_TOLERANCE)
         order = np.argsort(-level[exceeding], kind="stable")
         return GroupAttackResult(exceeding[order], odds, float(level.max(initial=0.0)))
-
-    def _points(self, view: View, in_set: BoolArray, order: IntArray) -> FloatArray:
-        """Records as points; ties go along the order, or are random."""
-        sets = supported_sets(view.people, self.attribute_sets, self._min_support)
-        among_equals = order if self.deterministic else as_generator("ForegroundSafe", self.rng, optional=True)
-        return log_odds_points(sets, in_set, among_equals)
-
-    def _check_eligible(self, view: View, in_set: BoolArray) -> None:
-        """Raise Infeasible if the share of sensitive records is over 1/r."""
-        n, holders = len(view), int(in_set.sum())
-        if holders * self.r > n:
-            raise Infeasible.of_view(
-                f"{holders} of the {n} records of the ",
-                view.time,
-                f" have a value of the sensitive set, a share of {holders / n:.4g}; no more than 1/r = "
-                f"{1 / self.r:.4g} may. The largest r that this view allows is {n // holders}. Lower r, or name a sensitive "
-                "set that is rarer.",
-            )
 
     def _without_leftovers(self, labels: IntArray, points: FloatArray) -> IntArray:
         """Labels in which free records that are too few for a group have joined the group of the nearest record."""

@@ -5,7 +5,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -121,23 +121,20 @@ class FullDomain(RequirementDefense):
         """
         levels = generalization_levels(people, self.widths or {})
         rows = np.array([attribute.values for attribute in levels])
-        best = self._best(_Search(levels, rows, records, requirement), people.time)
+        search = _Search(levels, rows, records, requirement)
+        nodes = minimal_nodes(search.heights, search.satisfies, requirement.is_monotone)
+        if not nodes:
+            whole = search.summaries(tuple(search.heights))
+            raise Infeasible.of_view(
+                "no levels of generalization of the ",
+                people.time,
+                f" satisfy {self.requirement!r}: even all records as one group do not satisfy "
+                f"{shortfall(requirement, whole)}. Lower the requirement.",
+            )
+        best = min(nodes, key=lambda node: (*self._loss(node, search.sizes(node)), node))
         labels = np.unique(group_numbers(levels, best, rows), return_inverse=True)[1]
         note = ", ".join(attribute.descriptions[level] for attribute, level in zip(levels, best, strict=True)) + "."
         return Grouping(labels, notes=(note,))
-
-    def _best(self, search: "_Search", time: Any) -> Node:
-        """Chosen minimal satisfying level vector."""
-        nodes = minimal_nodes(search.heights, search.satisfies, search.requirement.is_monotone)
-        if nodes:
-            return min(nodes, key=lambda node: (*self._loss(node, search.sizes(node)), node))
-        whole = search.summaries(tuple(search.heights))
-        raise Infeasible.of_view(
-            "no levels of generalization of the ",
-            time,
-            f" satisfy {self.requirement!r}: even all records as one group do not satisfy "
-            f"{shortfall(search.requirement, whole)}. Lower the requirement.",
-        )
 
     def _loss(self, node: Node, sizes: IntArray) -> tuple[int, int]:
         """Criterion to minimize, and the one that decides ties."""

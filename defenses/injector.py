@@ -92,7 +92,8 @@ class Injector(SizedDefense):
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view into buckets; the prior, shape ``(n, m)``, and the past releases do not matter."""
         self._checked_prior(view, prior)
-        self._check_eligible(view)
+        counts = np.bincount(view.sensitive)
+        self._check_share(view, repr(view.schema.values[int(counts.argmax())]), int(counts.max()))
         rules = negative_rules(view, self.min_confidence, self.min_expectation, self.terms)
         rng = None if self.deterministic else as_generator("Injector", self.rng, optional=True)
         order = hilbert_order(view.people) if rng is None else rng.permutation(len(view))
@@ -110,19 +111,6 @@ class Injector(SizedDefense):
         kind = "{records:,} {records:record fits|records fit} no bucket and {records:is|are} suppressed."
         notes = (Note(kind, records=suppressed),) if suppressed else ()
         return Grouping(labels, notes=notes, bucketized=True)
-
-    def _check_eligible(self, view: View) -> None:
-        """Raise Infeasible if a value has more than one in l records."""
-        counts = np.bincount(view.sensitive)
-        most = int(counts.max())
-        if most * self.l > len(view):
-            value = view.schema.values[int(counts.argmax())]
-            raise Infeasible.of_view(
-                f"{value!r} is the value of {most} of the {len(view)} records of the ",
-                view.time,
-                f", over one in {self.l}: they cannot be in different buckets of {self.l} or more. The "
-                f"largest possible l is {len(view) // most}. Lower l.",
-            )
 
 
 class Buckets(NamedTuple):
@@ -317,8 +305,7 @@ def record_types(
     keys = np.column_stack([values, -forbidden.sum(axis=1), np.packbits(forbidden, axis=1)])
     distinct, type_of = np.unique(keys, axis=0, return_inverse=True)
     type_of = type_of.reshape(-1)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
+    rank = np.argsort(order)
     records = np.lexsort((rank, type_of))
     starts = np.searchsorted(type_of[records], np.arange(len(distinct) + 1))
     value, denied = values[records[starts[:-1]]], forbidden[records[starts[:-1]]]

@@ -111,7 +111,12 @@ class MASK(SizedDefense):
         prior_of(view, prior)
         classes = value_classes("MASK", view, self.sensitive_set)
         SensitiveSet.within(view.schema.values, self.sensitive_set, "MASK")
-        grouping = self._grouping(view, prior, past)
+        grouping = replace(self.grouped(KAnonymity(self.k))(view, prior, past), bucketized=self.bucketized)
+        if grouping.values is not None or grouping.counterfeits is not None:
+            raise ValueError(
+                "MASK: the defense of grouped distorts values or adds counterfeits, which only MASK may do. Group by another "
+                "defense, as Mondrian."
+            )
         groups = Release(view, grouping)
         share = _largest_shares(groups.counts, classes)
         violating = share > 1 / self.l + LEVEL_TOLERANCE
@@ -125,16 +130,6 @@ class MASK(SizedDefense):
             few = {"imitated": len(imitated), "wanted": wanted, "share": number / (number + len(imitated))}
             notes.append(Note(FEW_IMITATED, **few))
         return replace(grouping, values=values, notes=(*grouping.notes, *notes))
-
-    def _grouping(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
-        """The grouping before distortion."""
-        grouping = self.grouped(KAnonymity(self.k))(view, prior, past)
-        if grouping.values is not None or grouping.counterfeits is not None:
-            raise ValueError(
-                "MASK: the defense of grouped distorts values or adds counterfeits, which only MASK may do. Group by another "
-                "defense, as Mondrian."
-            )
-        return replace(grouping, bucketized=self.bucketized)
 
     def _imitated(self, share: FloatArray, violating: BoolArray, view: View) -> IntArray:
         """The satisfying groups that the violating ones imitate."""

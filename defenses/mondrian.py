@@ -130,9 +130,7 @@ class _Table:
     @classmethod
     def from_view(cls, view: View, prior: FloatArray) -> "_Table":
         rows = Rows(view.people.quasi_identifiers.copy(), view.sensitive.copy(), np.arange(len(view)))
-        values = view.schema.values
-        counts = TableCounts(values, view.table_counts)
-        return cls(rows, prior, entropy(prior)[:, None], counts)
+        return cls(rows, prior, entropy(prior)[:, None], TableCounts(view.schema.values, view.table_counts))
 
     def summary(self, starts: IntArray, ends: IntArray, requirement: GroupPredicate) -> Summary:
         """Summaries of ranges of rows; only what the requirement reads is computed."""

@@ -60,6 +60,17 @@ class SizedDefense:
         size = f" at {view.time!r} has {len(view)} records; lower {self._letter}, or publish more at once."
         raise Infeasible(Advice(f"{self._letter} is {self.smallest} and the ", VIEW, size))
 
+    def _check_share(self, view: View, values: str, records: int, or_else: str = "") -> None:
+        """Raise Infeasible if more than one record in the first setting has one of some values."""
+        n, letter = len(view), self._letter
+        if records * self.smallest > n:
+            raise Infeasible.of_view(
+                f"{values} is the value of {records} of the {n} records of the ",
+                view.time,
+                f", a share of {records / n:.4g}; at most 1/{letter} = {1 / self.smallest:.4g} may share one. The largest "
+                f"{letter} that this view allows is {n // records}. Lower {letter}{or_else}.",
+            )
+
 
 class RequirementDefense:
     """A defense whose smallest group, and whose dependence on the prior, are those of its requirement."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models import Categorical, Numeric, Release, View
+from foreknow.models import Categorical, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.tables.release import Hulls, common_level, hulls
 
@@ -50,7 +50,10 @@ def domains(views: Iterable[View]) -> Domains:
         check_same_columns(view, len(views[0].schema.quasi_identifiers), len(views[0].schema.values))
     columns = np.concatenate([view.people.quasi_identifiers for view in views]).T
     kinds = views[0].schema.quasi_identifiers.values()
-    return tuple(_domain(kind, codes) for kind, codes in zip(kinds, columns, strict=True))
+    return tuple(
+        np.arange(len(kind.values), dtype=np.float64) if isinstance(kind, Categorical) else np.unique(codes)
+        for kind, codes in zip(kinds, columns, strict=True)
+    )
 
 
 def original_boxes(view: View, domains: Domains, rows: "BoolArray | slice" = ALL_ROWS) -> Boxes:
@@ -122,12 +125,6 @@ def check_same_columns(view: View, d: int, m: int) -> None:
             f"the view at {view.time!r} has {len(schema.quasi_identifiers)} quasi-identifiers and {len(schema.values)} sensitive "
             f"values, and the workload's views have {d} and {m}; draw the workload from the views that are published."
         )
-
-
-def _domain(kind: Numeric | Categorical, codes: FloatArray) -> FloatArray:
-    if isinstance(kind, Categorical):
-        return np.arange(len(kind.values), dtype=np.float64)
-    return np.unique(codes)
 
 
 def _label_ranges(kind: Categorical) -> tuple[IntArray, IntArray]:

@@ -56,16 +56,12 @@ class Comparison:
                 defense,
                 attack,
                 sum(release.groups for release in self.releases.get(defense, ())),
-                self._suppressed(defense),
+                sum(int((release.group < 0).sum()) for release in self.releases.get(defense, ())),
             ]
             for defense, attack in self.beliefs
         ]
         facts = {"records": sum(map(len, self.history)), "releases of each defense": len(self.history)}
         return html_table("Comparison", facts, ["defense", "attack", "groups", "suppressed"], rows)
-
-    def _suppressed(self, defense: str) -> int:
-        """Number of suppressed records of all releases of a defense."""
-        return sum(int((release.group < 0).sum()) for release in self.releases.get(defense, ()))
 
     def risk(self, *, sure: float = 0.9, least: float = 2.0**-20) -> pd.DataFrame:
         """Risk measures of `foreknow.evaluation.risk.adversary_gain`, one row per defense, attack and release.

@@ -101,7 +101,14 @@ def compare_knowledge(
         totals.append(total)
     if not records.sum():
         raise ValueError(f"{owner}: no record is published in {len(listed)} releases; there is nothing to score.")
-    scores, by_draw = _scores(np.array(totals), records, bootstrap)
+    each = np.array(totals)
+    scores = each.sum(axis=1) / records.sum()
+    by_draw = np.concatenate(
+        [
+            np.zeros((0, len(each))),
+            *(weights @ each.T / (weights @ records)[:, None] for weights in bootstrap.weights(len(records))),
+        ]
+    )
     low, high = bootstrap.interval(by_draw)
     best = int(scores.argmax())
     difference_low, difference_high = bootstrap.interval(by_draw - by_draw[:, [best]])
@@ -138,9 +145,3 @@ def _by_respondent(
         np.bincount(who, np.concatenate(logs), minlength=len(numbers)),
         np.bincount(who, minlength=len(numbers)).astype(np.float64),
     )
-
-
-def _scores(totals: FloatArray, records: FloatArray, bootstrap: Any) -> tuple[FloatArray, FloatArray]:
-    """Score of each adversary, shape ``(a,)``, and in each draw, shape ``(draws, a)``."""
-    by_draw = [weights @ totals.T / (weights @ records)[:, None] for weights in bootstrap.weights(len(records))]
-    return totals.sum(axis=1) / records.sum(), np.concatenate([np.zeros((0, len(totals))), *by_draw])

@@ -44,7 +44,7 @@ from foreknow.attacks import (
     MinimalityAttack,
     PrivacyMaxEntAttack,
 )
-from foreknow.evaluation.risk.breaches import breach_threshold
+from foreknow.attacks.foreground import breach_threshold
 from foreknow.models import (
     ESTIMATORS,
     JOINT_SOLVERS,

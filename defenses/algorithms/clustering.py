@@ -213,7 +213,6 @@ class Cluster:
 
 # Group of each record within its cluster, 0 to g - 1 or -1, and notes
 type ClusterGrouping = tuple[IntArray, Sequence[str]]
-"""Group of each record within its cluster, 0 to g - 1 or -1, and notes."""
 
 
 class ClusteringDefense(SizedDefense):
@@ -271,9 +270,8 @@ class ClusteringDefense(SizedDefense):
         counts = {SMALL_CLUSTERS: in_small, UNFIT: int((labels < 0).sum()) - in_small}
         notes += [Note(kind, records=number, k=str(self.k)) for kind, number in counts.items() if number]
         if is_enforced:
-            rank = np.empty(len(view), dtype=np.int64)
-            rank[np.concatenate(order)] = np.arange(len(view))
-            labels, more = enforce_on_published(records, labels, rank, requirement & WithinCluster(cluster))
+            rank, rule = np.argsort(np.concatenate(order)), requirement & WithinCluster(cluster)
+            labels, more = enforce_on_published(records, labels, rank, rule)
             notes += more
         return Grouping(labels, notes=tuple(notes))
 

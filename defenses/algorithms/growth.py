@@ -76,7 +76,7 @@ def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patienc
     aside: list[IntArray] = []
     start, starts = 0, 1
     while start + smallest <= n:
-        first, end = _first_group(sums, requirement, start, min(start + starts, n - smallest + 1), longest)
+        first, end = _first_group(sums, requirement, start, min(start + starts, n - smallest + 1), smallest, longest)
         if end > first:
             groups.append(order[first:end])
         elif patience is None:
@@ -117,7 +117,7 @@ class RunningSums:
 
 
 def _first_group(
-    sums: RunningSums, requirement: GroupPredicate, start: int, stop: int, longest: int
+    sums: RunningSums, requirement: GroupPredicate, start: int, stop: int, smallest: int, longest: int
 ) -> tuple[int, int]:
     """First start from ``start`` to ``stop``, excluded, at which a group satisfies, and the end of its shortest group.
 
@@ -126,7 +126,7 @@ def _first_group(
     """
     n = len(sums.sums) - 1
     starts = np.arange(start, stop)
-    begin, batch = requirement.smallest, FIRST_LENGTHS if len(starts) == 1 else longest
+    begin, batch = smallest, FIRST_LENGTHS if len(starts) == 1 else longest
     while begin <= longest and start + begin <= n:
         lengths = np.arange(begin, min(begin + batch, longest + 1, n - start + 1))
         first, ends = np.repeat(starts, len(lengths)), np.add.outer(starts, lengths).ravel()

@@ -87,8 +87,7 @@ class GrowingDefense(SizedDefense):
         labels = np.full(len(view), -1, dtype=np.int64)
         for number, members in enumerate(grow(records, order, requirement, self.patience).groups):
             labels[members] = number
-        rank = np.empty(len(view), dtype=np.int64)
-        rank[order] = np.arange(len(view))
+        rank = np.argsort(order)
         if self.leftovers == "relax":
             js = loosened(self.j, math.log(rows.shape[1], self.base))
             rounds = [*((own, j) for j in js[:-1]), *((bound, js[-1]) for bound in self._looser(len(view)))]
@@ -214,8 +213,7 @@ def _merge_targets(
     """Group into which each group is merged, itself where it stays, and the failing groups without a partner."""
     target, failing = np.arange(len(groups)), np.flatnonzero(~requirement(groups))
     order = np.argsort(position, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    place = np.argsort(order)
     merged, enlarged = np.zeros(len(groups), dtype=bool), np.zeros(len(groups), dtype=bool)
     for group in failing.tolist():
         if merged[group] or enlarged[group]:  # A group that others have joined satisfies by now.

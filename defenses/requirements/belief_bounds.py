@@ -240,29 +240,20 @@ class BTPrivacy(Requirement):
             return bind_draws(self, view, prior)
         rows = prior if self.bandwidth is None else KernelPrior.fit(History([view]), self.bandwidth)(view.people)
         weights = smoothing_weights(view.schema.values, self.distance, self.smoothing)
-        gain = SmoothedDivergence.from_prior(rows, weights, self.base)
-        return MemberPredicate(self, BeliefLevel(rows, self.estimator, gain))
+        return MemberPredicate(self, BeliefLevel(rows, self.estimator, _divergence(rows, weights, self.base)))
 
 
-@dataclass(frozen=True, eq=False)
-class SmoothedDivergence:
-    """Jensen-Shannon divergence of posteriors from the prior, both smoothed over near values."""
+def _divergence(prior: FloatArray, weights: FloatArray, base: float) -> Gain:
+    """Divergence of posteriors from a prior, ``(n, m)``, both smoothed by `smoothing_weights`.
 
-    prior: FloatArray  # (n, m): smoothed prior of each record of the view
-    weights: FloatArray  # (m, m): smoothing matrix, by `smoothing_weights`
-    base: float  # base of the logarithm
+    Cost: O(k m), and O(k m^2) where values are smoothed.
+    """
+    before = _smoothed(prior, weights)
 
-    @classmethod
-    def from_prior(cls, prior: FloatArray, weights: FloatArray, base: float) -> "SmoothedDivergence":
-        """Divergence from a prior of shape ``(n, m)``, not smoothed yet."""
-        return cls(_smoothed(prior, weights), weights, base)
+    def gain(posterior: FloatArray, records: IntArray, shares: FloatArray) -> FloatArray:  # noqa: ARG001
+        return jensen_shannon(before[records], _smoothed(posterior, weights)) / math.log2(base)
 
-    def __call__(self, posterior: FloatArray, records: IntArray, shares: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Divergence of k posteriors, ``(k, m)``, of the records in the rows ``(k,)``: float array, shape ``(k,)``.
-
-        Cost: O(k m), and O(k m^2) where values are smoothed.
-        """
-        return jensen_shannon(self.prior[records], _smoothed(posterior, self.weights)) / math.log2(self.base)
+    return gain
 
 
 def smoothing_weights(

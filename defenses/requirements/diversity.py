@@ -3,13 +3,12 @@
 A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
 """
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, CountsPredicate, Sense
+from foreknow.defenses.requirements.requirement import CountsPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import MAX_FLOAT, check_range, check_whole, is_number
@@ -39,11 +38,6 @@ class KAnonymity(CountsPredicate):
     def __post_init__(self) -> None:
         check_whole("KAnonymity", "k", self.k, "records")
 
-    @property
-    @override
-    def smallest(self) -> int:
-        return int(self.k)
-
     def level(self, summary: Summary) -> FloatArray:
         """Number of records."""
         return summary.size.astype(float)
@@ -67,11 +61,6 @@ class DistinctDiversity(CountsPredicate):
 
     def __post_init__(self) -> None:
         check_whole("DistinctDiversity", "l", self.l, "values")
-
-    @property
-    @override
-    def smallest(self) -> int:
-        return int(self.l)
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of distinct values."""
@@ -102,12 +91,6 @@ class FrequencyDiversity(CountsPredicate):
     def __post_init__(self) -> None:
         check_range("FrequencyDiversity", "l", self.l, 1, MAX_FLOAT, "of which one record may show a value")
 
-    @property
-    @override
-    def smallest(self) -> int:
-        # Of fewer records, one record has a share over 1/l.
-        return math.ceil(self.l - LEVEL_TOLERANCE)
-
     def level(self, summary: Summary) -> FloatArray:
         """Number of records over the count of the most frequent value."""
         return np.asarray(summary.size / np.maximum(summary.counts.max(axis=1), 1))
@@ -132,12 +115,6 @@ class EntropyDiversity(CountsPredicate):
 
     def __post_init__(self) -> None:
         check_range("EntropyDiversity", "l", self.l, 1, MAX_FLOAT, "of values")
-
-    @property
-    @override
-    def smallest(self) -> int:
-        # The entropy of k records is at most log k.
-        return math.ceil(self.l - LEVEL_TOLERANCE)
 
     def level(self, summary: Summary) -> FloatArray:
         """Exponential of the entropy: the number of equally likely values with that entropy."""

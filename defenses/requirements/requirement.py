@@ -1,10 +1,11 @@
 """Requirements of published groups, alone, combined, and bound to the records of a view."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Literal, overload, override
+from typing import Any, ClassVar, Literal, override
 
 import numpy as np
 
@@ -112,21 +113,13 @@ class GroupPredicate(Requirement):
             return level >= self.bound - LEVEL_TOLERANCE
         return level <= self.bound + LEVEL_TOLERANCE if self.sense == "at most" else level < self.bound
 
-    @overload
-    def __and__(self, other: "GroupPredicate") -> "GroupPredicate": ...
-    @overload
-    def __and__(self, other: Requirement) -> Requirement: ...
-    def __and__(self, other: Requirement) -> Requirement:
-        """Conjunction with another requirement."""
-        return super().__and__(other)
+    def __and__[R: (GroupPredicate, Requirement)](self, other: R) -> R:
+        """Conjunction with another requirement, a predicate if that is one."""
+        return all_of(self, other)
 
-    @overload
-    def __or__(self, other: "GroupPredicate") -> "GroupPredicate": ...
-    @overload
-    def __or__(self, other: Requirement) -> Requirement: ...
-    def __or__(self, other: Requirement) -> Requirement:
-        """Disjunction with another requirement."""
-        return super().__or__(other)
+    def __or__[R: (GroupPredicate, Requirement)](self, other: R) -> R:
+        """Disjunction with another requirement, a predicate if that is one."""
+        return any_of(self, other)
 
 
 class CountsPredicate(GroupPredicate):
@@ -134,6 +127,12 @@ class CountsPredicate(GroupPredicate):
 
     reads_prior: ClassVar[bool] = False
     is_monotone: ClassVar[bool] = True
+
+    @property
+    @override
+    def smallest(self) -> int:
+        # A level that must reach its bound is at most the number of records.
+        return math.ceil(self.bound - LEVEL_TOLERANCE) if self.sense == "at least" else 1
 
 
 def check_requirement(owner: str, requirement: object) -> None:
@@ -249,11 +248,7 @@ class AnyOf(Combination):
         return min(part.smallest for part in self.parts)
 
 
-@overload
-def all_of(*requirements: GroupPredicate) -> GroupPredicate: ...
-@overload
-def all_of(*requirements: Requirement) -> Requirement: ...
-def all_of(*requirements: Requirement) -> Requirement:
+def all_of[R: (GroupPredicate, Requirement)](*requirements: R) -> R:
     """Conjunction of one or more requirements.
 
     Parameters
@@ -264,11 +259,7 @@ def all_of(*requirements: Requirement) -> Requirement:
     return _combined(AllOf, requirements)
 
 
-@overload
-def any_of(*requirements: GroupPredicate) -> GroupPredicate: ...
-@overload
-def any_of(*requirements: Requirement) -> Requirement: ...
-def any_of(*requirements: Requirement) -> Requirement:
+def any_of[R: (GroupPredicate, Requirement)](*requirements: R) -> R:
     """Disjunction of one or more requirements.
 
     Parameters
@@ -279,7 +270,7 @@ def any_of(*requirements: Requirement) -> Requirement:
     return _combined(AnyOf, requirements)
 
 
-def _combined(kind: type[Combination], requirements: tuple[Requirement, ...]) -> Requirement:
+def _combined(kind: type[Combination], requirements: tuple[Requirement, ...]) -> Any:
     parts = tuple(part for r in requirements for part in (r.parts if isinstance(r, kind) else (r,)))
     combined = kind(parts)
     return parts[0] if len(parts) == 1 else combined

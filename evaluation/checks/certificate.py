@@ -258,7 +258,7 @@ def _verdict(defense: Defense, found: pd.DataFrame | None) -> str:
         return NOT_VERIFIED
     if not (found["failing"] > 0).any():
         return PASSED
-    return RELAXED if relaxes(defense) else FAILED
+    return RELAXED if getattr(defense, "leftovers", None) == "relax" else FAILED
 
 
 def _rows(found: pd.DataFrame | None, time: Any, parts: Mapping[str, Requirement]) -> list[dict[str, Any]]:
@@ -271,9 +271,16 @@ def _rows(found: pd.DataFrame | None, time: Any, parts: Mapping[str, Requirement
         sense = "at least" if part is None else part.sense
         level = row["lowest"] if sense == "at least" else row["highest"]
         is_public = part is not None and not _reads_people(part) and np.isfinite(level)
-        numbers = {"groups": int(row["groups"]), "failing": int(row["failing"])}
-        about = {"requirement": row["requirement"], "bound": float(row["bound"]), "sense": sense}
-        rows.append(about | numbers | {"worst": float(level) if is_public else None})
+        rows.append(
+            {
+                "requirement": row["requirement"],
+                "bound": float(row["bound"]),
+                "sense": sense,
+                "groups": int(row["groups"]),
+                "failing": int(row["failing"]),
+                "worst": float(level) if is_public else None,
+            }
+        )
     return rows
 
 
@@ -323,10 +330,6 @@ def assumptions(adversary: Adversary | Averaged | None) -> dict[str, Any]:
     }
 
 
-RELAXING = ("relax",)
-"""Rules for leftovers by which some groups do not satisfy the requirement."""
-
-
 def enforced_requirement(defense: Defense) -> Requirement | None:
     """Requirement of every group that a defense publishes; None for a defense that states none."""
     requirement = getattr(defense, "requirement", None)
@@ -358,11 +361,6 @@ def unchecked_promises(defense: Defense) -> list[str]:
     if not said and enforced_requirement(defense) is None:
         said.append("All promises of this defense: it states no requirement.")
     return said
-
-
-def relaxes(defense: Defense) -> bool:
-    """True if a defense publishes leftovers in groups that do not satisfy its requirement."""
-    return getattr(defense, "leftovers", None) in RELAXING
 
 
 def conjuncts(requirement: Requirement) -> tuple[Requirement, ...]:

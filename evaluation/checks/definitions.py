@@ -123,8 +123,7 @@ def level_of(part: Requirement, published: CheckedTable) -> Level:
         inner = [(one, level_of(one, published)) for one in part.parts]
         return lambda group: float(sum(holds(one, level(group)) for one, level in inner))
     if isinstance(part, JSimilarity):
-        base = part.base
-        return lambda group: _divergence(group.priors, base)
+        return lambda group: _divergence(group.priors, part.base)
     if isinstance(part, BTPrivacy | PosteriorBound):
         return _of_members(part, published)
     if isinstance(part, QSDiversity | QSCloseness):
@@ -137,23 +136,24 @@ def level_of(part: Requirement, published: CheckedTable) -> Level:
     return _of_values(part, published)
 
 
+OF_GROUP_ALONE: dict[type[Requirement], Callable[[Sequence[Hashable]], float]] = {
+    KAnonymity: len,
+    DistinctDiversity: lambda values: len(set(values)),
+    FrequencyDiversity: lambda values: 1 / max(_shares(values).values()),
+    EntropyDiversity: lambda values: math.exp(-sum(q * math.log(q) for q in _shares(values).values())),
+}
+"""Levels that depend on the values of the group alone."""
+
+
 def _of_values(part: Requirement, published: CheckedTable) -> Level:
     """Level of a requirement on sensitive values alone."""
-    if isinstance(part, KAnonymity):
-        return lambda group: float(len(group.values))
-    if isinstance(part, DistinctDiversity):
-        return lambda group: float(len(set(group.values)))
-    if isinstance(part, FrequencyDiversity):
-        return lambda group: 1 / max(_shares(group.values).values())
-    if isinstance(part, EntropyDiversity):
-        return lambda group: math.exp(-sum(q * math.log(q) for q in _shares(group.values).values()))
+    if type(part) in OF_GROUP_ALONE:
+        return lambda group: float(OF_GROUP_ALONE[type(part)](group.values))
     if isinstance(part, RecursiveDiversity):
-        tail_from = int(part.l) - 1
-        return lambda group: _recursive(sorted(Counter(group.values).values(), reverse=True), tail_from)
+        return lambda group: _recursive(sorted(Counter(group.values).values(), reverse=True), int(part.l) - 1)
     table = _shares(published.shown) if published.shares is None else published.shares
     if isinstance(part, TCloseness):
-        distance = part.distance
-        return lambda group: _transport(_shares(group.values), table, published.domain, distance)
+        return lambda group: _transport(_shares(group.values), table, published.domain, part.distance)
     if isinstance(part, BasicBetaLikeness | BetaLikeness):
         enhanced = isinstance(part, BetaLikeness)
         return lambda group: max(_smallest_beta(q, table[s], enhanced) for s, q in _shares(group.values).items())
@@ -166,10 +166,11 @@ def _of_values(part: Requirement, published: CheckedTable) -> Level:
 def _of_members(part: BTPrivacy | PosteriorBound, published: CheckedTable) -> Level:
     """Level of a requirement on the beliefs about each member."""
     problem, members = _member_problem(part, published)
-    if isinstance(part, PosteriorBound):
-        levels = posterior_gains(part, problem, members, published.domain)
-    else:
-        levels = belief_divergences(part, problem, members, published.domain)
+    levels = (
+        posterior_gains(part, problem, members, published.domain)
+        if isinstance(part, PosteriorBound)
+        else belief_divergences(part, problem, members, published.domain)
+    )
     by_group = dict[Hashable, float](enumerate(levels))
     return lambda group: by_group[group.name]
 

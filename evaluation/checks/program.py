@@ -18,8 +18,10 @@ def settings(defense: Defense) -> str:
     """A defense and its settings as text, without its random generator."""
     if not dataclasses.is_dataclass(defense):
         return repr(defense)
-    shown = [field.name for field in dataclasses.fields(defense) if field.repr and field.name != "rng"]
-    return f"{type(defense).__name__}({', '.join(f'{name}={_setting(getattr(defense, name))}' for name in shown)})"
+    fields = (field.name for field in dataclasses.fields(defense) if field.repr and field.name != "rng")
+    given = {name: getattr(defense, name) for name in fields}
+    texts = {name: value.__name__ if isinstance(value, type) else repr(value) for name, value in given.items()}
+    return f"{type(defense).__name__}({', '.join(f'{name}={text}' for name, text in texts.items())})"
 
 
 def defense_record(value: Any) -> Any:
@@ -58,7 +60,3 @@ def versions() -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             found[name] = "unknown"
     return found
-
-
-def _setting(value: Any) -> str:
-    return value.__name__ if isinstance(value, type) else repr(value)

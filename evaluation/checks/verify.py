@@ -70,10 +70,8 @@ def verdicts(
     _check_requirement(requirement)
     priors: dict[Hashable, list[FloatArray]] = {}
     rows = None if prior is None else _rows(release, prior)
-    if rows is not None:
-        _check_prior(rows, len(release.group), len(release.view.schema.values))
-        for row, group in enumerate(release.group.tolist()):
-            priors.setdefault(group, []).append(rows[row])
+    for row, group in enumerate(release.group.tolist()) if rows is not None else ():
+        priors.setdefault(group, []).append(rows[row])
     schema, table = release.view.schema, release.table
     published = CheckedTable(table[schema.sensitive].tolist(), schema.values, release, rows, items)
     return _levels(table["group"].tolist(), published, requirement, priors or None)
@@ -166,23 +164,22 @@ def _rows(release: Release, prior: ArrayLike) -> FloatArray:
                 "an array."
             )
     try:
-        return np.asarray(prior, dtype=np.float64)
+        rows = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as wrong:
         raise TypeError(
             f"verify: prior is a {type(prior).__name__}; it is an array of numbers, as beliefs.revised(time) or a prior object "
             "called with release.view.people gives."
         ) from wrong
-
-
-def _check_prior(prior: FloatArray, records: int, values: int) -> None:
-    if prior.shape != (records, values):
+    shape = (len(release.group), len(release.view.schema.values))
+    if rows.shape != shape:
         raise ValueError(
-            f"the prior has shape {prior.shape}; the release has {records} records and {values} values; give one row for each "
+            f"the prior has shape {rows.shape}; the release has {shape[0]} records and {shape[1]} values; give one row for each "
             "record and one column for each value."
         )
-    for row, probabilities in enumerate(prior.tolist()):
+    for row, probabilities in enumerate(rows.tolist()):
         if not (min(probabilities) >= -1e-6 and abs(sum(probabilities) - 1) <= 1e-6):
             raise ValueError(f"row {row} of the prior is {probabilities}, which is no distribution; normalize it.")
+    return rows
 
 
 PROBABILITY_TOLERANCE = 1e-6
@@ -260,9 +257,6 @@ def _check_label_prior(label_prior: Mapping[Hashable, float]) -> None:
         )
 
 
-COLUMNS = ["time", "groups", "unique", "followed", "kept", "holds"]
-
-
 def m_invariance(releases: Iterable[Release], m: int) -> pd.DataFrame:
     """Verdict on the m-invariance of each release, recomputed from the published tables.
 
@@ -310,7 +304,7 @@ def m_invariance(releases: Iterable[Release], m: int) -> pd.DataFrame:
         holds = unique == len(shown) and kept == len(followed)
         rows.append((release.time, len(shown), unique, len(followed), kept, holds))
         last |= now
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=["time", "groups", "unique", "followed", "kept", "holds"])
 
 
 def _shown(release: Release) -> dict[int, Counter[Hashable]]:
@@ -323,8 +317,7 @@ def _shown(release: Release) -> dict[int, Counter[Hashable]]:
 
 def _published(release: Release) -> list[tuple[Hashable, int, Hashable]]:
     """Published respondents, each with the group and the true value."""
-    schema = release.view.schema
-    frame = release.view.frame
+    schema, frame = release.view.schema, release.view.frame
     records = zip(
         frame[schema.respondent].tolist(), release.group.tolist(), frame[schema.sensitive].tolist(), strict=True
     )

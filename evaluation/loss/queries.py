@@ -331,7 +331,9 @@ def _nonempty(
                 f"of {redrawn + queries - missing} queries drawn, {queries - missing} count a record; raise the selectivity "
                 f"({sampler.selectivity}), lower the dimensions, or keep empty queries by a sanity_bound."
             )
-    return *concatenated(kept), redrawn
+    columns = zip(*(part.selected for part in kept), strict=True)
+    values, dimensions = (np.concatenate(column) for column in list(zip(*kept, strict=True))[1:])
+    return tuple(map(np.concatenate, columns)), values, dimensions, redrawn
 
 
 def _checked_views(views: Any) -> tuple[View, ...]:
@@ -382,16 +384,6 @@ def _check(
 
 
 PREDICATES: tuple[Predicates, ...] = ("values", "ranges")
-
-
-def concatenated(parts: Sequence[Queries]) -> Queries:
-    """Concatenation of several sets of queries."""
-    columns = zip(*(part.selected for part in parts), strict=True)
-    return Queries(
-        tuple(np.concatenate(column) for column in columns),
-        np.concatenate([part.selected_values for part in parts]),
-        np.concatenate([part.dimensions for part in parts]),
-    )
 
 
 def restrictable(sizes: Sequence[int]) -> list[int]:

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
+from foreknow.attacks.foreground import breach_threshold
 from foreknow.evaluation.plots.style import (
     COLORS,
     Panels,
@@ -17,11 +18,12 @@ from foreknow.evaluation.plots.style import (
     hide_frame,
     keep_first_labels,
     new_figure,
+    new_or_given_panels,
     place_legend,
     without_mathtext,
 )
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
-from foreknow.evaluation.risk.breaches import BELIEF_DECIMALS, breach_threshold
+from foreknow.evaluation.risk.breaches import BELIEF_DECIMALS
 from foreknow.evaluation.risk.reliability_curve import ROWS_AT
 from foreknow.models import Beliefs, CompromisedRecords, History
 from foreknow.models.arrays import BoolArray, FloatArray
@@ -84,12 +86,8 @@ def breach_curve(
     belief = np.concatenate([np.zeros(0), *(outcome.belief for outcome in outcomes)])
     share = np.concatenate([np.zeros(0), *(outcome.share for outcome in outcomes)])
     holds = np.concatenate([np.zeros(0, dtype=np.bool_), *(outcome.holds for outcome in outcomes)])
-    panels = given_panels("breach_curve", ax, (2,))
-    if panels is None:
-        figure = new_figure(11.0, 4.9)
-        figure.suptitle(f"Breaches of the sensitive set: {int(holds.sum()):,} holders among {len(holds):,} records")
-        panels = figure.subplots(1, 2)
-    left, right = panels
+    title = f"Breaches of the sensitive set: {int(holds.sum()):,} holders among {len(holds):,} records"
+    left, right = panels = new_or_given_panels("breach_curve", ax, (2,), (11.0, 4.9), title)
     _recall(left, belief, share, holds, threshold)
     _precision(right, belief, share, holds, threshold)
     for axes in (left, right):

@@ -21,12 +21,11 @@ from foreknow.evaluation.plots.style import (
     check_table,
     check_text,
     color_and_marker,
-    given_panels,
     hide_frame,
     in_order,
     keep_first_labels,
     legend,
-    new_figure,
+    new_or_given_panels,
     one_panel,
     place_legend,
     row_of_panels,
@@ -136,7 +135,8 @@ def _draw_lines(
     for (defense, attack), style in styles.items():
         rows = risk[(risk["defense"] == defense) & (risk["attack"] == attack)]
         if len(rows):
-            axes.plot(*_points(rows, every, measure), linewidth=1.8, **style)
+            heights = rows.set_index("time")[measure].reindex(every).to_numpy(dtype=float)
+            axes.plot(*_points(every, heights), linewidth=1.8, **style)
     axes.axhline(0, color="black", linewidth=0.6)
     axes.set(xlabel=without_mathtext(time), ylabel=without_mathtext(f"adversary's {measure}"), title=title)
 
@@ -168,10 +168,9 @@ def _line_legend(
     return entries + [(str(attack), {**styles[defenses[0], attack], **black}) for attack in attacks]
 
 
-def _points(rows: pd.DataFrame, every: list[Any], measure: str) -> tuple[list[Any], FloatArray]:
-    """Points of a line at all times of the table, with NaN where the line is broken."""
-    heights = rows.set_index("time")[measure].reindex(every).to_numpy(dtype=float)
-    shown, broken = with_gaps(every, heights)
+def _points(times: list[Any], heights: FloatArray) -> tuple[list[Any], FloatArray]:
+    """Points of a line, with NaN where it is broken."""
+    shown, broken = with_gaps(times, heights)
     return [without_mathtext(time) if isinstance(time, str) else time for time in shown], broken
 
 
@@ -239,15 +238,12 @@ def leak_plot(table: pd.DataFrame, time: str = "release", *, ax: Panels | None =
         check_table("leak_plot", "table", table, ("time", column), takes)
     if table["time"].duplicated().any():
         raise ValueError("leak_plot: a time of the table is repeated; plot the releases of one history.")
-    panels = given_panels("leak_plot", ax, (3,))
-    if panels is None:
-        figure = new_figure(11.4, 3.9)
-        figure.suptitle("Beliefs about each release, before and after later releases", fontsize=11)
-        panels = figure.subplots(1, 3)
+    title = "Beliefs about each release, before and after later releases"
+    panels = new_or_given_panels("leak_plot", ax, (3,), (11.4, 3.9), title, fontsize=11)
     for axes, measure in zip(panels, ("log_score", "sure"), strict=False):
         _draw_area(axes, table, f"{measure}_forward", f"{measure}_hindsight")
     panels[2].axhline(0, color="black", linewidth=0.6)
-    panels[2].plot(*_leak_points(table, "leak"), **LEAK)
+    panels[2].plot(*_points(table["time"].tolist(), table["leak"].to_numpy(dtype=float)), **LEAK)
     panels[0].set(ylabel="bits (0: certain and right)", title="Log score")
     panels[1].set(ylabel="share of respondents", title="Respondents with a sure belief")
     panels[1].yaxis.set_major_formatter(PercentFormatter(1))
@@ -263,18 +259,13 @@ def leak_plot(table: pd.DataFrame, time: str = "release", *, ax: Panels | None =
 
 
 def _draw_area(axes: Axes, table: pd.DataFrame, forward: str, hindsight: str) -> None:
-    times, before = _leak_points(table, forward)
-    after = _leak_points(table, hindsight)[1]
+    (times, before), (_, after) = (
+        _points(table["time"].tolist(), table[column].to_numpy(dtype=float)) for column in (forward, hindsight)
+    )
     if len(times):
         axes.fill_between(times, before, after, color=COLORS[1], alpha=0.2, linewidth=0)  # type: ignore[arg-type]
     axes.plot(times, before, **FORWARD)  # type: ignore[arg-type]
     axes.plot(times, after, **HINDSIGHT)  # type: ignore[arg-type]
-
-
-def _leak_points(table: pd.DataFrame, column: str) -> tuple[list[object], FloatArray]:
-    """Points of a line, with NaN where it is broken."""
-    times, heights = with_gaps(table["time"].tolist(), table[column].to_numpy(dtype=float))
-    return [without_mathtext(each) if isinstance(each, str) else each for each in times], heights
 
 
 CONVERGENCE = "convergence_plot"
@@ -332,11 +323,8 @@ def convergence_plot(
     check_text(CONVERGENCE, time=time)
     tables = {title: _groups(title, each) for title, each in titled.items()}
     axis = time_axis(list(dict.fromkeys(one for each in titled.values() for one in each.times)))
-    panels = given_panels(CONVERGENCE, ax, (2, len(tables)))
-    if panels is None:
-        width = max(3.6, TIME_WIDTH * len(axis.labels)) + 0.4
-        figure = new_figure(0.9 + width * len(tables), 5.4)
-        panels = figure.subplots(2, len(tables), sharex=True, sharey="row", squeeze=False)
+    size = 0.9 + (max(3.6, TIME_WIDTH * len(axis.labels)) + 0.4) * len(tables), 5.4
+    panels = new_or_given_panels(CONVERGENCE, ax, (2, len(tables)), size, sharex=True, sharey="row")
     for (upper, lower), (title, table) in zip(panels.T, tables.items(), strict=True):
         _draw_convergence(upper, table, "rhat", axis, MAX_RHAT)
         _draw_convergence(lower, table, "ess", axis, SMALL_SIZE)

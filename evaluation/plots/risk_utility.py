@@ -1,11 +1,12 @@
 """R-U confidentiality map: disclosure risk of publications against their information loss."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.text import Annotation
 
 from foreknow.evaluation.plots.end_labels import LabelPlacement
 from foreknow.evaluation.plots.style import (
@@ -163,31 +164,22 @@ def _draw_map(
 ) -> None:
     """Draw the curves of one panel, and the labels of their ends; the columns of risk, cost, parameter and curve."""
     risk, cost, along, curve = columns
-    curves = [
-        _draw_curve(axes, table[table[curve] == name], risk, cost, along, style) for name, style in styles.items()
+    labels = [
+        label
+        for name, style in styles.items()
+        for label in _draw_curve(axes, table[table[curve] == name], risk, cost, along, style)
     ]
-    _write_labels(axes, [end for ends in curves for end in ends])
+    axes.add_artist(LabelPlacement(labels))
     hide_frame(axes)
     axes.margins(0.12)
     axes.set_xlabel(without_mathtext(f"cost: {AXIS_LABELS.get(cost, cost)}"))
     axes.set_ylabel(without_mathtext(f"risk: {AXIS_LABELS.get(risk, risk)}"))
 
 
-class _End(NamedTuple):
-    """Label at the end of a curve: place, text, direction away from the curve, and colour."""
-
-    x: float
-    y: float
-    text: str
-    right: int
-    up: int
-    color: str
-
-
 def _draw_curve(
     axes: Axes, rows: pd.DataFrame, risk: str, cost: str, along: str | None, style: dict[str, Any]
-) -> list[_End]:
-    """Draw a curve, and return the labels of its ends."""
+) -> list[Annotation]:
+    """Draw a curve, and write the labels of its ends in the direction away from the curve."""
     rows = rows.dropna(subset=[risk, cost])
     if along is not None:
         rows = rows.sort_values(along, kind="stable")
@@ -200,21 +192,12 @@ def _draw_curve(
     if len(x):
         places[0] = f"{along}={_text(values[0])}"
     return [
-        _End(x[i], y[i], text, 1 if x[i] >= x.mean() else -1, 1 if y[i] >= y.mean() else -1, style["color"])
-        for i, text in places.items()
-    ]
-
-
-def _write_labels(axes: Axes, ends: list[_End]) -> None:
-    """Write the labels at the ends of the curves."""
-    labels = [
         axes.annotate(
-            without_mathtext(end.text), (end.x, end.y), (end.right, end.up), textcoords="offset points", fontsize=8,
-            color=end.color,
+            without_mathtext(text), (x[i], y[i]), (1 if x[i] >= x.mean() else -1, 1 if y[i] >= y.mean() else -1),
+            textcoords="offset points", fontsize=8, color=style["color"],
         )
-        for end in ends
+        for i, text in places.items()
     ]  # fmt: skip
-    axes.add_artist(LabelPlacement(labels))
 
 
 def _style(d: int, joined: bool) -> dict[str, Any]:

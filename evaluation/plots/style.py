@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from itertools import pairwise
 from math import prod
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -111,6 +111,28 @@ def given_panels(owner: str, ax: Any, shape: tuple[int, ...]) -> Panels | None:
     return panels.reshape(shape)
 
 
+def new_or_given_panels(
+    owner: str,
+    ax: Any,
+    shape: tuple[int, ...],
+    size: tuple[float, float],
+    title: str = "",
+    *,
+    sharex: bool = False,
+    sharey: Literal["row"] | bool = False,
+    **title_style: Any,
+) -> Panels:
+    """Panels of one or two rows: the given axes, as `given_panels`, or those of a new figure with a size in inches."""
+    panels = given_panels(owner, ax, shape)
+    if panels is not None:
+        return panels
+    figure = new_figure(*size)
+    if title:
+        figure.suptitle(title, **title_style)
+    grid = figure.subplots(*(1, *shape)[-2:], sharex=sharex, sharey=sharey, squeeze=False)
+    return grid.reshape(shape)
+
+
 def row_of_panels(
     owner: str,
     ax: Any,
@@ -122,15 +144,8 @@ def row_of_panels(
     sharex: bool = False,
     **title_style: Any,
 ) -> Panels:
-    """Panels side by side with one vertical axis, each drawn by its name; shape ``(len(names),)``.
-
-    They are the given axes, as `given_panels`, or those of a new figure with a size in inches and a title.
-    """
-    panels = given_panels(owner, ax, (len(names),))
-    if panels is None:
-        figure = new_figure(*size)
-        figure.suptitle(title, **title_style)
-        panels = figure.subplots(1, len(names), sharex=sharex, sharey=True, squeeze=False)[0]
+    """Panels side by side with one vertical axis, each drawn by its name; shape ``(len(names),)``."""
+    panels = new_or_given_panels(owner, ax, (len(names),), size, title, sharex=sharex, sharey=True, **title_style)
     for axes, name in zip(panels, names, strict=True):
         draw(axes, name)
     if ax is None:

@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
+from foreknow.attacks.foreground import breach_threshold
 from foreknow.evaluation.arguments import release_table
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, SetBeliefsAndTruth, mean, set_beliefs_and_truth
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import MAX_FLOAT, is_number
 
 COLUMNS = (
     "time", "breached", "flagged", "belief_of_holders", "breached_of_shares", "precision", "expected_precision",
@@ -97,18 +96,12 @@ def breaches(
     return release_table((_measured(release, threshold) for release in of_set), COLUMNS)
 
 
-def breach_threshold(r: float, owner: str) -> float:
-    """Return the threshold that a belief must exceed to be a breach: 1/r, plus an allowance for rounding."""
-    if not is_number(r, 1, MAX_FLOAT):
-        raise ValueError(f"{owner}: r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
-    return 1 / r + LEVEL_TOLERANCE
-
-
 def _measured(release: SetBeliefsAndTruth, threshold: float) -> dict[str, object]:
     belief, share, holds, by_value = release.belief, release.share, release.holds, release.by_value
     breach, one_group = belief > threshold, np.zeros(len(belief), dtype=np.int64)
     base_rate, precision = mean(holds), mean(holds[breach])
-    mixed = _in_mixed_groups(release)
+    sizes, holders = _sizes(holds, by_value.group)
+    mixed = ((holders > 0) & (holders < sizes))[by_value.group]  # respondents in groups with holders and others
     return {
         "time": by_value.time,
         "breached": mean(breach[holds]),
@@ -131,14 +124,6 @@ def _measured(release: SetBeliefsAndTruth, threshold: float) -> dict[str, object
         "holders": int(holds.sum()),
         "measured": len(holds),
     } | by_value.excluded
-
-
-def _in_mixed_groups(release: SetBeliefsAndTruth) -> BoolArray:
-    """Mask of the respondents in groups with holders and others."""
-    group = release.by_value.group
-    sizes = np.bincount(group)
-    holders = np.bincount(group[release.holds], minlength=len(sizes))
-    return np.asarray(((holders > 0) & (holders < sizes))[group])
 
 
 BELIEF_DECIMALS = 9

@@ -5,7 +5,7 @@ import pandas as pd
 
 from foreknow.attacks.linking import BELIEF_TOLERANCE, LabelBeliefs
 from foreknow.evaluation.arguments import release_table
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.evaluation.risk.beliefs_and_truth import mean
 from foreknow.models.settings import check_kind, check_range
 
 COLUMNS = ("time", "sure_share", "highest_belief", "labels", "none", "distance_from_prior", "measured", "suppressed")
@@ -54,18 +54,13 @@ def label_disclosure(beliefs: LabelBeliefs, sure: float = 0.9) -> pd.DataFrame:
         rows.append(
             {
                 "time": release.observation.time,
-                "sure_share": _mean((belief >= sure - BELIEF_TOLERANCE).astype(np.float64), kept),
-                "highest_belief": _mean(belief, kept),
-                "labels": _mean(labels, kept),
-                "none": _mean(release.posterior[:, -1], kept),
-                "distance_from_prior": _mean(distance, kept),
+                "sure_share": mean((belief >= sure - BELIEF_TOLERANCE)[kept]),
+                "highest_belief": mean(belief[kept]),
+                "labels": mean(labels[kept]),
+                "none": mean(release.posterior[kept, -1]),
+                "distance_from_prior": mean(distance[kept]),
                 "measured": len(kept),
                 "suppressed": len(group) - len(kept),
             }
         )
     return release_table(rows, COLUMNS)
-
-
-def _mean(by_group: "FloatArray | IntArray", group: IntArray) -> float:
-    """Mean over respondents of a quantity of their groups; NaN without respondents."""
-    return float(by_group[group].mean()) if len(group) else float("nan")

@@ -202,7 +202,8 @@ def exposing_members(
     release = beliefs.at(time)
     row = _row(release.observation, respondent)
     code = _code(release, row, value)
-    members = _others(release.observation, row)
+    group, others = release.observation.group, np.arange(len(release.observation.group)) != row
+    members = np.flatnonzero((group == group[row]) & (group >= 0) & others)
     believed, changed = _beliefs_without(release, row, members, code, rule, without)
     contribution = believed - changed
     order = np.argsort(-np.abs(contribution), kind="stable")[: int(most)]
@@ -241,13 +242,6 @@ def _beliefs_without(
     beliefs = np.full(len(members), found[0])
     beliefs[changed] = found[1:]
     return float(found[0]), beliefs
-
-
-def _others(observation: Observation, row: int) -> IntArray:
-    """Rows of the other members of a respondent's group; none of a suppressed respondent."""
-    group = observation.group[row]
-    rows = np.flatnonzero(observation.group == group) if group >= 0 else np.zeros(0, dtype=np.int64)
-    return np.asarray(rows[rows != row])
 
 
 def _row(observation: Observation, respondent: Hashable) -> int:

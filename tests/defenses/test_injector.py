@@ -189,7 +189,7 @@ def test_where_rules_leave_no_bucket_the_error_says_so():
 
 def test_a_value_that_is_too_frequent_is_named_with_the_largest_l():
     view = patients((5, "M", "flu"), (2, "F", "gout"), (4, "F", "cold"))
-    with pytest.raises(Infeasible, match=r"'flu' is the value of 5 of the 11 records .* The largest possible l is 2\."):
+    with pytest.raises(Infeasible, match=r"'flu' is the value of 5 of the 11 records .* The largest l that this view allows is 2\."):
         Injector(3)(view, uniform(view))
 
 
@@ -239,6 +239,6 @@ def test_all_of_adult_are_in_buckets_in_which_they_may_have_each_other_s_educati
 def test_ten_educations_are_not_possible_on_adult(census):
     """HS-grad is the education of 14,783 of 45,222, 32.7 %."""
     with pytest.raises(
-        Infeasible, match=r"'HS-grad' is the value of 14783 of the 45222 .* The largest possible l is 3\."
+        Infeasible, match=r"'HS-grad' is the value of 14783 of the 45222 .* The largest l that this view allows is 3\."
     ):
         Injector(10)(census, uniform(census))

@@ -7,6 +7,7 @@ The script also writes the risk-utility maps to docs/. It reads Adult from ../sh
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -264,10 +265,9 @@ def published_under(
 ) -> Iterator[Row]:
     """One row per estimator of the defender, defense and attack; the defender's own estimator attacks too."""
     for rule, estimator in rules.items():
-        own = {f"sequential, {rule}": SequentialAttack(knowing(simulation, estimator))}
-        chain, revision = (simulation.transitions, None) if transitions is None else (transitions, "chain")
-        settings = {} if revision is None else {"revision": revision}
-        defender = Adversary(simulation.prior, chain, estimator=estimator, **settings)
+        known = knowing(simulation, estimator)
+        own = {f"sequential, {rule}": SequentialAttack(known)}
+        defender = known if transitions is None else replace(known, transitions=transitions, revision="chain")
         for row in attacked(simulation.history, published(simulation.history, PUBLISHED, defender), attacks | own):
             yield {"published under": rule} | row
 

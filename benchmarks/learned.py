@@ -1,7 +1,7 @@
 """Sections 27 and 28 of docs/findings.md, attacks that learn from the releases: ``python benchmarks/learned.py [section ...]``.
 
 Sections: ``law`` (error of learned knowledge by history, groups, people and persistence), ``failures``, ``attacks`` (exams, three
-defenses), ``order``, ``speed``, and ``on_adult``: attacks on Adult without knowledge, beside the shares of the groups.
+defenses), ``order``, and ``on_adult``: attacks on Adult without knowledge, beside the shares of the groups.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ from foreknow.attacks import (
     SequentialAttack,
     SnapshotAttack,
 )
-from foreknow.defenses import Anatomy, Defense, DistinctDiversity, JSReduce, KAnonymity, Mondrian, publish
+from foreknow.defenses import Anatomy, Defense, DistinctDiversity, JSReduce, KAnonymity, Mondrian
 from foreknow.evaluation import exams
 from foreknow.models import (
     Adversary,
@@ -187,16 +187,6 @@ def attacks(views: int = 12, records: int = 2000) -> Iterator[Row]:
             yield {"knowledge": known, "chain error": errors(found.transitions, transitions.probabilities, values)}
 
 
-def speed(views: int = 24, records: int = 5000) -> Iterator[Row]:
-    """Seconds of `LearnedKnowledge.fit` on the releases of exams by Mondrian, after compilation."""
-    history = exams(views, records, rng=2012).history
-    releases = publish(history, Mondrian(KAnonymity(2) & DistinctDiversity(2)), rng=1)
-    LearnedKnowledge.fit(releases[:2], rounds=2)
-    for name, classes in {"one prior": None, "18 classes": CLASSES}.items():
-        learned, seconds = timed(partial(LearnedKnowledge.fit, releases, classes=classes))
-        yield {"classes": name, "seconds": seconds, "rounds": learned.rounds}
-
-
 def order(people: int = 900, releases: int = 8) -> Iterator[Row]:
     """Log score in hindsight, in bits, where the law has order 2: laws of order 1 and 2, true and learned.
 
@@ -291,4 +281,4 @@ def on_adult() -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    print_sections((law, failures, attacks, order, speed, on_adult))
+    print_sections((law, failures, attacks, order, on_adult))

@@ -93,5 +93,5 @@ class JSReduce(GrowingDefense):
         return loosened(self.t, 1.0)
 
     def _requirement(self, t: float, j: float, also: Requirement | None) -> Requirement:
-        extra = () if also is None else (also,)
+        extra: tuple[Requirement, ...] = () if also is None else (also,)
         return all_of(KAnonymity(self.k), TCloseness(t, self.distance), JSimilarity(j, self.base), *extra)

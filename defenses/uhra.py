@@ -118,7 +118,7 @@ class UHRA(ClusteringDefense):
     @property
     def requirement(self) -> Requirement:
         """Requirement that every group satisfies, apart from being of one cluster."""
-        extra = () if self.also is None else (self.also,)
+        extra: tuple[Requirement, ...] = () if self.also is None else (self.also,)
         return all_of(KAnonymity(self.k), TCloseness(self.t, self.distance), *extra)
 
     def _group_cluster(self, requirement: GroupPredicate, cluster: Cluster) -> ClusterGrouping:

@@ -256,20 +256,17 @@ def by_privattacks(program: Program, view: View, folder: Path) -> Iterator[tuple
     prior = pd.DataFrame(np.tile(shares, (len(view), 1)), view.people.respondents, list(view.schema.values))
     beliefs = SnapshotAttack(Adversary(GivenPrior(prior), estimator=RandomWorlds()))([Release(view, labels)])
     flow = information_flow(beliefs, History([view])).iloc[0]
-    pairs = (("Bayes vulnerability, prior", "prior", "prior_vulnerability"),)
-    for name, their_name, my_name in (
-        *pairs,
-        ("Bayes vulnerability, posterior", "vulnerability", "posterior_vulnerability"),
-    ):
-        numbers = theirs[their_name], float(flow[my_name])
-        case = f"Adult, {len(view):,} rows, {SENSITIVE} by groups of equal quasi-identifiers"
+    case = f"Adult, {len(view):,} rows, {SENSITIVE} by groups of equal quasi-identifiers"
+    for stage, their_name in (("prior", "prior"), ("posterior", "vulnerability")):
+        his, mine = theirs[their_name], float(flow[f"{stage}_vulnerability"])
         yield (
             program.name,
             case,
-            name,
+            f"Bayes vulnerability, {stage}",
             1,
-            *(f"{number:.6f}" for number in numbers),
-            f"{abs(numbers[0] - numbers[1]):.1e}",
+            f"{his:.6f}",
+            f"{mine:.6f}",
+            f"{abs(his - mine):.1e}",
         )
 
 

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, override
+from typing import ClassVar, Literal, override
 
 import numpy as np
 
@@ -270,10 +270,10 @@ def any_of[R: (GroupPredicate, Requirement)](*requirements: R) -> R:
     return _combined(AnyOf, requirements)
 
 
-def _combined(kind: type[Combination], requirements: tuple[Requirement, ...]) -> Any:
+def _combined[R: (GroupPredicate, Requirement)](kind: type[Combination], requirements: tuple[R, ...]) -> R:
     parts = tuple(part for r in requirements for part in (r.parts if isinstance(r, kind) else (r,)))
     combined = kind(parts)
-    return parts[0] if len(parts) == 1 else combined
+    return parts[0] if len(parts) == 1 else combined  # type: ignore[return-value]
 
 
 def check_predicate(owner: str, requirement: object) -> GroupPredicate:

@@ -70,8 +70,8 @@ def verdicts(
     _check_requirement(requirement)
     priors: dict[Hashable, list[FloatArray]] = {}
     rows = None if prior is None else _rows(release, prior)
-    for row, group in enumerate(release.group.tolist()) if rows is not None else ():
-        priors.setdefault(group, []).append(rows[row])
+    for row, group in zip(rows if rows is not None else (), release.group.tolist(), strict=False):
+        priors.setdefault(group, []).append(row)
     schema, table = release.view.schema, release.table
     published = CheckedTable(table[schema.sensitive].tolist(), schema.values, release, rows, items)
     return _levels(table["group"].tolist(), published, requirement, priors or None)

@@ -263,7 +263,7 @@ def _draw_area(axes: Axes, table: pd.DataFrame, forward: str, hindsight: str) ->
         _points(table["time"].tolist(), table[column].to_numpy(dtype=float)) for column in (forward, hindsight)
     )
     if len(times):
-        axes.fill_between(times, before, after, color=COLORS[1], alpha=0.2, linewidth=0)  # type: ignore[arg-type]
+        axes.fill_between(times, before, after, color=COLORS[1], alpha=0.2, linewidth=0)
     axes.plot(times, before, **FORWARD)  # type: ignore[arg-type]
     axes.plot(times, after, **HINDSIGHT)  # type: ignore[arg-type]
 

@@ -48,7 +48,7 @@ def label_disclosure(beliefs: LabelBeliefs, sure: float = 0.9) -> pd.DataFrame:
     for release in beliefs:
         group = release.observation.group
         _, belief = release.likeliest
-        labels = (release.posterior[:, :-1] > 0).sum(axis=1)
+        labels = (release.posterior[:, :-1] > 0).sum(axis=1, dtype=np.float64)
         distance = np.sqrt(((release.posterior - release.prior) ** 2).sum(axis=1))
         kept = group[group >= 0]
         rows.append(

@@ -11,7 +11,7 @@ from foreknow.models import Adversary, Beliefs, Release, View
 from foreknow.models.settings import check_flag
 from foreknow.testing import examples
 from foreknow.testing.estimator import assert_distributions
-from foreknow.testing.examples import assert_settings_object, made, run
+from foreknow.testing.examples import is_a_settings_object, made, run
 
 STAGES: tuple[Literal["prior", "revised", "posterior"], ...] = ("prior", "revised", "posterior")
 
@@ -46,10 +46,6 @@ def check_attack(make: Callable[[Adversary], Attack], *, hindsight: bool = False
     run("check_attack", attack, CHECKS, attack)
     if not hindsight:
         run("check_attack", attack, (_later_releases_change_nothing_earlier,), attack)
-
-
-def _is_a_settings_object(attack: Attack) -> None:
-    assert_settings_object(attack)
 
 
 def _gives_beliefs_about_every_release(attack: Attack) -> None:
@@ -142,12 +138,13 @@ def _later_releases_change_no_revised_prior(attack: Attack) -> None:
 def _later_releases_change_nothing_earlier(attack: Attack) -> None:
     whole, part = attack(examples.releases()), attack(examples.releases()[:2])
     for time in part.times:
-        same = whole.posterior(time).equals(part.posterior(time))
-        assert same, "a later release changes the beliefs about an earlier one, and hindsight is False"
+        assert whole.posterior(time).equals(part.posterior(time)), (
+            "a later release changes the beliefs about an earlier one, and hindsight is False"
+        )
 
 
 CHECKS = (
-    _is_a_settings_object,
+    is_a_settings_object,
     _gives_beliefs_about_every_release,
     _first_release_meets_the_prior,
     _accepts_any_iterable_and_repeats,

@@ -12,7 +12,7 @@ from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.notes import Note
 from foreknow.testing import examples
-from foreknow.testing.examples import assert_settings_object, made, run
+from foreknow.testing.examples import is_a_settings_object, made, run
 
 
 def check_defense(make: Callable[[], Defense], *, promises: Requirement | None = None) -> None:
@@ -56,7 +56,7 @@ def _is_a_settings_object(make: Callable[[], Defense]) -> None:
     defense = make()
     assert callable(defense), f"it is a {type(defense).__name__}, which cannot be called"
     if not inspect.isroutine(defense):
-        assert_settings_object(defense)
+        is_a_settings_object(defense)
 
 
 def _returns_one_label_per_record(make: Callable[[], Defense]) -> None:
@@ -104,8 +104,7 @@ def _declares_that_it_weighs_beliefs(make: Callable[[], Defense]) -> None:
     if not getattr(defense, "weighs_beliefs", False):
         uniform = np.full((len(view), len(examples.DOMAIN)), 1 / len(examples.DOMAIN))
         one, other = (make()(view, prior, ()) for prior in (_prior(view), uniform))
-        same = np.array_equal(one.labels, other.labels)
-        assert same, (
+        assert np.array_equal(one.labels, other.labels), (
             "the groups depend on the prior, and weighs_beliefs is not True (publish then asks for an adversary)"
         )
 

@@ -169,7 +169,7 @@ def made[T](owner: str, make: Callable[..., T], *arguments: Any) -> T:
         raise AssertionError(f"{owner}: {shown(make)} raises {failure!r}") from failure
 
 
-def assert_settings_object(checked: Any) -> None:
+def is_a_settings_object(checked: Any) -> None:
     """Raise AssertionError unless an object is a frozen dataclass that equals a copy of itself and can be hashed."""
     assert dataclasses.is_dataclass(checked), "it is no dataclass"
     assert not isinstance(checked, type), f"it is the class {checked!r}; make an object of it"

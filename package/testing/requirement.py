@@ -13,7 +13,7 @@ from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import check_kind
 from foreknow.testing import examples
-from foreknow.testing.examples import assert_settings_object, run
+from foreknow.testing.examples import is_a_settings_object, run
 
 GROUPINGS = 20
 """Number of random groupings of a view."""
@@ -90,7 +90,7 @@ def _cases(view: View) -> Iterator[Case]:
 
 def _is_a_settings_object(requirement: Requirement) -> None:
     assert isinstance(requirement, Requirement), f"it is a {type(requirement).__name__}, which extends no Requirement"
-    assert_settings_object(requirement)
+    is_a_settings_object(requirement)
 
 
 def _data_have_their_types(requirement: Requirement) -> None:
@@ -107,21 +107,13 @@ def _repr_names_it(requirement: Requirement) -> None:
     try:
         evaluated = eval(text, {"__builtins__": {}} | vars(foreknow.defenses) | {kind.__name__: kind})
     except Exception:  # a setting that is no literal, as an estimator, is named instead
-        missing = [name for name in _changed_settings(requirement) if f"{name}=" not in text]
+        settings = {one.name: one.default for one in dataclasses.fields(requirement)}  # type: ignore[arg-type]
+        changed = [name for name, default in settings.items() if getattr(requirement, name) != default]
+        missing = [name for name in changed if f"{name}=" not in text]
         assert kind.__name__ in text, f"its repr {text} does not name {kind.__name__}"
         assert not missing, f"its repr {text} does not name {', '.join(missing)}"
         return
     assert evaluated == requirement, f"its repr {text} evaluates to another requirement"
-
-
-def _changed_settings(requirement: Requirement) -> list[str]:
-    """Names of the settings that are not at their defaults."""
-    fields = dataclasses.fields(requirement)  # type: ignore[arg-type]
-    return [
-        one.name
-        for one in fields
-        if one.default is dataclasses.MISSING or getattr(requirement, one.name) != one.default
-    ]
 
 
 def _bind_is_pure_and_repeats(requirement: Requirement, case: Case) -> None:

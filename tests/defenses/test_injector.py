@@ -189,7 +189,9 @@ def test_where_rules_leave_no_bucket_the_error_says_so():
 
 def test_a_value_that_is_too_frequent_is_named_with_the_largest_l():
     view = patients((5, "M", "flu"), (2, "F", "gout"), (4, "F", "cold"))
-    with pytest.raises(Infeasible, match=r"'flu' is the value of 5 of the 11 records .* The largest l that this view allows is 2\."):
+    with pytest.raises(
+        Infeasible, match=r"'flu' is the value of 5 of the 11 records .* The largest l that this view allows is 2\."
+    ):
         Injector(3)(view, uniform(view))
 
 

@@ -167,7 +167,7 @@ class ReportContents:
     @property
     def worst(self) -> str:
         """Name of the adversary who exposes more respondents; the informed one if both expose as many."""
-        return _worst(self.headlines)
+        return next(iter(self.inferences))
 
     @property
     def changed(self) -> Defense | None:
@@ -219,32 +219,46 @@ def report_contents(
     history = History([release.view for release in releases])
     rng = np.random.default_rng([settings.seed, 1])
     step()
-    bootstrap, draws = bootstrap_of_means(settings, len(history.respondents), rng), calibration_draws(history, settings)
+    people, cells = len(history.respondents), sum(map(len, history)) * len(history.schema.values)
+    bootstrap = Bootstrap(affordable_draws(settings.draws, people, 20), settings.level, rng)
+    draws = affordable_draws(settings.draws, cells, 5)
     headlines = {one.name: headline(one, history, settings.sure, bootstrap) for one in inferences}
     inferences = sorted(inferences, key=lambda one: -headlines[one.name].exposed)
     by_name = {one.name: one for one in inferences}
-    details = by_name[settings.details or _worst(headlines)]
-    people, changed = headlines[details.name].people, assumed if defense is None else defense
+    details = by_name[settings.details or inferences[0].name]
+    exposures, changed = headlines[details.name].people, assumed if defense is None else defense
     everyone = itertools.chain.from_iterable(release.view.people.respondents for release in releases)
-    names = Pseudonyms.of([*people["respondent"], *everyone], settings.names)
+    names = Pseudonyms.of([*exposures["respondent"], *everyone], settings.names)
     step()
     trials, by_distance = influence_trials(details, releases, names, rng)
     step()
-    shown = exposed_people(details, people, releases, solver, names)
+    shown = exposed_people(details, exposures, releases, solver, names)
     step()
     return ReportContents(
         settings=settings,
         inferences=by_name,
         headlines=headlines,
-        unpublished=len(names.numbers) - len(people),
-        by_release=risk_by_release(inferences, headlines, history, settings.sure),
+        unpublished=len(names.numbers) - len(exposures),
+        by_release=_with_adversary(
+            {
+                one.name: risk_table(one.hindsight, history, sure=settings.sure).assign(
+                    confidence_of_shares=headlines[one.name].shares
+                )
+                for one in inferences
+            }
+        ),
         people=shown,
         groups=exposed_groups(details, history, settings.sure),
         explorer=explorer(details, releases, names, rng),
         leak=retroactive_leak(details.forward, details.hindsight, history, sure=settings.sure),
         trials=trials,
         by_distance=by_distance,
-        calibration=calibration_of_each(inferences, history, settings, rng),
+        calibration=_with_adversary(
+            {
+                one.name: reliability_curve(one.hindsight, history, draws=draws, level=settings.level, rng=rng)
+                for one in inferences
+            }
+        ),
         ranking=ranking_within_groups(details, history),
         attacks=risk_of_attacks(history, inferences, also or {}, settings.sure),
         utility=utility_by_release(releases),
@@ -266,8 +280,9 @@ def report_contents(
     )
 
 
-def _worst(headlines: dict[str, Headline]) -> str:
-    return max(headlines, key=lambda name: headlines[name].exposed)
+def _with_adversary(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The tables one below the other, with their names as first column ``adversary``."""
+    return pd.concat(tables, names=["adversary"]).reset_index("adversary").reset_index(drop=True)
 
 
 MEASURES = ("exposed", "confidence", "confidence_of_shares", "success", "success_of_shares")
@@ -281,22 +296,17 @@ def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap
     respondent. Those of the means are percentile intervals of a bootstrap over respondents. Cost: O(n m), and O(N) per draw.
     """
     found = exposed(one.hindsight, history, sure)
-    people, number = found.people, found.exposed
+    people, number, n = found.people, found.exposed, found.respondents
     order = np.lexsort((people["prior"], -people["belief"].round(9), ~people["exposed"]))
     people = people.iloc[order].reset_index(drop=True)
     sums, sure_beliefs, right = _sums(one, history, sure)
-    n = len(people)
-    low, high = (0.0, 1.0)
-    if n:
-        interval = scipy.stats.binomtest(number, n).proportion_ci(bootstrap.level, "exact")
-        low, high = float(interval.low), float(interval.high)
-    rows = [("exposed", number / n if n else np.nan, low, high)]
+    low, high = scipy.stats.binomtest(number, n).proportion_ci(bootstrap.level, "exact") if n else (0.0, 1.0)
+    rows = [("exposed", number / n if n else np.nan, float(low), float(high))]
     value = sums[:, 1:].sum(axis=0) / max(sums[:, 0].sum(), 1)
-    drawn = [np.zeros((0, value.size))]
-    for weights in bootstrap.weights(len(sums)):
-        total = weights @ sums
-        drawn.append(total[:, 1:] / total[:, :1])
-    lower, upper = bootstrap.interval(np.concatenate(drawn))
+    totals = [weights @ sums for weights in bootstrap.weights(len(sums))]
+    lower, upper = bootstrap.interval(
+        np.concatenate([np.zeros((0, value.size)), *(each[:, 1:] / each[:, :1] for each in totals)])
+    )
     rows += list(zip(MEASURES[1:], value.tolist(), lower.tolist(), upper.tolist(), strict=True))
     table = pd.DataFrame(rows, columns=pd.Index(["measure", "value", "low", "high"]))
     shares = tuple(mean(measured.share) for measured in beliefs_and_truth("report", one.hindsight, history))
@@ -338,42 +348,9 @@ ATTACK_COLUMNS = ("gain", "success", "confidence", "log_score", "sure", "right",
 """Measures of `ReportContents.attacks`."""
 
 
-def bootstrap_of_means(settings: ReportSettings, size: int, rng: np.random.Generator) -> Bootstrap:
-    """A bootstrap with as many draws as `MAX_BOOTSTRAP_WEIGHTS` allows, and at least 20."""
-    draws = min(settings.draws, max(MAX_BOOTSTRAP_WEIGHTS // max(size, 1), 20))
-    return Bootstrap(draws, settings.level, rng)
-
-
-def risk_by_release(
-    inferences: Sequence[Inference], headlines: dict[str, Headline], history: History, sure: float
-) -> pd.DataFrame:
-    """Risk at each release, one row per adversary and release, with the mean share of the true values in their groups."""
-    tables = []
-    for one in inferences:
-        table = risk_table(one.hindsight, history, sure=sure)
-        table.insert(0, "adversary", one.name)
-        table["confidence_of_shares"] = headlines[one.name].shares
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
-
-
-def calibration_draws(history: History, settings: ReportSettings) -> int:
-    """Number of bootstrap draws of the intervals of calibration: as many as `MAX_BOOTSTRAP_WEIGHTS` allows, and at least 5."""
-    size = sum(map(len, history)) * len(history.schema.values)
-    return min(settings.draws, max(MAX_BOOTSTRAP_WEIGHTS // max(size, 1), 5))
-
-
-def calibration_of_each(
-    inferences: Sequence[Inference], history: History, settings: ReportSettings, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Reliability curve of each adversary."""
-    draws = calibration_draws(history, settings)
-    tables = []
-    for one in inferences:
-        table = reliability_curve(one.hindsight, history, draws=draws, level=settings.level, rng=rng)
-        table.insert(0, "adversary", one.name)
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
+def affordable_draws(asked: int, size: int, least: int) -> int:
+    """Number of bootstrap draws of some size: those asked for, or as many as `MAX_BOOTSTRAP_WEIGHTS` allows and at least some."""
+    return min(asked, max(MAX_BOOTSTRAP_WEIGHTS // max(size, 1), least))
 
 
 def ranking_within_groups(one: Inference, history: History) -> float:
@@ -401,10 +378,11 @@ def risk_of_attacks(
         beliefs[f"{one.title}, all releases in hindsight"] = one.hindsight
         beliefs[f"{one.title}, releases so far"] = one.forward
         beliefs[f"{one.title}, release by release"] = one.sequential
-    rows = []
-    for name, found in {**beliefs, **also}.items():
-        risk = risk_table(found, history, sure=sure)
-        rows.append({"attack": name, "published": int(risk["published"].sum())} | total_of_risk(risk))
+    risks = {name: risk_table(found, history, sure=sure) for name, found in {**beliefs, **also}.items()}
+    rows = [
+        {"attack": name, "published": int(risk["published"].sum())} | total_of_risk(risk)
+        for name, risk in risks.items()
+    ]
     return with_right_share(pd.DataFrame(rows))[["attack", *ATTACK_COLUMNS]]
 
 
@@ -421,13 +399,9 @@ def utility_by_release(releases: Sequence[Release]) -> pd.DataFrame:
 
 def notes_of(inferences: Sequence[Inference], releases: Sequence[Release]) -> tuple[str, ...]:
     """Notes of the defense and of the adversaries, each once."""
-    said: dict[str, Any] = {}
-    for release in releases:
-        said |= {f"At {release.time}: {note}": None for note in release.grouping.notes}
-    for one in inferences:
-        for note in (*one.hindsight.notes, *one.forward.notes):
-            said[f"{one.title}: {note}"] = None
-    return tuple(said)
+    told = [f"At {release.time}: {note}" for release in releases for note in release.grouping.notes]
+    told += [f"{one.title}: {note}" for one in inferences for note in (*one.hindsight.notes, *one.forward.notes)]
+    return tuple(dict.fromkeys(told))
 
 
 def size_notes(releases: Sequence[Release], asked: int, of_means: int, of_calibration: int) -> tuple[str, ...]:
@@ -439,18 +413,18 @@ def size_notes(releases: Sequence[Release], asked: int, of_means: int, of_calibr
     asked, of_means, of_calibration : int
         Number of bootstrap draws that the settings ask for, that the intervals of the means have, and those of calibration.
     """
-    records = sum(len(release.view) for release in releases)
-    told = []
-    if len(releases) > 1 and records > MAX_PREFIX_RECORDS:
-        told.append(
-            f"There are over {MAX_PREFIX_RECORDS:,} records: the reasons do not name the later release that raised a belief most."
-        )
-    if records > MAX_TRIAL_RECORDS:
-        told.append(f"There are over {MAX_TRIAL_RECORDS:,} records: one record is made known, and not {TRIALS}.")
-    draws = {"means": of_means, "calibration": of_calibration}
-    if fewer := [f"{number} for {name}" for name, number in draws.items() if number < asked]:
-        told.append(f"To save time, intervals have fewer bootstrap draws than {asked}: {', '.join(fewer)}.")
-    return tuple(told)
+    records, draws = sum(len(release.view) for release in releases), {"means": of_means, "calibration": of_calibration}
+    fewer = [f"{number} for {name}" for name, number in draws.items() if number < asked]
+    told = {
+        f"There are over {MAX_PREFIX_RECORDS:,} records: the reasons do not name the later release that raised a belief most.": (
+            len(releases) > 1 and records > MAX_PREFIX_RECORDS
+        ),
+        f"There are over {MAX_TRIAL_RECORDS:,} records: one record is made known, and not {TRIALS}.": (
+            records > MAX_TRIAL_RECORDS
+        ),
+        f"To save time, intervals have fewer bootstrap draws than {asked}: {', '.join(fewer)}.": fewer,
+    }
+    return tuple(note for note, is_due in told.items() if is_due)
 
 
 TRIALS = 6
@@ -489,7 +463,7 @@ def influence_trials(
     rows = rng.permutation(np.flatnonzero(release.group >= 0))[: TRIALS if small else 1]
     adversary = replace(one.adversary, cascade=one.adversary.cascade or PriorCascade())
     found = [_trial(adversary, one.sequential, releases, release, row, names) for row in rows.tolist()]
-    order = sorted(range(len(found)), key=lambda place: -found[place]["respondents"])
+    order = np.argsort([-each["respondents"] for each in found], kind="stable").tolist()
     trials = pd.DataFrame([found[place] for place in order], columns=pd.Index(COLUMNS))
     if not small:
         return trials, pd.DataFrame()
@@ -505,19 +479,17 @@ def _trial(
     claim = {"respondent": [respondent], "value": [value], "time": [release.time], "confidence": [1.0]}
     known = CompromisedRecords(pd.DataFrame(claim))
     informed = SequentialAttack(replace(adversary, compromised=known))(releases)
-    reached: set[Hashable] = set()
-    touched = places = 0
-    largest = 0.0
+    reached: list[Hashable] = []
+    touched, largest = 0, 0.0
     for before, after in zip(without, informed, strict=True):
         change = np.abs(after.posterior.probabilities - before.posterior.probabilities).max(axis=1)
         people = before.observation.people.respondents
         change[np.array([name == respondent for name in people], dtype=np.bool_)] = 0
-        some = np.flatnonzero(change >= LEAST_CHANGE)
-        reached |= set(people[some])
-        touched += len(some) > 0
-        places += len(some)
+        changed = people[change >= LEAST_CHANGE]
+        reached += [*changed]
+        touched += len(changed) > 0
         largest = max(largest, float(change.max(initial=0)))
-    numbers = (len(reached), touched, places, largest)
+    numbers = (len(set(reached)), touched, len(reached), largest)
     return dict(zip(COLUMNS, (names(respondent), release.time, *numbers), strict=True))
 
 

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
@@ -21,7 +21,7 @@ from foreknow.app.cli.commands.check_folder import (
     files_line,
     large_findings,
     publication_at,
-    threshold_text,
+    requirement_row,
 )
 from foreknow.app.cli.defense_choices import DefenseOptions
 from foreknow.app.cli.files.columns import DEFAULT_TIME, InputFiles, check_encoding_used
@@ -54,7 +54,6 @@ from foreknow.app.cli.terminal import PrintedTable, continued, say, say_verdict,
 from foreknow.app.cli.typed_commands import attack_of_key, paths_of, table_options, typed_lines, unused_path
 from foreknow.app.publication import ONE_RELEASE, PRIVATE, SETTINGS, read_json
 from foreknow.defenses import KAnonymity, Requirement
-from foreknow.defenses.requirements.requirement import AllOf
 from foreknow.evaluation.checks.verify import verify_table
 from foreknow.models import Cleaning
 from foreknow.models.settings import counted
@@ -69,27 +68,6 @@ READ_FOR_FILES = (
 
 DEFAULT_K = 3
 """The threshold of k-anonymity if no threshold is given."""
-
-
-class Checked(NamedTuple):
-    """Requirements recomputed from published tables.
-
-    Attributes
-    ----------
-    found : DataFrame
-        One row for each release and requirement.
-    by_group : DataFrame
-        Levels of all groups; without rows for tables on disk.
-    title : str
-        Name of the tables.
-    inputs : list of Path
-        Files whose checksums the settings record.
-    """
-
-    found: pd.DataFrame
-    by_group: pd.DataFrame
-    title: str
-    inputs: list[Path]
 
 
 @dataclass(frozen=True)
@@ -184,7 +162,7 @@ def check_command(run: CheckRun) -> Outcome:
     if folder is not None:
         return _check_publication(run, publication_at(folder))
     requirement = run.requirement  # a requirement has no truth value
-    outcome = _told(run, check_files(run.files, KAnonymity(DEFAULT_K) if requirement is None else requirement))
+    outcome = _check_files(run, run.files, KAnonymity(DEFAULT_K) if requirement is None else requirement)
     say(*after_files(run.published, run.context.params))
     return outcome
 
@@ -209,34 +187,44 @@ def _check_publication(run: CheckRun, publication: Publication) -> Outcome:
         say("The certificate names no requirement that published tables show.")
         outcome = Outcome({"failed": False, "files": []})
     elif publication.on_disk:
-        outcome = _told(run, _check_on_disk(publication, requirement, run.disk, run.pictures))
+        outcome = _check_on_disk(run, publication, requirement)
     else:
         run.disk.refuse_given("check reads these tables in memory")
         tables, sensitive, quasi_identifiers, time = publication.columns
-        files_of = PublishedFiles(
-            tuple(tables), sensitive, tuple(quasi_identifiers), None, time, InputFiles(), Cleaning()
-        )
-        outcome = _told(run, check_files(files_of, requirement))
-    say(*after_folder(publication))
+        names = tuple(quasi_identifiers)
+        files_of = PublishedFiles(tuple(tables), sensitive, names, None, time, InputFiles(), Cleaning())
+        outcome = _check_files(run, files_of, requirement)
+    if publication.key is not None:
+        say("Next, what an adversary infers from it:", *continued(attack_of_key(publication.key)))
+    else:  # the public folder alone, without the originals
+        tables, sensitive, quasi_identifiers, time = publication.columns
+        named = None if time in (DEFAULT_TIME, ONE_RELEASE) else time
+        say(*after_files(tables, {"qi": quasi_identifiers, "sensitive": sensitive, "time": named}))
     return outcome
 
 
-def _told(run: CheckRun, checked: Checked) -> Outcome:
-    """The outcome of a check, printed and, with --out, written."""
-    failing = checked.found[checked.found["failing"] > 0]
-    verdict = _verdict(failing)
+def _told(run: CheckRun, title: str, inputs: list[Path], found: pd.DataFrame, by_group: pd.DataFrame) -> Outcome:
+    """The outcome of a check, printed and, with --out, written.
+
+    ``found`` has a row for each release and requirement, ``by_group`` the levels of all groups, and no row for tables on disk.
+    """
+    failing = found[found["failing"] > 0]
+    failed, number = not failing.empty, int(failing["failing"].sum())
+    verdict = "Passed: every group satisfies the requirements."
+    if failed:
+        names = ", ".join(dict.fromkeys(failing["requirement"]))
+        verdict = f"FAILED: {counted(number, 'group')} {'does' if number == 1 else 'do'} not satisfy {names}."
     say_verdict(verdict)
-    show(PrintedTable(checked.found, f"{checked.title}, recomputed", keys=2))
+    show(PrintedTable(found, f"{title}, recomputed", keys=2))
     say(verdict)
     if run.out is not None:
         with atomic_output(run.out, run.published, run.overwrite) as scratch:
-            write_table(checked.found, scratch / LEVELS)
-            write_json(scratch / SETTINGS, run_settings(run.context, checked.inputs))
+            write_table(found, scratch / LEVELS)
+            write_json(scratch / SETTINGS, run_settings(run.context, inputs))
             if run.pictures:
-                draw_levels(scratch, checked.by_group)
+                draw_levels(scratch, by_group)
         say(f"The table: {run.out / LEVELS}. How it was made: {SETTINGS} beside it.")
-    failed = not failing.empty
-    return Outcome({"failed": failed, "verdict": verdict, "requirements": checked.found}, failed)
+    return Outcome({"failed": failed, "verdict": verdict, "requirements": found}, failed)
 
 
 def _folder(run: CheckRun) -> Path | None:
@@ -269,68 +257,35 @@ def _refuse_typed(context: typer.Context, names: Sequence[str], reason: str) -> 
             raise ValueError(f"{flag_of(name)} is read for {reason}. Leave it out.")
 
 
-def _verdict(failing: pd.DataFrame) -> str:
-    """The verdict in one line, from the rows of the requirements that fail."""
-    if failing.empty:
-        return "Passed: every group satisfies the requirements."
-    names = ", ".join(dict.fromkeys(failing["requirement"]))
-    number = int(failing["failing"].sum())
-    return f"FAILED: {counted(number, 'group')} {'does' if number == 1 else 'do'} not satisfy {names}."
-
-
-def check_files(files: PublishedFiles, requirement: Requirement) -> Checked:
-    """Requirements recomputed from published tables in memory."""
+def _check_files(run: CheckRun, files: PublishedFiles, requirement: Requirement) -> Outcome:
+    """Recompute requirements from published tables in memory."""
     table, time = files.read()
-    title = ", ".join(path.name for path in files.paths)
-    return Checked(*_findings(table, time, files.sensitive, requirement), title, list(files.paths))
-
-
-def _check_on_disk(publication: Publication, requirement: Requirement, disk: DiskOptions, pictures: bool) -> Checked:
-    """Requirements recomputed from the parts of a publication from disk."""
-    from foreknow.app.disk import verify_large
-    from foreknow.app.disk.publication import LargeReleases
-
-    if pictures:
-        raise ValueError(
-            f"--pictures is read for tables in memory; {publication.folder} was published from disk. Leave it out."
-        )
-    published = LargeReleases(publication.folder)
-    found = large_findings(
-        verify_large(published, requirement, engine=disk.engine("checking, blocks of a release")), requirement
-    )
-    return Checked(found, pd.DataFrame(), str(publication.folder), [publication.listing.path])
-
-
-def _findings(
-    table: pd.DataFrame, time: str | None, sensitive: str, requirement: Requirement
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """One row for each release and requirement, and the levels of all groups."""
-    values = tuple(sorted(table[sensitive].unique().tolist(), key=str))
+    values = tuple(sorted(table[files.sensitive].unique().tolist(), key=str))
     rows, by_group = [], []
     for when, release in [("all", table)] if time is None else list(table.groupby(time, sort=True)):
-        groups = release[[GROUP, sensitive]].set_axis(["group", "value"], axis=1)
+        groups = release[[GROUP, files.sensitive]].set_axis(["group", "value"], axis=1)
         levels = verify_table(groups, "value", values, requirement)
         by_group.append(levels.assign(release=when))
         rows += [
-            _requirement_row(when, name, part, requirement) for name, part in levels.groupby("requirement", sort=False)
+            requirement_row(when, name, part, requirement) for name, part in levels.groupby("requirement", sort=False)
         ]
-    return pd.DataFrame(rows), pd.concat(by_group, ignore_index=True)
+    title = ", ".join(path.name for path in files.paths)
+    return _told(run, title, list(files.paths), pd.DataFrame(rows), pd.concat(by_group, ignore_index=True))
 
 
-def _requirement_row(time: Any, name: Any, groups: pd.DataFrame, requirement: Requirement) -> dict[str, object]:
-    """One requirement over all groups of a release, from rows of `verify_table`."""
-    parts = requirement.parts if isinstance(requirement, AllOf) else (requirement,)
-    sense = next(part.sense for part in parts if repr(part) == name)
-    failing = groups[~groups["holds"]]
-    return {
-        "release": time,
-        "requirement": name,
-        "groups": len(groups),
-        "worst": groups["level"].min() if sense == "at least" else groups["level"].max(),
-        "threshold": threshold_text(sense, groups["bound"].iloc[0]),
-        "failing": len(failing),
-        "first failing": "" if failing.empty else failing["group"].iloc[0],
-    }
+def _check_on_disk(run: CheckRun, publication: Publication, requirement: Requirement) -> Outcome:
+    """Recompute requirements from the parts of a publication from disk."""
+    from foreknow.app.disk import verify_large
+    from foreknow.app.disk.publication import LargeReleases
+
+    if run.pictures:
+        raise ValueError(
+            f"--pictures is read for tables in memory; {publication.folder} was published from disk. Leave it out."
+        )
+    engine = run.disk.engine("checking, blocks of a release")
+    found = verify_large(LargeReleases(publication.folder), requirement, engine=engine)
+    inputs = [publication.listing.path]
+    return _told(run, str(publication.folder), inputs, large_findings(found, requirement), pd.DataFrame())
 
 
 READ_FOR_TABLES = ("k", "l", "t", "beta", "out", "pictures", "memory", "workers", "scheduler", "scratch")
@@ -349,10 +304,6 @@ def _check_attack(context: typer.Context, attack: AttackFolder) -> Outcome:
     return Outcome({"failed": bool(found), "verdict": verdict, "files": files}, bool(found))
 
 
-MOVED = "Next: move the extra files out of the folder, and check it again."
-"""Line on a folder in which all differing files are extra."""
-
-
 def after_files(published: Sequence[Path], given: Mapping[str, Any]) -> list[str]:
     """Lines that name the attack on published tables, from the parameters of the check."""
     return [
@@ -361,22 +312,12 @@ def after_files(published: Sequence[Path], given: Mapping[str, Any]) -> list[str
     ]
 
 
-def after_folder(publication: Publication) -> list[str]:
-    """Lines that name the attack on a publication: with its key, or of its public folder alone, without the originals."""
-    key = publication.key
-    if key is not None:
-        return ["Next, what an adversary infers from it:", *continued(attack_of_key(key))]
-    columns = publication.columns
-    time = None if columns.time in (DEFAULT_TIME, ONE_RELEASE) else columns.time
-    return after_files(columns.tables, {"qi": columns.quasi_identifiers, "sensitive": columns.sensitive, "time": time})
-
-
 def after_other_files(
     files: Sequence[Mapping[str, str]], command: str, made: str, kept: Path | None, out: str
 ) -> list[str]:
     """Lines that tell what to do about files that differ: remove extra ones, or make all again with the settings kept."""
     if all(each["state"] == "extra" for each in files):
-        return [MOVED]
+        return ["Next: move the extra files out of the folder, and check it again."]
     if kept is None:
         return []
     again = f"{command} --config {shlex.quote(str(kept))} --out {unused_path(out)}"

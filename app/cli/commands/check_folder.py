@@ -29,9 +29,6 @@ from foreknow.evaluation.checks.program import checksum
 MOST_DIFFERENCES = 20
 """Number of files that are listed on the terminal."""
 
-SIGNS = {"at least": ">=", "at most": "<=", "below": "<"}
-"""Sign of each relation of a level to its bound."""
-
 
 class PublishedColumns(NamedTuple):
     """Published tables, their sensitive column, their quasi-identifiers and the column of their releases."""
@@ -62,11 +59,6 @@ class Publication(NamedTuple):
     def described(self) -> dict[str, Any]:
         """Content of ``release.json``: the columns of the published tables, their files and times."""
         return read_json(self.public / RELEASE)
-
-    @property
-    def certified(self) -> dict[str, Any]:
-        """Content of ``certificate.json``."""
-        return read_json(self.public / CERTIFICATE)
 
     @property
     def on_disk(self) -> bool:
@@ -128,8 +120,8 @@ def files_line(found: list[Difference], program: str = "foreknow publish") -> st
     for one in found:
         by_state.setdefault(one.state, []).append(one.file)
     parts = [
-        f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''} {'is' if len(names) == 1 else 'are'} {state}"
-        for state, names in by_state.items()
+        f"{first}{f' and {len(others)} more are' if others else ' is'} {state}"
+        for state, (first, *others) in by_state.items()
     ]
     return f"FAILED: {'; '.join(parts)}. The files in the folder are not those of one run of {program}."
 
@@ -138,7 +130,7 @@ def certified_requirement(publication: Publication) -> Requirement | None:
     """Conjunction of the requirements of the certificate that published tables show; a notice names the others."""
     kinds = {kind.__name__: kind for kind in REQUIREMENTS.values()}
     parts: list[Requirement] = []
-    for one in publication.certified["enforced"]["requirements"]:
+    for one in read_json(publication.public / CERTIFICATE)["enforced"]["requirements"]:
         try:
             part = kinds[one["name"]](**one["parameters"])
         except (KeyError, TypeError, ValueError):  # It has settings that are no numbers or names.
@@ -148,6 +140,21 @@ def certified_requirement(publication: Publication) -> Requirement | None:
         else:
             parts.append(part)
     return all_of(*parts) if parts else None
+
+
+def requirement_row(time: Any, name: Any, groups: pd.DataFrame, requirement: Requirement) -> dict[str, object]:
+    """One requirement over all groups of a release, from rows of `verify_table`."""
+    sense = next(part.sense for part in conjuncts(requirement) if repr(part) == name)
+    failing = groups[~groups["holds"]]
+    return {
+        "release": time,
+        "requirement": name,
+        "groups": len(groups),
+        "worst": groups["level"].min() if sense == "at least" else groups["level"].max(),
+        "threshold": threshold_text(sense, groups["bound"].iloc[0]),
+        "failing": len(failing),
+        "first failing": "" if failing.empty else failing["group"].iloc[0],
+    }
 
 
 def large_findings(found: pd.DataFrame, requirement: Requirement) -> pd.DataFrame:
@@ -172,7 +179,8 @@ def threshold_text(sense: str, bound: float) -> str:
     >>> threshold_text("at least", 12.0)
     '>= 12'
     """
-    return f"{SIGNS[sense]} {bound:g}"
+    sign = {"at least": ">=", "at most": "<=", "below": "<"}[sense]
+    return f"{sign} {bound:g}"
 
 
 BELIEFS, AT_RISK = "beliefs", "at-risk.parquet"

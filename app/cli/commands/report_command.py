@@ -301,18 +301,12 @@ def _next(context: typer.Context, found: Report, made: Publication) -> list[str]
     options = None if best is None else defense_options(tried[best["setting"]])
     if defense is None or options is None:
         return next_lines(context, "compare", also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS))
-    read = defense_choice(options.split()[0]).options
-    more = (f"--defense {options}", *_notation(made, defense), "--infeasible suppress", f"--out {unused_path('safer')}")
+    read, bucketized = defense_choice(options.split()[0]).options, made.releases[0].bucketized
+    # A trial publishes the quasi-identifiers as they were, also where that is not the default of the defense.
+    notation = [] if bucketized == is_bucketized(defense) else ["--bucketized" if bucketized else "--generalized"]
+    more = (f"--defense {options}", *notation, "--infeasible suppress", f"--out {unused_path('safer')}")
     lines = next_lines(context, "publish", *more, also=[name for name in KNOWLEDGE_OPTIONS if name in read])
     return [SUPPRESSED_AS_TRIED, *lines]
-
-
-def _notation(made: Publication, defense: Defense) -> list[str]:
-    """The option of the quasi-identifiers, which a trial publishes as they were, where the default of the defense differs."""
-    bucketized = made.releases[0].bucketized
-    if bucketized == is_bucketized(defense):
-        return []
-    return ["--bucketized" if bucketized else "--generalized"]
 
 
 def _content(run: ReportRun, found: Report, seed: int) -> dict[str, Any]:

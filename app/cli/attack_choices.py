@@ -187,8 +187,10 @@ class AttackOptions:
 
     @property
     def posterior(self) -> Estimator:
-        """The estimator."""
-        return estimator_choice(self.estimator)
+        """The estimator with default settings: built in, or of another package."""
+        name = self.estimator
+        estimator: Estimator = ESTIMATORS[name]() if name in ESTIMATORS else entry_points.make("estimator", name)
+        return estimator
 
     @property
     def joint_solver(self) -> JointSolver:
@@ -307,12 +309,6 @@ def attack_choice(name: str) -> AttackChoice:
 def solver_choice(name: str, seed: int = SAMPLER_SEED) -> JointSolver:
     """The joint solver with a name and its default settings; the one that draws has a seed."""
     return PathSampler(rng=seed) if name == "path-sampler" else JOINT_SOLVERS[name]()
-
-
-def estimator_choice(name: str) -> Estimator:
-    """The estimator with a name and its default settings: built in, or of another package."""
-    estimator: Estimator = ESTIMATORS[name]() if name in ESTIMATORS else entry_points.make("estimator", name)
-    return estimator
 
 
 def check_attack_options(context: typer.Context, chosen: AttackOptions, shared: Sequence[str] = ()) -> None:
@@ -454,13 +450,6 @@ class AttackRun:
             )
 
 
-SWEEP_OVER = ("group-messages", "max-entropy")
-"""Joint solvers with the kernel `sweep_over`, as has the learning from releases."""
-
-GROUP_BELIEFS = ("auto", "exact")
-"""Estimators with the kernel `group_beliefs`."""
-
-
 def notice_compilation(solver: str | None = None, estimator: str = "auto", learns: bool = True) -> None:
     """Print a notice if an attack will compile its kernels.
 
@@ -471,9 +460,9 @@ def notice_compilation(solver: str | None = None, estimator: str = "auto", learn
     learns : bool
         True if an adversary learns from the releases.
     """
-    if learns or solver in SWEEP_OVER:
+    if learns or solver in ("group-messages", "max-entropy"):  # the solvers with this kernel, as has learning
         notice_if_compiled(sweep_over)
-    elif estimator in GROUP_BELIEFS:
+    elif estimator in ("auto", "exact"):  # the estimators with this kernel
         notice_if_compiled(group_beliefs)
 
 

@@ -7,7 +7,6 @@ field that is a dataclass is a group of them, and other fields are for the comma
 import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields, is_dataclass
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -45,8 +44,12 @@ def as_command(command: Callable[[Any], Outcome]) -> Callable[..., None]:
     (options,) = (hint for name, hint in get_type_hints(command).items() if name != "return")
 
     def run(**given: Any) -> None:
-        with _on_standard_error(given["as_json"]):
+        before = terminal.console.stderr
+        terminal.console.stderr = given["as_json"] or before
+        try:
             outcome = command(_made(options, given))
+        finally:
+            terminal.console.stderr = before
         if given["as_json"]:
             print(json.dumps(plain(outcome.content), indent=2, allow_nan=False))
         if outcome.failed:
@@ -76,17 +79,6 @@ def plain(cell: Any) -> Any:
     if cell is None or cell is pd.NaT or (isinstance(cell, float) and not np.isfinite(cell)):
         return None
     return cell if isinstance(cell, str | int | float) else str(cell)
-
-
-@contextmanager
-def _on_standard_error(asked: bool) -> Iterator[None]:
-    """Context manager in which everything that a command prints goes to standard error, if asked."""
-    before = terminal.console.stderr
-    terminal.console.stderr = asked or before
-    try:
-        yield
-    finally:
-        terminal.console.stderr = before
 
 
 def _parameters(options: Any) -> Iterator[Parameter]:

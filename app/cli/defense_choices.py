@@ -264,17 +264,17 @@ def _of_package(name: str, options: DefenseOptions) -> Defense:
     ValueError
         If a parameter without a default has no option, or its option was left out.
     """
-    arguments: dict[str, Any] = {}
-    missing = []
-    for parameter in inspect.signature(entry_points.load("defense", name)).parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        required = parameter.default is parameter.empty
-        value = _argument(parameter.name, options, required)
-        if value is not None:
-            arguments[parameter.name] = value
-        elif required:
-            missing.append(parameter.name)
+    parameters = inspect.signature(entry_points.load("defense", name)).parameters.values()
+    named = [each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    required = {each.name for each in named if each.default is each.empty}
+    values: dict[str, Any] = {
+        option: getattr(options, option) for option in FLAGS if option in required | options.given
+    }
+    values["rng"] = seeded_generator(options.seed)
+    if "requirement" in required or not options.given.isdisjoint(REQUIREMENT_OPTIONS):
+        values["requirement"] = options.with_diversity.requirement
+    arguments = {each.name: values[each.name] for each in named if values.get(each.name) is not None}
+    missing = [each.name for each in named if each.name in required - set(arguments)]
     if missing:
         needs = ", ".join(
             f"{parameter} (give {FLAGS[parameter]})" if parameter in FLAGS else f"{parameter} (there is no such option)"
@@ -285,18 +285,6 @@ def _of_package(name: str, options: DefenseOptions) -> Defense:
             "foreknow.defenses.publish in Python."
         )
     return entry_points.make("defense", name, **arguments)  # type: ignore[no-any-return]
-
-
-def _argument(parameter: str, options: DefenseOptions, required: bool) -> Any:
-    """The argument of another package's defense that the options give, or None."""
-    if parameter == "rng":
-        return seeded_generator(options.seed)
-    if parameter == "requirement":
-        given = required or not options.given.isdisjoint(REQUIREMENT_OPTIONS)
-        return options.with_diversity.requirement if given else None
-    if parameter in FLAGS and (required or parameter in options.given):
-        return getattr(options, parameter)
-    return None
 
 
 THRESHOLDS = ("k", "l", "t", "j", "beta", "m")

@@ -208,12 +208,12 @@ def _lines(table: pd.DataFrame, title: str, top: float = 1.0, times: Sequence[st
     names = list(dict.fromkeys(table["line"]))
     colours, dashes, shapes = [BLUE, ORANGE, BLACK], [[1, 0], [7, 4], [2, 3]], ["circle", "triangle-up", "square"]
     scale = alt.Scale(domain=list(times)) if len(times) else alt.Undefined
-    axis = alt.Axis(labelAngle=0, labelOverlap=True)
-    x = alt.X("time:O", sort=None, title="Release", axis=axis, scale=scale)
+    x = alt.X("time:O", sort=None, title="Release", axis=alt.Axis(labelAngle=0, labelOverlap=True), scale=scale)
     y = alt.Y("share:Q", title=None, axis=alt.Axis(format=".0%", tickCount=5), scale=alt.Scale(domain=[0, top]))
-    colour = alt.Color("line:N", scale=alt.Scale(domain=names, range=colours[: len(names)]), legend=_legend())
-    dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=dashes[: len(names)]), legend=_legend())
-    shape = alt.Shape("line:N", scale=alt.Scale(domain=names, range=shapes[: len(names)]), legend=_legend())
+    colour, dash, shape = (
+        channel("line:N", scale=alt.Scale(domain=names, range=marks[: len(names)]), legend=_legend())
+        for channel, marks in ((alt.Color, colours), (alt.StrokeDash, dashes), (alt.Shape, shapes))
+    )
     tooltip = [
         alt.Tooltip("line:N", title=" "),
         alt.Tooltip("time:O", title="Release"),
@@ -224,8 +224,7 @@ def _lines(table: pd.DataFrame, title: str, top: float = 1.0, times: Sequence[st
     point = base.mark_point(filled=True, size=55, opacity=1).encode(
         x=x, y=y, color=colour, shape=shape, tooltip=tooltip
     )
-    layered = alt.LayerChart(layer=[line, point])
-    return layered.properties(height=HEIGHT)
+    return alt.LayerChart(layer=[line, point]).properties(height=HEIGHT)
 
 
 def _legend() -> "alt.Legend":
@@ -243,12 +242,11 @@ def _legend() -> "alt.Legend":
 
 
 def _risk(contents: ReportContents) -> "alt.LayerChart":
-    parts = []
     by_release = contents.by_release
-    for name, one in contents.inferences.items():
-        rows = by_release[by_release["adversary"] == name]
-        parts.append(_line(rows["time"], rows["confidence"], one.title))
-    parts.append(_line(rows["time"], rows["confidence_of_shares"], "Reading the group alone"))
+    rows = {one.title: by_release[by_release["adversary"] == name] for name, one in contents.inferences.items()}
+    parts = [_line(each["time"], each["confidence"], title) for title, each in rows.items()]
+    last = [*rows.values()][-1]
+    parts.append(_line(last["time"], last["confidence_of_shares"], "Reading the group alone"))
     return _lines(pd.concat(parts, ignore_index=True), "Mean belief in a person's true value")
 
 
@@ -287,8 +285,7 @@ def _certainty(contents: ReportContents) -> "alt.LayerChart":
     base = alt.Chart(table, title=alt.Title("Number of people", anchor="start", fontWeight="normal", fontSize=13))
     bars = base.mark_bar(color=BLUE).encode(x=x, y=y, tooltip=["bin:O", alt.Tooltip("people:Q", format=",d")])
     text = base.mark_text(dy=-8).encode(x=x, y=y, text=alt.Text("people:Q", format=form))
-    layered = alt.LayerChart(layer=[bars, text])
-    return layered.properties(height=HEIGHT)
+    return alt.LayerChart(layer=[bars, text]).properties(height=HEIGHT)
 
 
 def _calibration(contents: ReportContents) -> "alt.LayerChart":
@@ -311,27 +308,23 @@ def _calibration(contents: ReportContents) -> "alt.LayerChart":
     )
     tooltip = [alt.Tooltip("believed:Q", format=".1%"), alt.Tooltip("observed:Q", format=".1%"), "beliefs:Q"]
     line = base.mark_line(color=BLUE, point=True).encode(x=x, y=y, tooltip=tooltip)
-    layered = alt.LayerChart(layer=[ideal, note, band, line])
-    return layered.properties(height=HEIGHT + 40)
+    return alt.LayerChart(layer=[ideal, note, band, line]).properties(height=HEIGHT + 40)
 
 
 def _stricter(contents: ReportContents) -> "alt.LayerChart":
     import altair as alt
 
-    rows = []
-    for row in contents.stricter.to_dict("records"):
-        if not row["problem"]:
-            for name in contents.inferences:
-                exposed = int(row[f"exposed_{name}"])
-                rows.append(
-                    {
-                        "setting": row["setting"],
-                        "adversary": SHORT_TITLES[name],
-                        "exposed": exposed,
-                        "shown": f"{exposed:,}",
-                    }
-                )
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(
+        {
+            "setting": row["setting"],
+            "adversary": SHORT_TITLES[name],
+            "exposed": int(row[f"exposed_{name}"]),
+            "shown": f"{row[f'exposed_{name}']:,.0f}",
+        }
+        for row in contents.stricter.to_dict("records")
+        for name in contents.inferences
+        if not row["problem"]
+    )
     names = [SHORT_TITLES[name] for name in contents.inferences]
     y = alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labelLimit=110))
     end = alt.Scale(domain=[0, max(1.1 * float(table["exposed"].max()), 4.0)], nice=False)
@@ -345,8 +338,7 @@ def _stricter(contents: ReportContents) -> "alt.LayerChart":
     base = alt.Chart(table)
     bars = base.mark_bar(stroke=BLACK, strokeWidth=0.5).encode(x=x, y=y, yOffset=offset, color=fill)
     text = base.mark_text(align="left", dx=4).encode(x=x, y=y, yOffset=offset, text="shown:N")
-    layered = alt.LayerChart(layer=[bars, text])
-    return layered.properties(height=56 * table["setting"].nunique())
+    return alt.LayerChart(layer=[bars, text]).properties(height=56 * table["setting"].nunique())
 
 
 def _explored(contents: ReportContents) -> "alt.LayerChart":

@@ -16,6 +16,7 @@ from foreknow.app.cli.adversary_knowledge import (
     informed_adversary,
     learned_adversary,
 )
+from foreknow.app.cli.options import refuse_first
 from foreknow.app.report.adversaries import INFORMED, LEARNED, SHORT_TITLES, inference, stricter_settings
 from foreknow.app.report.contents import ReportContents, ReportSettings, report_contents
 from foreknow.app.report.page import page
@@ -106,15 +107,17 @@ class Report:
 
 def check_page_path(path: Path, overwrite: bool, keep: Iterable[Path] = ()) -> None:
     """Raise ValueError unless a page may be written to a path: it ends with .html, and is no folder, input or earlier file."""
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"{path} does not end with .html; name a file, as report.html.")
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; name a file, as {path / 'report.html'}.")
-    if path.exists() and any(each.exists() and path.samefile(each) for each in keep):
-        raise ValueError(f"{path} is an input file, and would be written over; name another file.")
-    if path.exists() and not overwrite:
-        there = f"{path} is already there; name another file, or replace it with "
-        raise ValueError(Advice(there, Setting("overwrite", True), "."))
+    is_input = path.exists() and any(each.exists() and path.samefile(each) for each in keep)
+    there = f"{path} is already there; name another file, or replace it with "
+    refuse_first(
+        {
+            f"{path} does not end with .html; name a file, as report.html.": path.suffix.lower()
+            not in (".html", ".htm"),
+            f"{path} is a folder; name a file, as {path / 'report.html'}.": path.is_dir(),
+            f"{path} is an input file, and would be written over; name another file.": is_input,
+            Advice(there, Setting("overwrite", True), "."): path.exists() and not overwrite,
+        }
+    )
 
 
 def report(
@@ -328,10 +331,11 @@ PUBLICATION = 6.0
 
 def report_steps(also: Iterable[str], settings: Sequence[str]) -> tuple[Step, ...]:
     """Steps of a report with further attacks and stricter settings, by their names, in the order in which they are made."""
-    steps = []
-    for name, cost in KNOWLEDGE.items():
-        steps.append(Step(f"{SHORT_TITLES[name].lower()}: learning what is known", cost))
-        steps += [Step(f"{SHORT_TITLES[name].lower()}: {attack}", cost) for attack, cost in ATTACKS.items()]
+    steps = [
+        Step(f"{SHORT_TITLES[name].lower()}: {title}", cost)
+        for name, learning in KNOWLEDGE.items()
+        for title, cost in {"learning what is known": learning, **ATTACKS}.items()
+    ]
     steps += [Step(name, ATTACKS["release by release"]) for name in also]
     steps += [Step(f"measuring: {name}", cost) for name, cost in MEASURES.items()]
     setting = PUBLICATION + KNOWLEDGE[LEARNED] + 2 * ATTACKS["all releases in hindsight"]

@@ -1,7 +1,6 @@
 """Respondents on the page of a report: names, the most exposed ones and groups with the reasons, and the explorer."""
 
-import itertools
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from foreknow.attacks import JointAttack
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.evaluation.risk.respondent_risk import exposing_members
 from foreknow.models import History, Release
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray, object_array
+from foreknow.models.arrays import IntArray, object_array
 from foreknow.models.joint import JointSolver
 from foreknow.models.progress import Progress
 
@@ -109,37 +108,26 @@ def exposed_people(
     owners, times, values = (shown[name].tolist() for name in ("respondent", "time", "value"))
     places: Places = {(owner, time): codes[value] for owner, time, value in zip(owners, times, values, strict=True)}
     later = _later_releases(one, releases, solver, places, progress)
-    rows: list[dict[str, Any]] = []
-    for row in progress(list(shown.itertuples())):
-        place = (row.respondent, row.time)
-        at = one.forward.at(row.time)
-        forward = float(at.posterior.probabilities[at.observation.people.rows(row.respondent)[0], places[place]])
-        mates = _mates(one, row.respondent, row.time, row.value, names)
-        rows.append(
-            {
-                "respondent": row.respondent,
-                "person": names(row.respondent),
-                "time": row.time,
-                "value": row.value,
-                "prior": row.prior,
-                "share": row.share,
-                "members": row.members,
-                "forward": forward,
-                "belief": row.belief,
-                "low": row.low,
-                "high": row.high,
-                "exposed": row.exposed,
-                "earlier": _is_published_before(row.respondent, row.time, releases),
-                "later": later.get(place),
-                "mates": mates,
-            }
-        )
-        rows[-1]["reason"] = reason(rows[-1])
+    rows: list[dict[Hashable, Any]] = []
+    order = [release.time for release in releases]
+    for record in progress(shown.to_dict("records")):
+        place = (respondent, time) = record["respondent"], record["time"]
+        at = one.forward.at(time)
+        before = releases[: order.index(time)]
+        mates = exposing_members(one.sequential, respondent, time, value=record["value"], most=MATES)
+        row = record | {
+            "person": names(respondent),
+            "forward": float(at.posterior.probabilities[at.observation.people.rows(respondent)[0], places[place]]),
+            "earlier": any((each.group[each.view.people.rows(respondent)] >= 0).any() for each in before),
+            "later": later.get(place),
+            "mates": tuple(map(names, mates.loc[mates["contribution"] >= LEAST_CHANGE, "respondent"])),
+        }
+        rows.append(row | {"reason": reason(row)})
     columns = {name: object_array([row[name] for row in rows]) for name in PEOPLE_COLUMNS}
     return pd.DataFrame(columns, dtype=object)
 
 
-def reason(row: dict[str, Any]) -> str:
+def reason(row: Mapping[Any, Any]) -> str:
     """Reason of an exposure, in a few sentences."""
     members, share = int(row["members"]), float(row["share"])
     value = label(row["value"])
@@ -153,7 +141,7 @@ def reason(row: dict[str, Any]) -> str:
     return " ".join([group, *(said or [little])])
 
 
-def _at_that_time(row: dict[str, Any]) -> str:
+def _at_that_time(row: Mapping[Any, Any]) -> str:
     """Sentence on the difference between the share of the group and the belief given the releases so far, if it is large."""
     change = row["forward"] - row["share"]
     if abs(change) < LEAST_CHANGE:
@@ -174,7 +162,7 @@ def _knowledge(mates: Sequence[str], earlier: bool) -> str:
     return f"{told} and of this person" if earlier else f"the prior and {told}"
 
 
-def _in_hindsight(row: dict[str, Any]) -> str:
+def _in_hindsight(row: Mapping[Any, Any]) -> str:
     """Sentence on the change of the belief by later releases, if it is large, or changes a number that was told."""
     change, told = row["belief"] - row["forward"], percent(row["belief"])
     if change >= LEAST_CHANGE:
@@ -234,18 +222,6 @@ def exposed_groups(one: Inference, history: History, sure: float) -> pd.DataFram
     pooled = pd.concat(tables, ignore_index=True)
     order = ["exposed", "confidence"]
     return pooled.sort_values(order, ascending=False, kind="stable").head(GROUPS).reset_index(drop=True)
-
-
-def _is_published_before(respondent: Hashable, time: Any, releases: Sequence[Release]) -> bool:
-    """True if a release before a time has a record of a respondent."""
-    earlier = itertools.takewhile(lambda release: release.time != time, releases)
-    return any((release.group[release.view.people.rows(respondent)] >= 0).any() for release in earlier)
-
-
-def _mates(one: Inference, respondent: Hashable, time: Any, value: Hashable, names: Pseudonyms) -> tuple[str, ...]:
-    """Names of the group members whose earlier releases raised the belief about a respondent."""
-    found = exposing_members(one.sequential, respondent, time, value=value, most=MATES)
-    return tuple(names(member) for member in found.loc[found["contribution"] >= LEAST_CHANGE, "respondent"])
 
 
 def _later_releases(
@@ -333,17 +309,22 @@ def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng
     ``names`` has all respondents in the order of exposure. Cost: O(n) for n records in all.
     """
     everyone = list(names.numbers)
-    number = _entries_of(one, releases, names)
+    number = np.zeros(len(everyone), dtype=np.int64)
+    places, shown = [], []
+    for t, release in enumerate(releases):
+        forward, hindsight = (each.releases[t].posterior.probabilities for each in (one.forward, one.hindsight))
+        counts = np.vstack([release.counts, np.zeros((1, forward.shape[1]), dtype=np.int64)])[release.group]
+        # The values that the group shows, and those with a belief of `LEAST_SHOWN`.
+        shown.append((counts > 0) | (forward >= LEAST_SHOWN) | (hindsight >= LEAST_SHOWN))
+        places.append(np.array([names.numbers[name] - 1 for name in release.view.people.respondents], dtype=np.int64))
+        number[places[t]] += shown[t].sum(axis=1)
     chosen = _chosen(number, rng)
     is_chosen = np.zeros(len(everyone), dtype=np.bool_)
     is_chosen[chosen] = True
     people: dict[int, list[Any]] = {place: [names(everyone[place]), []] for place in chosen.tolist()}
     for t, release in enumerate(releases):
-        forward, hindsight = (each.releases[t].posterior.probabilities for each in (one.forward, one.hindsight))
-        respondents = release.view.people.respondents
-        place = np.array([names.numbers[name] - 1 for name in respondents], dtype=np.int64)
-        for row in np.flatnonzero(is_chosen[place]).tolist():
-            people[int(place[row])][1].append(_record(t, release, row, forward[row], hindsight[row]))
+        for row in np.flatnonzero(is_chosen[places[t]]).tolist():
+            people[int(places[t][row])][1].append(_record(one, t, release, row, np.flatnonzero(shown[t][row])))
     values = releases[0].view.schema.values
     gaps = np.flatnonzero(chosen != np.arange(len(chosen)))
     first = int(gaps[0]) if len(gaps) else len(chosen)
@@ -358,22 +339,6 @@ def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng
     )
 
 
-def _entries_of(one: Inference, releases: Sequence[Release], names: Pseudonyms) -> IntArray:
-    """Number of pairs of a record and a value of each respondent, in the order of exposure."""
-    number = np.zeros(len(names.numbers), dtype=np.int64)
-    for t, release in enumerate(releases):
-        forward, hindsight = (each.releases[t].posterior.probabilities for each in (one.forward, one.hindsight))
-        counts = np.vstack([release.counts, np.zeros((1, forward.shape[1]), dtype=np.int64)])[release.group]
-        place = np.array([names.numbers[name] - 1 for name in release.view.people.respondents], dtype=np.int64)
-        number[place] += _shown(counts, forward, hindsight).sum(axis=1)
-    return number
-
-
-def _shown(counts: IntArray, forward: FloatArray, hindsight: FloatArray) -> BoolArray:
-    """Mask of the values that are in the data: those that the group shows, and those with a belief of `LEAST_SHOWN`."""
-    return np.asarray((counts > 0) | (forward >= LEAST_SHOWN) | (hindsight >= LEAST_SHOWN))
-
-
 def _chosen(number: IntArray, rng: np.random.Generator) -> IntArray:
     """Places of the chosen respondents: rising."""
     if len(number) <= MAX_PEOPLE and number.sum() <= MAX_ENTRIES:
@@ -384,11 +349,11 @@ def _chosen(number: IntArray, rng: np.random.Generator) -> IntArray:
     return np.concatenate([np.arange(first), np.sort(others[:sampled])])
 
 
-def _record(t: int, release: Release, row: int, forward: Any, hindsight: Any) -> list[Any]:
-    """One record: number of the release, size of the group, code of the true value, and an entry for each value."""
+def _record(one: Inference, t: int, release: Release, row: int, shown: IntArray) -> list[Any]:
+    """One record: number of the release, size of the group, code of the true value, and an entry for each value shown."""
     group = int(release.group[row])
-    counts = release.counts[group] if group >= 0 else np.zeros(len(forward), dtype=np.int64)
-    shown = np.flatnonzero(_shown(counts, forward, hindsight))
+    counts = release.counts[group] if group >= 0 else np.zeros(len(release.view.schema.values), dtype=np.int64)
+    forward, hindsight = (each.releases[t].posterior.probabilities[row] for each in (one.forward, one.hindsight))
     entries = [
         [code, int(counts[code]), round(float(forward[code]) * SCALE), round(float(hindsight[code]) * SCALE)]
         for code in shown.tolist()

@@ -185,12 +185,9 @@ def _machine() -> str:
 
 def _is_running(process: int) -> bool:
     """Return whether a process of this machine runs; True on Windows, where signal 0 would end the process."""
-    if os.name == "nt":
-        return True
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
+        if os.name != "nt":
+            os.kill(process, 0)
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
     return True

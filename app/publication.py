@@ -20,7 +20,7 @@ columns (``_rank``, ``_q0`` to ``_qd`` and ``_value``), and ``private`` has also
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -184,15 +184,9 @@ def extra_files(folder: Path, listing: Listing) -> list[str]:
     """Names of the files of a folder and below that its publication does not list, in order."""
     known = {_name(folder, listing.path.parent / name) for name in listing.sums} | {_name(folder, listing.path)}
     known |= {str(above) for name in known for above in PurePosixPath(name).parents}
-    return sorted({*_present(folder)} - known)
-
-
-def _present(folder: Path) -> Iterator[str]:
-    """Names of the files and links of a folder and below, but for those of runs that last."""
-    for path in folder.rglob("*"):
-        name = path.relative_to(folder).as_posix()
-        if (path.is_symlink() or not path.is_dir()) and not WORK_OF_RUNS.fullmatch(name):
-            yield name
+    present = [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]
+    names = {path.relative_to(folder).as_posix() for path in present} - known
+    return sorted(name for name in names if not WORK_OF_RUNS.fullmatch(name))
 
 
 def _state(path: Path, expected: str) -> str:

@@ -14,7 +14,7 @@ from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasib
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.models import Auto, Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.foreground.attribute_signatures import (
     AttributeSets,
     AttributeSignatures,
@@ -122,9 +122,12 @@ class ForegroundSafe(SizedDefense):
         check_whole("ForegroundSafe", "rounds", self.rounds, "attacks")
         check_whole("ForegroundSafe", "support", self._min_support, "records")
         check_not_class("ForegroundSafe", "fit", self.fit)
-        object.__setattr__(self, "sensitive_set", as_sensitive_values("ForegroundSafe", self.sensitive_set))
-        object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundSafe", self.attribute_sets))
-        object.__setattr__(self, "rng", stored_generator("ForegroundSafe", self.rng, self.deterministic))
+        set_fields(
+            self,
+            sensitive_set=as_sensitive_values("ForegroundSafe", self.sensitive_set),
+            attribute_sets=check_attribute_sets("ForegroundSafe", self.attribute_sets),
+            rng=stored_generator("ForegroundSafe", self.rng, self.deterministic),
+        )
 
     @property
     def _min_support(self) -> int:

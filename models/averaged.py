@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.posterior_variable import posterior_draws
 from foreknow.models.settings import as_floats, as_list, check_choice, check_flag, check_kind, check_range
 from foreknow.models.tables.people import People
@@ -94,8 +94,7 @@ class Averaged:
         check_flag("Averaged", "updated", self.updated)
         check_choice("Averaged", "groups", self.groups, ("mean", "worst"))
         check_range("Averaged", "min_effective", self.min_effective, 0, 1, "a share of the draws")
-        object.__setattr__(self, "adversaries", adversaries)
-        object.__setattr__(self, "weights", _checked_weights(self.weights, len(adversaries)))
+        set_fields(self, adversaries=adversaries, weights=_checked_weights(self.weights, len(adversaries)))
 
     @classmethod
     def from_posterior(

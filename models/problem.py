@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.settings import as_floats, check_not_class, shown
 
 ROW_SUM_TOLERANCE = 1e-6
@@ -71,9 +71,7 @@ class Problem:
             )
         group, counts = group.astype(np.int64, order="C"), counts.astype(np.int64, order="C")
         _check_groups(group, counts)
-        object.__setattr__(self, "prior", probability_rows(prior, "the prior of respondent in row"))
-        object.__setattr__(self, "group", group)
-        object.__setattr__(self, "counts", counts)
+        set_fields(self, prior=probability_rows(prior, "the prior of respondent in row"), group=group, counts=counts)
         if self.evidence is not None:
             object.__setattr__(self, "evidence", _pseudo_counts(self.evidence, prior.shape))
 

@@ -103,21 +103,16 @@ def write_coded(
     schema = table.schema
     d, bounds = len(schema.quasi_identifiers), schema.bounds
     counts = np.zeros(len(schema.values), dtype=np.int64)
-    writer = None
-    try:
-        for batch in coded_query(table, connection, time).to_arrow_reader(BATCH):
-            columns = {name: batch.column(name) for name in ("respondent", *(f"q{a}" for a in range(d)), "value")}
+    reader = coded_query(table, connection, time).to_arrow_reader(BATCH)
+    with pq.ParquetWriter(path, reader.schema.append(pa.field("key", pa.uint64()))) as writer:
+        for batch in reader:
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
             check_cells(columns, table, time)
             codes = np.column_stack([columns[f"q{a}"].to_numpy() for a in range(d)])
             counts += np.bincount(columns["value"].to_numpy(), minlength=len(counts))
             key = curve_index(codes, bounds) if along_curve else np.zeros(len(codes), dtype=np.uint64)
-            part = pa.table(columns | {"key": pa.array(key)})
-            writer = writer or pq.ParquetWriter(path, part.schema)
-            writer.write_table(part)
-    finally:
-        if writer is not None:
-            writer.close()
-    if writer is None:
+            writer.write_table(pa.table(columns | {"key": pa.array(key)}))
+    if not counts.any():
         raise ValueError(f"the release at {time!r} has no record.")
     return counts
 

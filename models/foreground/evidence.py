@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.problem import Problem, group_rows, probability_rows
 from foreknow.models.settings import as_floats, shown
 
@@ -49,10 +49,7 @@ class Evidence:
         rest = as_floats("Evidence", "rest", self.rest, "is an array of m probabilities that sum to 1").reshape(1, -1)
         rest = probability_rows(rest, "the rest's distribution, row")
         problem = Problem(np.repeat(rest, len(signature), axis=0), self.group, self.counts)
-        object.__setattr__(self, "signature", signature.astype(np.int64))
-        object.__setattr__(self, "group", problem.group)
-        object.__setattr__(self, "counts", problem.counts)
-        object.__setattr__(self, "rest", rest[0])
+        set_fields(self, signature=signature.astype(np.int64), group=problem.group, counts=problem.counts, rest=rest[0])
 
     @property
     def signatures(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
 from foreknow.models.problem import probability_rows
 from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, check_range, is_whole, shown
@@ -57,8 +57,7 @@ class ClassFrequencies:
                 f"the cuts make classes {shape} and the probabilities have shape {probabilities.shape}; one row per class."
             )
         rows = probability_rows(probabilities.reshape(-1, probabilities.shape[-1]), "the distribution of class")
-        object.__setattr__(self, "cuts", cuts)
-        object.__setattr__(self, "probabilities", rows.reshape(probabilities.shape))
+        set_fields(self, cuts=cuts, probabilities=rows.reshape(probabilities.shape))
 
     @classmethod
     def fit(cls, history: History, classes: Mapping[str, int | None], pseudo_count: float = 0.0) -> "ClassFrequencies":

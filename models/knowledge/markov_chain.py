@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.posterior_variable import TABLE, posterior_dataset, posterior_variable
 from foreknow.models.knowledge.sequences import GapRule, Sequences, sequences_for_order
 from foreknow.models.problem import ROW_SUM_TOLERANCE
@@ -77,9 +77,8 @@ class MarkovChain:
             raise ValueError(
                 f"shorter must hold tables for sequences of 1 to {order - 1} values, each over {m} values."
             )
-        object.__setattr__(self, "order", order)
-        object.__setattr__(self, "probabilities", longest)
-        object.__setattr__(self, "shorter", tuple(_checked(table, self.substochastic) for table in tables[:-1]))
+        checked = tuple(_checked(table, self.substochastic) for table in tables[:-1])
+        set_fields(self, order=order, probabilities=longest, shorter=checked)
 
     @classmethod
     def fit(

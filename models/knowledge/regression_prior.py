@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, equidistant_draws, posterior_dataset, posterior_variable
 from foreknow.models.settings import as_floats, as_list, check_kind, check_whole, shown
 from foreknow.models.tables.columns import lookalike
@@ -178,8 +178,7 @@ class RegressionPrior:
                 f"RegressionPrior: intercept has shape {intercept.shape} and coefficients {coefficients.shape}; for {f} features "
                 f"and {m} values they are ({m},) and ({f}, {m}), or have the draws before."
             )
-        object.__setattr__(self, "intercept", intercept.reshape(-1, m))
-        object.__setattr__(self, "coefficients", coefficients.reshape(-1, f, m))
+        set_fields(self, intercept=intercept.reshape(-1, m), coefficients=coefficients.reshape(-1, f, m))
 
     @classmethod
     def from_posterior(

@@ -291,7 +291,11 @@ def plain_numbers(column: "pd.Series[Any]", asked: bool, decimal: str | None) ->
     A text column holds numbers if more than half of its cells begin with one. Cost: O(n).
     """
     if pd.api.types.is_numeric_dtype(column):
-        return column, _infinite(column), []
+        infinite = np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        problem = f"has {counted(infinite.sum(), 'infinite number')}, and a quasi-identifier is a finite number"
+        way_out = "correct them, or leave them empty"
+        fault = Fault(str(column.name), problem, first_rows(infinite), int(infinite.sum()), way_out)
+        return column, [fault] if infinite.any() else [], []
     found = distinct_cells(column)
     parsed = {code: number_cell(stripped(str(cell))) for code, cell in enumerate(found.cells)}
     numbers = {code: cell for code, cell in parsed.items() if cell is not None}
@@ -324,16 +328,6 @@ def plain_numbers(column: "pd.Series[Any]", asked: bool, decimal: str | None) ->
         read = f"{found.name!r}: the comma of {counted(cells, 'cell')} read as the decimal sign."
         changes.append(Change(found.name, cells, read))
     return pd.to_numeric(found.replaced(column, [cell.value for cell in numbers.values()])), [], changes
-
-
-def _infinite(column: "pd.Series[Any]") -> list[Fault]:
-    """The fault of infinite numbers."""
-    infinite = np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    if not infinite.any():
-        return []
-    number = int(infinite.sum())
-    problem = f"has {counted(number, 'infinite number')}, and a quasi-identifier is a finite number"
-    return [Fault(str(column.name), problem, first_rows(infinite), number, "correct them, or leave them empty")]
 
 
 class NumberCell(NamedTuple):

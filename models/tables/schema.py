@@ -69,12 +69,8 @@ class Numeric:
         A cell that is not a finite number, as a date, is NaN. A number beyond ``MAX_EXACT_INTEGER``, which float64 may not
         represent exactly, is infinite.
         """
-        if column.dtype == object:
-            return np.array([_number(cell) for cell in column.tolist()], dtype=np.float64)
-        if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_string_dtype(column)):
-            return np.full(len(column), np.nan)
         if column.dtype.kind not in "iufb":
-            return self.codes(column.astype(object))
+            return np.array([_number(cell) for cell in column.tolist()], dtype=np.float64)
         codes = column.to_numpy().astype(np.float64)
         large = np.flatnonzero(np.abs(codes) >= MAX_EXACT_INTEGER)
         codes[large] = [_number(cell) for cell in column.iloc[large].tolist()]

@@ -39,12 +39,16 @@ def large_tables(options: TableOptions, corpus: Path | None = None) -> "tuple[La
     ValueError
         If a column is missing, a hierarchy does not fit, or the times are text.
     """
-    from foreknow.app.disk import LargeTable  # DuckDB is loaded where it is used
+    from foreknow.app.disk.large_table import LargeTable, columns_of_file  # DuckDB is loaded where it is used
 
     files = [path for path in (options.records, corpus) if path is not None]
     trees = dict(text.partition("=")[::2] for text in options.hierarchy)
     named = [*options.categorical, *trees]
-    time = _time_column(options)
+    time = options.time
+    if time is None and DEFAULT_TIME in columns_of_file(options.records):
+        time = DEFAULT_TIME
+    elif time is None:
+        notice(f"No --time, and no column {DEFAULT_TIME!r}: {options.records.name} is read as one release.")
     table = LargeTable.infer(files, options.qi, options.sensitive, options.id_, time, named)
     kinds = dict(table.schema.quasi_identifiers)
     for name, path in trees.items():
@@ -63,15 +67,3 @@ def notice_interrupted(folder: Path, done: Path) -> None:
 
     if number := whole_blocks(done):
         notice(f"An interrupted run left {number:,} whole {'blocks' if number > 1 else 'block'} in {folder}.")
-
-
-def _time_column(options: TableOptions) -> str | None:
-    """The column of the time: the one named, else ``week`` if the file has it; None for one release, with a notice."""
-    from foreknow.app.disk.large_table import columns_of_file
-
-    if options.time is not None:
-        return options.time
-    if DEFAULT_TIME in columns_of_file(options.records):
-        return DEFAULT_TIME
-    notice(f"No --time, and no column {DEFAULT_TIME!r}: {options.records.name} is read as one release.")
-    return None

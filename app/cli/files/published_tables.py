@@ -105,7 +105,12 @@ class PublishedFiles:
             _check_distinct_times(self.paths, tables, time)
         elif group is not None:
             for table in tables:
-                _check_one_release(table.drop(columns=list(self.quasi_identifiers)), group, self.sensitive)
+                others = table.drop(columns=list(self.quasi_identifiers))
+                if varying := column_varying_within_groups(others, group, self.sensitive):
+                    raise ValueError(
+                        f"{varying!r} differs within groups, so the table holds several releases, or different groups with the "
+                        f"same number; name the column of the release, as --time {quote(varying)}."
+                    )
         if time is None and len(tables) > 1:
             time = ONE_RELEASE
             tables = tuple(table.assign(**{time: number}) for number, table in enumerate(tables, 1))
@@ -170,13 +175,4 @@ def _check_distinct_times(paths: tuple[Path, ...], tables: tuple[pd.DataFrame, .
         first, second, *_ = (path.name for when, path in files if when == twice[0])
         raise ValueError(
             f"{first} and {second} both have records of the release {twice[0]!r}; join them into one file."
-        )
-
-
-def _check_one_release(table: pd.DataFrame, group: str, sensitive: str) -> None:
-    """Raise ValueError unless the groups belong to one release."""
-    if varying := column_varying_within_groups(table, group, sensitive):
-        raise ValueError(
-            f"{varying!r} differs within groups, so the table holds several releases, or different groups with the same number; "
-            f"name the column of the release, as --time {quote(str(varying))}."
         )

@@ -62,9 +62,7 @@ def read_releases(
     ValueError
         If there is no column ``group``, or the file of groups does not name every record once.
     """
-    for name in RESERVED_COLUMNS:
-        if name in records.columns:
-            check_roles(records, [name])
+    check_roles(records, [name for name in RESERVED_COLUMNS if name in records.columns])
     counterfeits: dict[Any, pd.DataFrame] = {}
     if groups is not None:
         key = columns.read_groups(groups, records)

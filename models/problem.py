@@ -70,7 +70,7 @@ class Problem:
                 f"a problem needs prior (n, m), group (n,) and counts (g, m); got {prior.shape}, {group.shape} and {counts.shape}."
             )
         group, counts = group.astype(np.int64, order="C"), counts.astype(np.int64, order="C")
-        _check_groups(group, counts)
+        check_groups(group, counts)
         set_fields(self, prior=probability_rows(prior, "the prior of respondent in row"), group=group, counts=counts)
         if self.evidence is not None:
             object.__setattr__(self, "evidence", _pseudo_counts(self.evidence, prior.shape))
@@ -215,15 +215,16 @@ def probability_rows(rows: FloatArray, what: str, names: Any = None) -> FloatArr
     return np.divide(rows, sums, out=rows, where=~is_normalized)
 
 
-def _check_groups(group: IntArray, counts: IntArray) -> None:
-    """Raise ValueError unless groups are numbered -1 to g - 1, and the counts of each sum to its size."""
+def check_groups(group: IntArray, counts: IntArray, counterfeits: bool = False) -> None:
+    """Raise ValueError unless groups are numbered -1 to g - 1, and the counts of each sum to its size, or to more."""
     if group.size and not (group.min() >= -1 and group.max() < len(counts)):
         wrong = group.min() if group.min() < -1 else group.max()
         raise ValueError(
             f"group holds {wrong}, and there are {len(counts)} groups; it must lie in -1..{len(counts) - 1}."
         )
     sizes = np.bincount(group[group >= 0], minlength=len(counts))
-    unfit = (counts < 0).any(axis=1) | (counts.sum(axis=1) != sizes)
+    more = counts.sum(axis=1) - sizes
+    unfit = (counts < 0).any(axis=1) | (more < 0 if counterfeits else more != 0)
     if unfit.any():
         j = int(np.argmax(unfit))
         raise ValueError(

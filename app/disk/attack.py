@@ -210,16 +210,11 @@ def attack_block(block: Block, adversary: Adversary, folder: Path) -> dict[str, 
 
 def check_publication(folder: Path, published: LargeReleases) -> None:
     """Raise ValueError if the beliefs of a folder are about another publication than a given one, wherever this lies now."""
-    if read_json(folder / BEGUN)["settings"]["publication"] != _publication(published):
+    if read_json(folder / BEGUN)["settings"]["publication"] != checksum(published.private / MANIFEST):
         raise ValueError(
             f"measure_large: the beliefs of {folder} are about another publication than {published.folder}; name the folder of an "
             "attack on it."
         )
-
-
-def _publication(published: LargeReleases) -> str:
-    """Checksum that identifies a publication."""
-    return checksum(published.private / MANIFEST)
 
 
 def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) -> dict[str, Any]:
@@ -227,7 +222,7 @@ def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) 
     joint = (attack.hindsight, repr(attack.solver)) if isinstance(attack, JointAttack) else ()
     return {
         "program": f"foreknow {importlib.metadata.version('foreknow')}",
-        "publication": _publication(published),
+        "publication": checksum(published.private / MANIFEST),
         "attack": object_checksum((type(attack).__name__, attack.adversary, *joint)),
     }
 

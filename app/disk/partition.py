@@ -47,9 +47,6 @@ GROUPS_OF_A_RELEASE = 2**49
 """Upper limit of the labels of a release, at least `MOST_BLOCKS` times `GROUPS_OF_A_BLOCK`: the key of a group is release times
 limit plus label."""
 
-PUBLISHED = 'WHERE "group" >= 0'
-"""Condition of the records that are not suppressed."""
-
 
 def release_of(keys: IntArray) -> IntArray:
     """Release of each group, by its key."""
@@ -85,7 +82,7 @@ def partition_people(connection: duckdb.DuckDBPyConnection, published: LargeRele
     groups of a defense are of near ranks, so that most groups lie in one partition. Cost: two joins and a sort on disk.
     """
     path, shared = work / "partitions.parquet", work / "shared.npy"
-    connection.execute(f"CREATE OR REPLACE VIEW published AS {_all_records(published)}")
+    connection.execute(f"CREATE OR REPLACE VIEW published AS {published_records(published)}")
     people = work / "people.parquet"
     connection.execute(
         "COPY (SELECT respondent, arg_min(part, release) AS part FROM published GROUP BY respondent) "
@@ -98,33 +95,20 @@ def partition_people(connection: duckdb.DuckDBPyConnection, published: LargeRele
     people.unlink()
     keys, counts = _shared_groups(connection, path, len(published.schema.values))
     np.save(shared, keys)
-    return PeoplePartitions(path, _ranges(connection, path), shared, counts)
-
-
-def _all_records(published: LargeReleases) -> str:
-    """Query of the published records of all releases, each with the partition to which its rank leads."""
-    ends = [published.ranges(release) for release in range(len(published.releases))]
-    parts, queries = max(map(len, ends)), []
-    for release, ranges in enumerate(ends):
-        number = ranges[-1][1]
-        queries.append(
-            f'SELECT * EXCLUDE (rank, "group"), {release} AS release, rank * {parts} // {number} AS part, '
-            f"{_key(release)} FROM {published.key_rows(release)} {PUBLISHED}"
-        )
-    return " UNION ALL ".join(queries)
+    sizes = connection.execute(f"SELECT count(*) FROM {parquet_of(path)} GROUP BY part ORDER BY part").fetchall()
+    edges = np.cumsum([0, *(size for (size,) in sizes)]).tolist()
+    return PeoplePartitions(path, list(pairwise(edges)), shared, counts)
 
 
 def published_records(published: LargeReleases) -> str:
-    """Query of the respondent and the key of the group of each published record of all releases."""
+    """Query of the published records of all releases: key of the group, and partition to which the rank leads."""
+    ends = [published.ranges(release) for release in range(len(published.releases))]
+    parts = max(map(len, ends))
     return " UNION ALL ".join(
-        f"SELECT respondent, {_key(release)} FROM {published.key_rows(release)} {PUBLISHED}"
-        for release in range(len(published.releases))
+        f'SELECT * EXCLUDE (rank, "group"), {release} AS release, rank * {parts} // {ranges[-1][1]} AS part, '
+        f'{release} * {GROUPS_OF_A_RELEASE} + "group" AS key FROM {published.key_rows(release)} WHERE "group" >= 0'
+        for release, ranges in enumerate(ends)
     )
-
-
-def _key(release: int) -> str:
-    """Key of the group of a record, as a column of a query."""
-    return f'{release} * {GROUPS_OF_A_RELEASE} + "group" AS key'
 
 
 def _shared_groups(connection: duckdb.DuckDBPyConnection, path: Path, m: int) -> tuple[IntArray, FloatArray]:
@@ -137,12 +121,6 @@ def _shared_groups(connection: duckdb.DuckDBPyConnection, path: Path, m: int) ->
     counts = np.zeros((len(keys), m))
     counts[group, rows["value"]] = rows["number"]
     return keys, counts
-
-
-def _ranges(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[int, int]]:
-    sizes = connection.execute(f"SELECT count(*) FROM {parquet_of(path)} GROUP BY part ORDER BY part").fetchall()
-    edges = np.cumsum([0, *(size for (size,) in sizes)]).tolist()
-    return list(pairwise(edges))
 
 
 class Partition(NamedTuple):
@@ -379,13 +357,13 @@ def _write_parts(
             shared = is_shared[records]
             if shared.any():
                 members, path = block.take(pa.array(records[shared])), part_path(weights, number, own.number)
-                part = _whole_part(members["respondent"], rows[shared], number)
+                part = belief_part(members["respondent"], None, rows[shared], number)
                 write_part(path, part.append_column("label", members["key"]).append_column("value", members["value"]))
             records = records[~shared]
             value = block["value"].to_numpy()[records].astype(np.int64)
             rows, failed = exact_rows(group[records], value, rows[~shared])
             doubtful[failed] = True
-        part = _whole_part(block["respondent"].take(pa.array(records)), rows, number)
+        part = belief_part(block["respondent"].take(pa.array(records)), None, rows, number)
         write_part(part_path(folder, number, own.number), part)
     return doubtful
 
@@ -426,11 +404,6 @@ def exact_rows(key: IntArray, value: IntArray, weights: FloatArray) -> tuple[Flo
     return beliefs, np.unique(key)[status != 0]
 
 
-def _whole_part(respondent: pa.ChunkedArray, rows: FloatArray, release: int) -> pa.Table:
-    """`belief_part` of respondents of whom none is suppressed."""
-    return belief_part(respondent, np.zeros(len(respondent), dtype=np.int64), rows, release)
-
-
 def write_shared_beliefs(weights: Path, partitions: int, m: int, folder: Path, engine: Engine) -> IntArray:
     """Write the beliefs about members of shared groups, from the parts of the weights that the partitions wrote.
 
@@ -466,5 +439,5 @@ def write_block_beliefs(task: tuple[int, tuple[int, int]], path: Path, m: int, f
     for number in np.unique(release).tolist():
         rows = slice(*np.searchsorted(release, [number, number + 1]).tolist())
         respondent = block["respondent"].slice(rows.start, rows.stop - rows.start)
-        write_part(part_path(folder, number, part), _whole_part(respondent, beliefs[rows], number))
+        write_part(part_path(folder, number, part), belief_part(respondent, None, beliefs[rows], number))
     return doubtful

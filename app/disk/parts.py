@@ -151,12 +151,13 @@ def groups_of(label: IntArray, value: IntArray, m: int) -> tuple[IntArray, IntAr
     return group, counts.reshape(len(names), m).astype(np.int64)
 
 
-def belief_part(respondent: pa.ChunkedArray, group: IntArray, beliefs: FloatArray, release: int) -> pa.Table:
+def belief_part(respondent: pa.ChunkedArray, group: IntArray | None, beliefs: FloatArray, release: int) -> pa.Table:
     """Beliefs about the published respondents of a block: ``respondent``, ``step``, ``values``, ``probabilities``.
 
-    Values of probability 0 are left out. ``step`` is the number of the release. `LargeTable` limits m to 2^16. Cost: O(n m).
+    Without groups all respondents are published. Values of probability 0 are left out. ``step`` is the number of the release.
+    `LargeTable` limits m to 2^16. Cost: O(n m).
     """
-    shown = np.flatnonzero(group >= 0)
+    shown = np.arange(len(respondent)) if group is None else np.flatnonzero(group >= 0)
     row, value = np.nonzero(beliefs[shown] > 0.0)
     starts = np.searchsorted(row, np.arange(len(shown) + 1)).astype(np.int32)
     return pa.table(

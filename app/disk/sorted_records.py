@@ -77,7 +77,15 @@ def sort_records(
     """
     coded, path = folder / "coded.parquet", folder / "sorted.parquet"
     counts = write_coded(table, connection, time, coded, order.along_curve)
-    _check_respondents(connection, coded, time)
+    found = connection.sql(
+        f"SELECT respondent FROM {parquet_of(coded)} GROUP BY respondent HAVING count(*) > 1 LIMIT 1"
+    )
+    twice = found.to_arrow_table()["respondent"].to_pylist()  # DuckDB itself needs pytz for a time with zone
+    if twice:
+        raise ValueError(
+            f"respondent {twice[0]!r} appears twice in the release at {time!r}; a release holds one record per respondent. Drop "
+            "duplicates, or name the column of times."
+        )
     columns, joins, key = "c.* EXCLUDE (key)", "", "key"
     notes: tuple[str, ...] = ()
     if order.levels is not None:
@@ -153,19 +161,6 @@ def check_cells(columns: dict[str, pa.Array], table: LargeTable, time: Any) -> N
                 f"{name!r} of respondent {who!r} in the release at {time!r} is {cell!r}; it must be {kind.domain}. "
                 "Correct or drop the record, or widen the schema."
             )
-
-
-def _check_respondents(connection: duckdb.DuckDBPyConnection, coded: Path, time: Any) -> None:
-    """Raise ValueError if a respondent has two records."""
-    found = connection.sql(
-        f"SELECT respondent FROM {parquet_of(coded)} GROUP BY respondent HAVING count(*) > 1 LIMIT 1"
-    )
-    twice = found.to_arrow_table()["respondent"].to_pylist()  # DuckDB itself needs pytz for a time with zone
-    if twice:
-        raise ValueError(
-            f"respondent {twice[0]!r} appears twice in the release at {time!r}; a release holds one record per respondent. Drop "
-            "duplicates, or name the column of times."
-        )
 
 
 def write_level_groups(

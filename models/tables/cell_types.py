@@ -307,7 +307,11 @@ def plain_numbers(column: "pd.Series[Any]", asked: bool, decimal: str | None) ->
     commas = [code for code, cell in numbers.items() if "," in cell.number]
     faults = []
     if words:
-        faults.append(_words(found, words))
+        problem = f"holds numbers, and other text in {found.records(words):,} of {len(column.dropna()):,} cells"
+        mean, missing = "correct them, name those that mean a missing value, as ", Setting("missing_texts", ["NA"])
+        codes = Setting("categorical", [found.name])
+        way_out = Advice(mean, missing, ", or set ", codes, " if its numbers are codes")
+        faults.append(found.fault(problem, words, way_out))
     if units and not (asked and len({numbers[code].unit for code in units}) == 1):
         faults.append(_units(found, numbers, units))
     if commas and decimal != "," and (decimal == "." or not _are_decimal(numbers.values())):
@@ -382,15 +386,6 @@ def _are_decimal(numbers: Iterable[NumberCell]) -> bool:
     written = [cell.number for cell in numbers]
     separates = all(THOUSANDS.fullmatch(text) for text in written if "," in text)
     return not separates and not any("." in text for text in written)
-
-
-def _words(found: DistinctCells, words: list[int]) -> Fault:
-    """The fault of texts among numbers."""
-    cells = found.records([*range(len(found.cells))])
-    problem = f"holds numbers, and other text in {found.records(words):,} of {cells:,} cells"
-    missing, codes = Setting("missing_texts", ["NA"]), Setting("categorical", [found.name])
-    mean = "correct them, name those that mean a missing value, as "
-    return found.fault(problem, words, Advice(mean, missing, ", or set ", codes, " if its numbers are codes"))
 
 
 def _units(found: DistinctCells, numbers: dict[int, NumberCell], codes: list[int]) -> Fault:

@@ -1,6 +1,6 @@
 """Cleaning of a table before it is published: roles of columns, repeated records, and all faults at once."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -81,7 +81,8 @@ class ColumnRoles:
 
     def __post_init__(self) -> None:
         for name in ("quasi_identifiers", "categorical", "numbers"):
-            object.__setattr__(self, name, _names(name, getattr(self, name)))
+            columns = as_list("ColumnRoles", name, getattr(self, name), "is a list of columns, as ['age']")
+            object.__setattr__(self, name, tuple(columns))
         if twice := repeated(self.names):
             raise ValueError(f"the column {twice[0]!r} has two roles; give each role a column of its own.")
         for name in self.numbers:
@@ -102,10 +103,6 @@ class ColumnRoles:
     def names_of_values(self) -> tuple[str, ...]:
         """Columns whose cells are names: the sensitive column and the categorical ones."""
         return (self.sensitive, *(name for name in self.quasi_identifiers if name in self.categorical))
-
-
-def _names(name: str, names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(as_list("ColumnRoles", name, names, "is a list of columns, as ['age']"))
 
 
 type Duplicates = Literal["refuse", "drop"]

@@ -375,13 +375,14 @@ def precedes(before: Any, after: Any) -> bool:
         return False
 
 
-def times_of_records(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return the time of each record, from the column that names it.
+def rows_by_time(column: "pd.Series[Any]") -> list[tuple[Any, IntArray]]:
+    """Return each distinct time of a column, in increasing order, with the rows of its records.
 
     Raises
     ------
     ValueError
-        If a time is missing, or the column is an ordered Categorical whose order is not that of its values.
+        If a time is missing, the column is an ordered Categorical whose order is not that of its values, or two times cannot be
+        compared.
     """
     times = plain_column(column, "the table")
     missing = times.isna().to_numpy()
@@ -398,17 +399,6 @@ def times_of_records(column: "pd.Series[Any]") -> "pd.Series[Any]":
                     f"the times of {column.name!r} are ordered categories, in which {before!r} comes before {after!r}; as values "
                     "they sort otherwise. Write times as numbers or dates, as the category codes: frame[time].cat.codes."
                 )
-    return times
-
-
-def rows_by_time(times: "pd.Series[Any]") -> list[tuple[Any, IntArray]]:
-    """Return each distinct time, in increasing order, with the rows of its records.
-
-    Raises
-    ------
-    ValueError
-        If two times cannot be compared.
-    """
     codes, distinct = pd.factorize(times)
     values = [plain_value(time) for time in distinct.tolist()]
     try:

@@ -53,7 +53,11 @@ class Hierarchy:
     rows: tuple[tuple[str, ...], ...]
 
     def __init__(self, rows: Iterable[Sequence[str]]) -> None:
-        object.__setattr__(self, "rows", checked_rows(_labels(rows)))
+        takes = "one sequence of labels per value, from the value to the root, as [('flu', 'airways', '*')]"
+        listed = as_list("Hierarchy", "rows", rows, f"is a list of {takes}")
+        if wrong := [row for row in listed if isinstance(row, str) or not np.iterable(row)]:
+            raise TypeError(f"a row of a hierarchy is {wrong[0]!r}; give {takes}.")
+        object.__setattr__(self, "rows", checked_rows([tuple(map(str, row)) for row in listed]))
 
     @classmethod
     def read(cls, path: "str | Path", separator: str | None = None, encoding: str = "utf-8") -> "Hierarchy":
@@ -180,15 +184,6 @@ class Hierarchy:
             )
         rows = [row for row in self.rows if row[0] in wanted]
         return next(str(labels[0]) for labels in zip(*rows, strict=True) if len(set(labels)) == 1)
-
-
-def _labels(rows: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
-    """The rows as tuples of text; raises TypeError unless each is a sequence of labels."""
-    takes = "one sequence of labels per value, from the value to the root, as [('flu', 'airways', '*')]"
-    listed = as_list("Hierarchy", "rows", rows, f"is a list of {takes}")
-    if wrong := [row for row in listed if isinstance(row, str) or not np.iterable(row)]:
-        raise TypeError(f"a row of a hierarchy is {wrong[0]!r}; give {takes}.")
-    return [tuple(map(str, row)) for row in listed]
 
 
 def _value_list(owner: str, values: Iterable[Hashable]) -> list[Hashable]:

@@ -22,7 +22,6 @@ from foreknow.models.tables.columns import (
     check_time,
     precedes,
     rows_by_time,
-    times_of_records,
 )
 from foreknow.models.tables.schema import Numeric, Schema
 from foreknow.models.tables.table_files import read_table
@@ -106,7 +105,7 @@ class History:
         if frame.empty:
             raise ValueError("the table has no record; a history needs at least one view.")
         _check_text_sorts(frame[time])
-        rows = rows_by_time(times_of_records(frame[time]))
+        rows = rows_by_time(frame[time])
         check_not_continuous(time, [(when, len(records)) for when, records in rows])
         return cls(View(frame.iloc[records], schema, when) for when, records in rows)
 
@@ -214,7 +213,12 @@ class History:
         ValueError
             If none is in the history.
         """
-        wanted = _respondent_set(respondents)
+        takes = "is a list of respondents, as some of history.respondents"
+        listed = as_list("History.of", "respondents", respondents, takes)
+        try:
+            wanted = set(listed)
+        except TypeError:
+            raise TypeError(f"History.of: one of the respondents cannot be hashed; respondents {takes}.") from None
         chosen = [[respondent in wanted for respondent in view.people.respondents] for view in self.views]
         frames = [(view, view.frame[rows]) for view, rows in zip(self.views, chosen, strict=True)]
         if not any(len(rows) for _, rows in frames):
@@ -254,15 +258,6 @@ def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
     if not views:
         raise ValueError("a history needs at least one view.")
     return views
-
-
-def _respondent_set(respondents: Iterable[Hashable]) -> set[Hashable]:
-    takes = "is a list of respondents, as some of history.respondents"
-    listed = as_list("History.of", "respondents", respondents, takes)
-    try:
-        return set(listed)
-    except TypeError:
-        raise TypeError(f"History.of: one of the respondents cannot be hashed; respondents {takes}.") from None
 
 
 def _with_common_bounds(views: tuple[View, ...]) -> tuple[View, ...]:

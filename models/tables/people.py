@@ -9,7 +9,7 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
 from foreknow.models.equality import equal_by_fields, set_fields
-from foreknow.models.problem import Problem
+from foreknow.models.problem import Problem, check_groups
 from foreknow.models.settings import as_integers
 from foreknow.models.tables.columns import check_time
 from foreknow.models.tables.schema import Categorical, Schema
@@ -120,7 +120,7 @@ class Observation:
         )
         takes = f"one row per group, with the number of records of each of the {m} sensitive values"
         counts = as_integers("the counts of an observation", self.counts, (None, m), takes)
-        _check_groups(group, counts)
+        check_groups(group, counts, counterfeits=True)
         time = check_time("Observation", self.time)
         people = self.people if self.people.time == time else replace(self.people, time=time)
         set_fields(self, people=people, group=group, counts=counts, time=time)
@@ -143,20 +143,3 @@ class Observation:
         counterfeit_group = np.repeat(np.arange(groups), number)
         rows = np.full((len(counterfeit_group), m), 1.0 / m)
         return Problem(np.vstack([prior, rows]), np.concatenate([self.group, counterfeit_group]), self.counts)
-
-
-def _check_groups(group: IntArray, counts: IntArray) -> None:
-    """Raise ValueError unless every group exists and shows at least one value per member."""
-    if group.size and not (group.min() >= -1 and group.max() < len(counts)):
-        wrong = group.min() if group.min() < -1 else group.max()
-        raise ValueError(
-            f"the group of an observation holds {wrong}, and there are {len(counts)} groups; it must lie in -1..{len(counts) - 1}."
-        )
-    sizes = np.bincount(group[group >= 0], minlength=len(counts))
-    wrong_groups = (counts < 0).any(axis=1) | (counts.sum(axis=1) < sizes)
-    if wrong_groups.any():
-        worst = int(wrong_groups.argmax())
-        raise ValueError(
-            f"group {worst} of an observation has {sizes[worst]} respondents and the counts {counts[worst].tolist()}; counts are "
-            "not negative, and a group shows at least one value per respondent."
-        )

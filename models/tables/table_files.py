@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -312,50 +311,34 @@ def _with_range_index(frame: pd.DataFrame, metadata: dict[bytes, bytes]) -> pd.D
     return frame
 
 
-@dataclass(frozen=True)
-class SourceFile:
-    """A file of records, and the notation that it was read with.
-
-    Attributes
-    ----------
-    path : Path
-    records : int
-        The number of its records.
-    encoding, separator : str or None
-        None for a Parquet file.
-    """
-
-    path: Path
-    records: int
-    encoding: str | None = None
-    separator: str | None = None
-
-
-def places_in(files: Sequence[SourceFile], rows: Sequence[int]) -> list[str]:
+def places_in(
+    files: Sequence[tuple[Path, int]], encoding: str, separator: str | None, rows: Sequence[int]
+) -> list[str]:
     """The places of rows, numbered through some files: "line 7", or "line 7 of corpus.csv" after the first file.
 
-    A line is that on which the record begins; the first line of a file is 1. The records of a Parquet file are numbered from 1.
-    Cost: a second reading of each file.
+    ``files`` are paths and numbers of records. A line is that on which the record begins; the first line of a file is 1. The
+    records of a Parquet file are numbered from 1. Cost: a second reading of each file.
     """
-    ends = np.cumsum([file.records for file in files])
+    ends = np.cumsum([records for _, records in files])
     places = np.searchsorted(ends, rows, side="right").tolist()
-    lines = {place: _lines(files[place]) for place in set(places)}
+    lines = {place: _lines(*files[place], encoding, separator) for place in set(places)}
     named = []
     for row, place in zip(rows, places, strict=True):
-        file, listed = files[place], lines[place]
-        within = row - int(ends[place]) + file.records
+        (path, records), listed = files[place], lines[place]
+        within = row - int(ends[place]) + records
         text = f"record {within + 1}" if listed is None else f"line {listed[within]}"
-        named.append(f"{text} of {file.path.name}" if place else text)
+        named.append(f"{text} of {path.name}" if place else text)
     return named
 
 
-def _lines(file: SourceFile) -> list[int] | None:
+def _lines(path: Path, records: int, encoding: str, separator: str | None) -> list[int] | None:
     """The first line of each record; None if the file has no lines, or another number of records than was read."""
-    if file.encoding is None:
+    codec, mark = file_notation(path, encoding, separator)
+    if codec is None or mark is None:
         return None
-    records = csv_records(file.path, file.encoding, file.separator or ",")
-    lines = [line for line, cells in records if len(cells) > 1 or (cells and cells[0].strip())]
-    return lines[1:] if len(lines) == file.records + 1 else None
+    read = csv_records(path, codec, mark)
+    lines = [line for line, cells in read if len(cells) > 1 or (cells and cells[0].strip())]
+    return lines[1:] if len(lines) == records + 1 else None
 
 
 def uneven_lines(path: Path, encoding: str, separator: str | None) -> str:

@@ -15,7 +15,7 @@ from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numer
 from foreknow.models.tables.cell_types import ordered_times
 from foreknow.models.tables.columns import check_columns, is_hashable, sorted_values
 from foreknow.models.tables.faults import Places, common_spelling, folded, stripped
-from foreknow.models.tables.table_files import SEPARATORS, SourceFile, columns_of, file_notation, places_in, read_table
+from foreknow.models.tables.table_files import SEPARATORS, columns_of, file_notation, places_in, read_table
 
 RESERVED_COLUMNS = ("group", "published")
 """Columns that `foreknow publish` writes and `foreknow attack` reads."""
@@ -242,11 +242,8 @@ class InputFiles:
 
     def places(self, paths: Sequence[Path], tables: Sequence[pd.DataFrame]) -> Places:
         """The places of the records of tables, as `read` returned them."""
-        files = [
-            SourceFile(path, len(table), *file_notation(path, self.encoding, self.separator))
-            for path, table in zip(paths, tables, strict=True)
-        ]
-        return lambda rows: places_in(files, rows)
+        files = [(path, len(table)) for path, table in zip(paths, tables, strict=True)]
+        return lambda rows: places_in(files, self.encoding, self.separator, rows)
 
     def _read(self, path: Path, text: Sequence[str], names: Sequence[str], time: str | None) -> pd.DataFrame:
         written = columns_of(path, self.encoding, self.separator)

@@ -93,7 +93,8 @@ class PublishedFiles:
             If a column is missing or has two roles, two files have one release, or groups of one file are of several releases;
             or, as `InputFaults`, with all other faults of the tables.
         """
-        columns = [self._columns(path) for path in self.paths]
+        encoding, separator = self.files.encoding, self.files.separator
+        columns = [[stripped(name) for name in columns_of(path, encoding, separator)] for path in self.paths]
         time, group = self._time(columns), self._group(columns)
         named = [name for name in (time, group, self.sensitive, *self.quasi_identifiers) if name is not None]
         text = [name for name in (time, self.sensitive, *self.quasi_identifiers) if name is not None]
@@ -139,9 +140,6 @@ class PublishedFiles:
             sizes["records"].to_numpy(dtype=np.int64),
         )
         return PublishedRelease(time, cells, names.tolist(), counts)
-
-    def _columns(self, path: Path) -> list[str]:
-        return [stripped(name) for name in columns_of(path, self.files.encoding, self.files.separator)]
 
     def _time(self, columns: list[list[str]]) -> str | None:
         if self.time is not None:

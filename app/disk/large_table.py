@@ -103,8 +103,8 @@ class LargeTable:
             kinds = dict(zip(relation.columns, relation.types, strict=True))
             attributes = {
                 name: Categorical(_distinct(relation, name))
-                if name in categorical
-                else _attribute(relation, name, kinds[name])
+                if name in categorical or kinds[name].id in NAMES
+                else _bounded(relation, name)
                 for name in quasi_identifiers
             }
             values = _distinct(relation, sensitive)
@@ -179,9 +179,8 @@ def _domain(values: Sequence[Hashable]) -> pa.Table:
     return pa.table({"cell": pa.array(list(values)), "code": pa.array(range(len(values)), pa.int32())})
 
 
-def _attribute(relation: duckdb.DuckDBPyRelation, name: str, kind: Any) -> Numeric | Categorical:
-    if kind.id in NAMES:
-        return Categorical(_distinct(relation, name))
+def _bounded(relation: duckdb.DuckDBPyRelation, name: str) -> Numeric:
+    """Attribute with the bounds of a column of numbers."""
     column = quoted(name)
     low, high = relation.aggregate(f"min({column}), max({column})").fetchall()[0]
     if low is None:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, IntArray
@@ -271,7 +272,7 @@ class Cleaning:
 
     def _spellings(self, columns: Columns, roles: ColumnRoles, keep: BoolArray) -> Cleaners:
         """Cleaners that write one spelling of each value; cells of dropped records are not read."""
-        texts = [name for name in roles.names if name != roles.time and not _is_numeric(columns[name])]
+        texts = [name for name in roles.names if name != roles.time and not is_numeric_dtype(columns[name])]
         return dict.fromkeys(texts, lambda column: one_spelling(column.where(keep), self.equal_values))
 
     def _distinct(self, columns: Columns, roles: ColumnRoles, keep: BoolArray, part: IntArray) -> Kept:
@@ -297,11 +298,7 @@ def _each(columns: Columns, cleaners: Cleaners) -> tuple[Columns, list[Fault], l
 def _may_be_category(columns: Columns, roles: ColumnRoles) -> list[str]:
     """Columns of which a missing cell may be a value: names."""
     names = dict.fromkeys((roles.sensitive, *roles.quasi_identifiers))
-    return [name for name in names if name in roles.names_of_values or not _is_numeric(columns[name])]
-
-
-def _is_numeric(column: "pd.Series[Any]") -> bool:
-    return bool(pd.api.types.is_numeric_dtype(column))
+    return [name for name in names if name in roles.names_of_values or not is_numeric_dtype(columns[name])]
 
 
 def _stacked(tables: Sequence[pd.DataFrame], name: str) -> "pd.Series[Any]":

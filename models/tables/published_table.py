@@ -110,7 +110,14 @@ class PublishedTable:
         counts = np.zeros((len(groups), len(domain)), dtype=np.int64)
         np.add.at(counts, (of_value, value), self._multiplicity(shown))
         row = self._row_of_respondent(of_row, counts)
-        self._check_sizes(groups, np.bincount(of_row[row], minlength=len(groups)), counts.sum(axis=1))
+        members, values = np.bincount(of_row[row], minlength=len(groups)), counts.sum(axis=1)
+        wrong = (members == 0) | (members > values) | ((members < values) & (not self.counterfeits))
+        if wrong.any():
+            worst = int(wrong.argmax())
+            raise ValueError(
+                f"the group {groups[worst]!r} has {members[worst]} respondents and {values[worst]} values; a group shows one value "
+                "per respondent. Give both tables of one release, or, if there are counterfeits, counterfeits=True."
+            )
         people = _people(rows[list(identifying)], row, self.sensitive, domain)
         time = check_time("PublishedTable", self.time)
         set_fields(self, time=time, observation=Observation(people, of_row[row], counts, time))
@@ -185,16 +192,6 @@ class PublishedTable:
         if self.values is not None and not self.counterfeits and len(np.unique(of_row)) == len(of_row):
             return rows.repeat(counts.sum(axis=1)[of_row])
         return rows
-
-    def _check_sizes(self, groups: tuple[Hashable, ...], members: IntArray, values: IntArray) -> None:
-        """Raise ValueError unless each group shows one value per respondent, or more where counterfeits are allowed."""
-        wrong = (members == 0) | (members > values) | ((members < values) & (not self.counterfeits))
-        if wrong.any():
-            worst = int(wrong.argmax())
-            raise ValueError(
-                f"the group {groups[worst]!r} has {members[worst]} respondents and {values[worst]} values; a group shows one value "
-                "per respondent. Give both tables of one release, or, if there are counterfeits, counterfeits=True."
-            )
 
 
 def _people(rows: pd.DataFrame, row: IntArray, sensitive: str, domain: tuple[Hashable, ...]) -> People:

@@ -102,7 +102,7 @@ def columns_of(path: Path, encoding: str = "utf-8", separator: str | None = None
     with _in_place(path, encoding):
         if codec is None or mark is None:
             return [str(name) for name in pq.read_schema(parts_of(path)[0]).names]
-        return column_names(path, codec, mark)
+        return next((cells for _, cells in csv_records(path, codec, mark) if cells), [])
 
 
 @contextmanager
@@ -115,8 +115,11 @@ def _in_place(path: Path, encoding: str, separator: str | None = None) -> Iterat
         raise ValueError(Advice(f"{path} cannot be read as csv: ", undecodable(path, encoding))) from None
     except (ValueError, OSError, pa.ArrowException, csv.Error) as error:
         ragged = "Expected" in str(error) and kind == "csv"
-        words = uneven_lines(path, encoding, separator) if ragged else ""
-        raise ValueError(Advice(f"{path} cannot be read as {kind}: ", words or _in_words(message_of(error)))) from None
+        words = (uneven_lines(path, encoding, separator) if ragged else "") or message_of(error)
+        if quote := re.search(r"EOF inside string starting at row (\d+)", words):
+            words = f"a quote is opened in line {int(quote[1]) + 1} and never closed; close it."
+        words = words if isinstance(words, Advice) else words.strip()
+        raise ValueError(Advice(f"{path} cannot be read as {kind}: ", words)) from None
 
 
 def _texts(name: str, texts: Iterable[str]) -> list[str]:
@@ -125,13 +128,6 @@ def _texts(name: str, texts: Iterable[str]) -> list[str]:
     for one in listed:
         check_kind("read_table", f"one of {name}", one, str, "is a text")
     return listed
-
-
-def _in_words(error: str) -> str:
-    """An error of pandas' parser in plain words; another error unchanged."""
-    if quote := re.search(r"EOF inside string starting at row (\d+)", error):
-        return f"a quote is opened in line {int(quote[1]) + 1} and never closed; close it."
-    return error if isinstance(error, Advice) else error.strip()
 
 
 MAX_COLUMNS = 16_384
@@ -170,11 +166,6 @@ def _cells(
         index_col=False,
         low_memory=False,
     )
-
-
-def column_names(path: Path, encoding: str, separator: str) -> list[str]:
-    """The cells of the first line of a CSV file that is not empty."""
-    return next((cells for _, cells in csv_records(path, encoding, separator) if cells), [])
 
 
 def csv_records(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list[str]]]:

@@ -229,7 +229,7 @@ def check_groups(group: IntArray, counts: IntArray, counterfeits: bool = False) 
         j = int(np.argmax(unfit))
         raise ValueError(
             f"group {j} has {sizes[j]} respondents and the counts {counts[j].tolist()}, which sum to "
-            f"{counts[j].sum()}; a group shows one value per respondent."
+            f"{counts[j].sum()}; no count is negative, and a group shows one value per respondent."
         )
 
 

@@ -54,7 +54,7 @@ class Hierarchy:
 
     def __init__(self, rows: Iterable[Sequence[str]]) -> None:
         takes = "one sequence of labels per value, from the value to the root, as [('flu', 'airways', '*')]"
-        listed = as_list("Hierarchy", "rows", rows, f"is a list of {takes}")
+        listed = as_list("Hierarchy", "rows", rows, f"holds {takes}")
         if wrong := [row for row in listed if isinstance(row, str) or not np.iterable(row)]:
             raise TypeError(f"a row of a hierarchy is {wrong[0]!r}; give {takes}.")
         object.__setattr__(self, "rows", checked_rows([tuple(map(str, row)) for row in listed]))

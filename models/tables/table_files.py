@@ -312,7 +312,7 @@ def places_in(
     """
     ends = np.cumsum([records for _, records in files])
     places = np.searchsorted(ends, rows, side="right").tolist()
-    lines = {place: _lines(*files[place], encoding, separator) for place in set(places)}
+    lines = {place: _lines(*file, encoding, separator) for place, file in enumerate(files) if place in places}
     named = []
     for row, place in zip(rows, places, strict=True):
         (path, records), listed = files[place], lines[place]

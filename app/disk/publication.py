@@ -28,7 +28,6 @@ from foreknow.app.disk.parts import (
     key_folder,
     key_rows,
     part_paths,
-    table_folder,
     write_last,
 )
 from foreknow.app.disk.published_block import (
@@ -144,12 +143,8 @@ class LargeReleases:
         """Folder of the publisher."""
         return self.folder / PRIVATE
 
-    def table_parts(self, release: int) -> list[Path]:
-        """Parts of the published table of a release, by its number."""
-        return part_paths(table_folder(self.folder), release)
-
     def key_parts(self, release: int) -> list[Path]:
-        """Parts of the key of a release."""
+        """Parts of the key of a release, by its number."""
         return part_paths(key_folder(self.folder), release)
 
     def key_rows(self, release: int) -> str:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from foreknow.app.disk.attack import joined_releases
 from foreknow.app.disk.block_adversary import check_large_adversary, revised_beliefs
 from foreknow.app.disk.engine import Engine, as_engine, parquet_of, quoted, shared_folder
-from foreknow.app.disk.parts import Block, check_listed_parts
+from foreknow.app.disk.parts import Block, check_listed_parts, part_paths, table_folder
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.disk.published_block import check_block_requirement
 from foreknow.app.publication import KEY, PARTS, PRIVATE, PUBLIC, TABLE
@@ -82,7 +82,7 @@ def verify_large(
         if reads_beliefs:
             files = joined_releases(connection, published, private / "beliefs", work)
         for (number, release), joined in zip(enumerate(published.releases), files, strict=False):
-            parts = published.table_parts(number)
+            parts = part_paths(table_folder(published.folder), number)
             blocks = repeat(None) if joined is None else published.blocks(number, joined)
             shares = _shares(parts, published.schema, connection)
             of_part = partial(

@@ -213,7 +213,17 @@ def checked_rows(rows: list[Row]) -> tuple[Row, ...]:
     rows : list of tuples of str
         From a value to the root, one per value.
     """
-    _check_lengths(rows)
+    if not rows:
+        raise ValueError("a hierarchy needs at least one value; this one has no row.")
+    longest, shortest = max(map(len, rows)), min(rows, key=len)
+    if longest < 2:
+        raise ValueError("the rows of a hierarchy name only the values; add at least one more label to each, the root.")
+    if len(shortest) < longest:
+        place = f"the row of {shortest[0]!r}" if shortest else "a row"
+        raise ValueError(
+            f"{place} has {len(shortest)} labels where another has {longest}; every row names the value and all its "
+            "generalizations up to the root. Repeat a label to fill a short row."
+        )
     if twice := repeated(row[0] for row in rows):
         raise ValueError(f"the value {twice[0]!r} has two rows; keep one.")
     _check_parents(rows)
@@ -230,21 +240,6 @@ def checked_rows(rows: list[Row]) -> tuple[Row, ...]:
         for node in enumerate(row):
             first.setdefault(node, position)
     return tuple(sorted(rows, key=lambda row: [first[node] for node in reversed([*enumerate(row)])]))
-
-
-def _check_lengths(rows: list[Row]) -> None:
-    """Raise ValueError unless all rows have one length, of at least 2."""
-    if not rows:
-        raise ValueError("a hierarchy needs at least one value; this one has no row.")
-    longest, shortest = max(map(len, rows)), min(rows, key=len)
-    if longest < 2:
-        raise ValueError("the rows of a hierarchy name only the values; add at least one more label to each, the root.")
-    if len(shortest) < longest:
-        row = f"the row of {shortest[0]!r}" if shortest else "a row"
-        raise ValueError(
-            f"{row} has {len(shortest)} labels where another has {longest}; every row names the value and all its "
-            "generalizations up to the root. Repeat a label to fill a short row."
-        )
 
 
 def _check_parents(rows: list[Row]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.settings import as_list, check_kind, is_number
 from foreknow.models.tables.columns import (
     MAX_EXACT_INTEGER,
@@ -220,9 +220,23 @@ class Schema:
                 f"the quasi-identifiers are a {type(self.quasi_identifiers).__name__}; give each column its type, as {{'age': "
                 "Numeric()}, or infer the types from a table with Schema.infer."
             )
-        object.__setattr__(self, "quasi_identifiers", dict(self.quasi_identifiers))
-        _check_roles(self.quasi_identifiers, self.sensitive, self.respondent)
-        object.__setattr__(self, "values", checked_domain(self.values, f"the sensitive attribute {self.sensitive!r}"))
+        quasi_identifiers = dict(self.quasi_identifiers)
+        for role in ("sensitive", "respondent"):
+            if not is_column_name(name := getattr(self, role)):
+                raise TypeError(f"Schema: {role} is {name!r}; it is the name of a column, as 'result'.")
+        if not quasi_identifiers:
+            raise ValueError("a schema needs at least one quasi-identifier, as {'age': Numeric()}.")
+        for name, kind in quasi_identifiers.items():
+            if not isinstance(kind, Numeric | Categorical):
+                raise TypeError(
+                    f"the quasi-identifier {name!r} is given as {kind!r}; make it a Numeric() or a Categorical(values)."
+                )
+        if twice := repeated([*quasi_identifiers, self.sensitive, self.respondent]):
+            raise ValueError(
+                f"the column {twice[0]!r} has two roles in the schema; give each role a column of its own."
+            )
+        values = checked_domain(self.values, f"the sensitive attribute {self.sensitive!r}")
+        set_fields(self, quasi_identifiers=quasi_identifiers, values=values)
 
     def __hash__(self) -> int:
         return hash((tuple(self.quasi_identifiers.items()), self.sensitive, self.values, self.respondent))
@@ -283,22 +297,6 @@ class Schema:
     def bounds(self) -> FloatArray:
         """The bounds of each quasi-identifier's domain, as codes: float array, shape ``(d, 2)``."""
         return np.array([kind.bounds for kind in self.quasi_identifiers.values()], dtype=np.float64)
-
-
-def _check_roles(quasi_identifiers: Mapping[str, Numeric | Categorical], sensitive: str, respondent: str) -> None:
-    """Raise an error unless each column has one role and each quasi-identifier a type."""
-    for role, name in (("sensitive", sensitive), ("respondent", respondent)):
-        if not is_column_name(name):
-            raise TypeError(f"Schema: {role} is {name!r}; it is the name of a column, as 'result'.")
-    if not quasi_identifiers:
-        raise ValueError("a schema needs at least one quasi-identifier, as {'age': Numeric()}.")
-    for name, kind in quasi_identifiers.items():
-        if not isinstance(kind, Numeric | Categorical):
-            raise TypeError(
-                f"the quasi-identifier {name!r} is given as {kind!r}; make it a Numeric() or a Categorical(values)."
-            )
-    if twice := repeated([*quasi_identifiers, sensitive, respondent]):
-        raise ValueError(f"the column {twice[0]!r} has two roles in the schema; give each role a column of its own.")
 
 
 def positions_in(values: tuple[Hashable, ...], column: "pd.Series[Any]") -> FloatArray:

@@ -208,8 +208,7 @@ def law_notes(solver: JointSolver | None, rule: str) -> list[Note]:
 
 def _largest(posterior: JointPosterior) -> float:
     assert posterior.standard_error is not None
-    errors = posterior.standard_error[np.isfinite(posterior.standard_error)]
-    return float(errors.max(initial=0.0))
+    return float(posterior.standard_error[np.isfinite(posterior.standard_error)].max(initial=0.0))
 
 
 def _contradicted(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
@@ -232,8 +231,7 @@ def _contradicted(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
 
 
 def _gap(posterior: JointPosterior) -> list[Note]:
-    doubtful = posterior.status & Status.UNCONVERGED > 0
-    largest = float(posterior.gap[doubtful].max(initial=0.0))
+    largest = float(posterior.gap[posterior.status & Status.UNCONVERGED > 0].max(initial=0.0))
     kind = "the expected counts of these groups differ from the published ones by up to {largest:.1%} of their records."
     return [Note(kind, largest=largest)] if largest else []
 

@@ -105,8 +105,7 @@ class DeFinettiAttack:
         """Beliefs before and after each release. Only observations are read; the prior is the learned law's."""
         seen = [release.observation for release in each_release(self, releases)]
         beliefs = tuple(self._beliefs(seen))
-        notes = (*_uninformative(seen), *belief_notes(self._adversary, beliefs))
-        return Beliefs(beliefs, notes=notes)
+        return Beliefs(beliefs, notes=(*_uninformative(seen), *belief_notes(self._adversary, beliefs)))
 
     @property
     def _adversary(self) -> Adversary:

@@ -4,8 +4,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import scipy
-from numpy.typing import ArrayLike
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.negative_rules import check_mining_settings, negative_rules
@@ -25,7 +23,7 @@ class Injector(SizedDefense):
     """Buckets that are diverse under the negative rules of the view, which the defense mines first.
 
     A bucket shows at least l values, each once. Each of its records has at least l possible values: for each of these there is an
-    assignment of the bucket's values that gives the record that value and no record a denied one (`matching_diversity`).
+    assignment of the bucket's values that gives the record that value and no record a denied one.
 
     Parameters
     ----------
@@ -241,59 +239,6 @@ def _stays_diverse(types: RecordTypes, buckets: Buckets, record: int, bucket: in
     if not exists:
         return False
     return bool((pairs.sum(axis=1) >= l).all())
-
-
-def matching_diversity(forbidden: ArrayLike, values: ArrayLike) -> IntArray:
-    """Number of distinct values that each record of a bucket may have.
-
-    A record may have a value if some assignment of the bucket's values to its records gives it that value and gives no record
-    a forbidden one. Such an assignment is a perfect matching of records and copies of values. A bucket is l-diverse in this
-    sense if each record may have at least l values.
-
-    Parameters
-    ----------
-    forbidden : bool array, shape (k, m)
-        True where a value is ruled out for a record of the bucket.
-    values : int array, shape (k,)
-        The sensitive codes that the bucket shows, in any order.
-
-    Returns
-    -------
-    int array, shape (k,)
-        All 0 if no assignment is possible.
-
-    Notes
-    -----
-    T. Li, N. Li, ICDE 2008. Exact, and computed by definition: one maximum matching (Hopcroft and Karp, by SciPy) for each
-    record and each value that it may have. Cost: O(k^2) matchings of O(k^2.5) each. Compiled kernels use
-    `foreknow.models.estimators.assignments.possible_pairs`, which answers for all pairs at once.
-
-    Examples
-    --------
-    In the first bucket, record 0 cannot have value 0, so that record 1 has it. In the second, either of the others may.
-
-    >>> matching_diversity([[True, False], [False, False]], [0, 1]).tolist()
-    [1, 1]
-    >>> matching_diversity([[True, False, False], [False, False, False], [False, False, False]], [1, 0, 2]).tolist()
-    [2, 3, 3]
-    """
-    denied, shown = np.asarray(forbidden, dtype=bool), np.asarray(values, dtype=np.int64)
-    if denied.ndim != 2 or shown.shape != denied.shape[:1] or not np.isin(shown, np.arange(denied.shape[1])).all():
-        raise ValueError(
-            f"matching_diversity: values has shape {shown.shape} and forbidden has shape {denied.shape}; give one value and one "
-            "row for each record of the bucket, and one column for each value of the domain."
-        )
-    allowed = ~denied[:, shown]
-
-    def completes(record: int, copy: int) -> bool:
-        """Return whether all other records can be matched with all other copies."""
-        if len(shown) == 1:
-            return True
-        rest = scipy.sparse.csr_array(np.delete(np.delete(allowed, record, axis=0), copy, axis=1))
-        return bool((scipy.sparse.csgraph.maximum_bipartite_matching(rest, "column") >= 0).all())
-
-    pairs = [(record, shown[copy]) for record, copy in np.argwhere(allowed) if completes(record, copy)]
-    return np.array([len({value for i, value in pairs if i == record}) for record in range(len(shown))], dtype=np.int64)
 
 
 def record_types(

@@ -229,8 +229,7 @@ def balance(
 
     Return an int array of shape (b, v).
     """
-    lacking = np.where(buckets, survivors.max(axis=1, initial=0)[:, None] - survivors, 0)
-    return allocate(lacking, fresh)
+    return allocate(np.where(buckets, survivors.max(axis=1, initial=0)[:, None] - survivors, 0), fresh)
 
 
 def allocate(wanted: IntArray, available: IntArray) -> IntArray:

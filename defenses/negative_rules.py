@@ -117,7 +117,13 @@ def negative_rules(
     [[False, False], [False, True]]
     """
     check_mining_settings("negative_rules", min_confidence, min_expectation, terms)
-    table = DistinctRecords.from_view(view, rule_items(view, int(terms)))
+    items = (
+        _tree_nodes(name, kind, codes) if isinstance(kind, Categorical) else _fuzzy_terms(name, kind, codes, int(terms))
+        for (name, kind), codes in zip(
+            view.schema.quasi_identifiers.items(), view.people.quasi_identifiers.T, strict=True
+        )
+    )
+    table = DistinctRecords.from_view(view, tuple(items))
     supports = least_support(len(view), table.share, min_expectation)
     denials = most_general_denials(table, min_confidence, supports)
     forbidden = np.zeros((len(table.count), len(table.share)), dtype=bool)
@@ -261,15 +267,6 @@ def _open_in_all_broader(table: DistinctRecords, open_values: dict[Itemset, Bool
 
 # Decimals to which positions between the peaks of fuzzy terms are rounded, so that a number on a peak has degree 1
 POSITION_DECIMALS = 9
-
-
-def rule_items(view: View, terms: int) -> tuple[RuleItems, ...]:
-    """Items of each quasi-identifier of a view; a numeric one has some number of fuzzy terms."""
-    columns = view.people.quasi_identifiers.T
-    return tuple(
-        _tree_nodes(name, kind, codes) if isinstance(kind, Categorical) else _fuzzy_terms(name, kind, codes, terms)
-        for (name, kind), codes in zip(view.schema.quasi_identifiers.items(), columns, strict=True)
-    )
 
 
 def _tree_nodes(name: str, kind: Categorical, codes: FloatArray) -> RuleItems:

@@ -6,6 +6,7 @@ from collections import Counter
 from functools import cache
 
 import numpy as np
+import scipy
 from scipy.optimize import linprog
 
 SLACK = 1e-9
@@ -360,3 +361,25 @@ def partition(groups):
 def groups_of(labels):
     """Groups as a set, from a label per record; -1 is in no group."""
     return {frozenset(np.flatnonzero(labels == label).tolist()) for label in set(np.asarray(labels).tolist()) - {-1}}
+
+
+# --- buckets ----------------------------------------------------------------------------------------------------------
+
+
+def matching_diversity(forbidden, values):
+    """Number of distinct values that each record of a bucket may have: by one maximum matching for each record and value.
+
+    A record may have a value if some assignment of the bucket's values to its records gives it that value and gives no record a
+    forbidden one (T. Li, N. Li, ICDE 2008).
+    """
+    shown = np.asarray(values, dtype=np.int64)
+    allowed = ~np.asarray(forbidden, dtype=bool)[:, shown]
+
+    def completes(record, copy):
+        if len(shown) == 1:
+            return True
+        rest = scipy.sparse.csr_array(np.delete(np.delete(allowed, record, axis=0), copy, axis=1))
+        return (scipy.sparse.csgraph.maximum_bipartite_matching(rest, "column") >= 0).all()
+
+    pairs = [(record, shown[copy]) for record, copy in np.argwhere(allowed) if completes(record, copy)]
+    return np.array([len({value for i, value in pairs if i == record}) for record in range(len(shown))], dtype=np.int64)

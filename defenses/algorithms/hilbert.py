@@ -45,38 +45,14 @@ def hilbert_order(people: People) -> IntArray:
     return np.lexsort(words.T[::-1]) if words.shape[1] > 1 else np.argsort(words[:, 0], kind="stable")
 
 
-def hilbert_index(points: Words, bits: int) -> Words:
-    """Position of each point on the Hilbert curve.
-
-    Parameters
-    ----------
-    points : int array, shape (n, d)
-        Coordinates, from 0 to ``2**bits - 1``.
-    bits : int
-        Number of bits of a coordinate, from 1 to 64.
-
-    Returns
-    -------
-    uint64 array, shape (n,)
-
-    Examples
-    --------
-    >>> hilbert_index(np.array([[0, 0], [0, 1], [1, 1], [1, 0]]), bits=1).tolist()
-    [0, 1, 2, 3]
-    """
-    if points.size and not (points.min() >= 0 and int(points.max()) < 2**bits):
-        raise ValueError(
-            f"hilbert_index: a coordinate of {bits} bits is from 0 to {2**bits - 1}; points holds another."
-        )
-    if points.shape[1] * bits > 64:
-        raise ValueError(f"{points.shape[1]} axes of {bits} bits make an index of over 64 bits; use hilbert_words.")
-    return np.asarray(hilbert_words(points, int(bits))[:, 0])
-
-
 def hilbert_words(points: Words, bits: int) -> Words:
     """Position of each point on the Hilbert curve in words of 64 bits, the most significant first: shape ``(n, words)``.
 
-    Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707 (2004), from axes to the transposed index.
+    ``points`` are coordinates from 0 to ``2**bits - 1``, shape ``(n, d)``. Skilling, "Programming the Hilbert curve", AIP
+    Conference Proceedings 707 (2004), from axes to the transposed index.
+
+    >>> hilbert_words(np.array([[0, 0], [0, 1], [1, 1], [1, 0]], dtype=np.uint64), bits=1).ravel().tolist()
+    [0, 1, 2, 3]
     """
     axes = np.ascontiguousarray(points, dtype=np.uint64).copy()
     _transpose(axes, bits)

@@ -70,7 +70,7 @@ class TCloseness(CountsPredicate):
         excess = summary.counts / np.maximum(summary.size, 1)[:, None] - table
         if isinstance(self.distance, Hierarchy):
             return hierarchical_distance(excess, self.distance, tuple(map(str, summary.table.values)))
-        return ordered_distance(excess)
+        return np.asarray(np.abs(np.cumsum(excess, axis=1)[:, :-1]).sum(axis=1) / max(excess.shape[1] - 1, 1))
 
 
 def check_distance(owner: str, distance: Any) -> None:
@@ -90,12 +90,6 @@ def equal_distance(counts: IntArray, size: IntArray, table: FloatArray) -> Float
         for s in range(len(table)):
             distance[i] += abs(counts[i, s] / max(size[i], 1) - table[s]) / 2
     return distance
-
-
-def ordered_distance(excess: FloatArray) -> FloatArray:
-    """Sum of the absolute cumulative sums of excess shares, over m - 1: ``(b, m)`` to ``(b,)``."""
-    steps = max(excess.shape[1] - 1, 1)
-    return np.asarray(np.abs(np.cumsum(excess, axis=1)[:, :-1]).sum(axis=1) / steps)
 
 
 def hierarchical_distance(excess: FloatArray, hierarchy: Hierarchy, values: tuple[str, ...]) -> FloatArray:

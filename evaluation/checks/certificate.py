@@ -218,8 +218,7 @@ def certificate_of(
 ) -> Certificate:
     """Certificate from findings, as `release_findings` or `verify_large` return them; None for no verification."""
     requirement = enforced_requirement(defense)
-    parts = () if requirement is None else conjuncts(requirement)
-    by_text = {repr(part): part for part in parts}
+    by_text = {repr(part): part for part in (() if requirement is None else conjuncts(requirement))}
     shown = None if found is None or found.empty else found
     releases = [
         {**one._asdict(), "time": str(one.time), "requirements": _rows(shown, one.time, by_text)} for one in numbers
@@ -270,7 +269,9 @@ def _rows(found: pd.DataFrame | None, time: Any, parts: Mapping[str, Requirement
         part = parts.get(row["requirement"])
         sense = "at least" if part is None else part.sense
         level = row["lowest"] if sense == "at least" else row["highest"]
-        is_public = part is not None and not _reads_people(part) and np.isfinite(level)
+        # The level depends on beliefs, or on a prior that is fitted to the true values.
+        reads_people = part is not None and (part.weighs_beliefs or isinstance(part, BTPrivacy))
+        is_public = part is not None and not reads_people and np.isfinite(level)
         rows.append(
             {
                 "requirement": row["requirement"],
@@ -282,11 +283,6 @@ def _rows(found: pd.DataFrame | None, time: Any, parts: Mapping[str, Requirement
             }
         )
     return rows
-
-
-def _reads_people(part: Requirement) -> bool:
-    """True if the level of a requirement depends on beliefs, or on a prior that is fitted to the true values."""
-    return part.weighs_beliefs or isinstance(part, BTPrivacy)
 
 
 NOT_COVERED = (

@@ -130,7 +130,8 @@ def _records(demographics: pd.DataFrame, transactions: pd.DataFrame, products: p
     ranked = spent[spent["sales_value"] > 0].sort_values(
         [*keys, "sales_value", "group"], ascending=[True, True, False, True]
     )
-    records = ranked.drop_duplicates(keys).merge(_traits(demographics), on="household_id")
+    ends = {name: _lower_ends(demographics[source]) for name, source in SOURCES.items()}
+    records = ranked.drop_duplicates(keys).merge(demographics[["household_id"]].assign(**ends), on="household_id")
     records = records.assign(purchase=[GROUPS[code] for code in records["group"]])
     columns: pd.DataFrame = records.rename(columns={"household_id": "id"})[["id", "week", *TRAITS, "purchase"]]
     return columns
@@ -144,12 +145,6 @@ def _groups_of(products: pd.DataFrame) -> "pd.Series[int]":
     )
     groups = products["product_category"].map(by_category).fillna(products["department"].map(by_department))
     return groups.set_axis(products["product_id"])
-
-
-def _traits(demographics: pd.DataFrame) -> pd.DataFrame:
-    """Identifier and quasi-identifiers of each household: the lower ends of its classes."""
-    ends = {name: _lower_ends(demographics[source]) for name, source in SOURCES.items()}
-    return demographics[["household_id"]].assign(**ends)
 
 
 def _lower_ends(classes: "pd.Series[str]") -> "pd.Series[int]":

@@ -105,7 +105,8 @@ def belief_over_time(
     assert isinstance(history, History)
     tables = {title: _posteriors(title, belief, respondent) for title, belief in titled.items()}
     axis = _common_axis(list(titled.values()), tables)
-    truth = _true_codes(history, respondent, axis)
+    views = [view for view in history if view.time in axis.columns]
+    truth = {view.time: int(view.sensitive[row]) for view in views for row in view.people.rows(respondent)}
     spreads = {title: _spreads(belief, respondent) for title, belief in titled.items()}
     heading = _heading(respondent, axis, tables, list(titled.values()))
     step = 0.45 if any(map(len, spreads.values())) else 0.32
@@ -205,16 +206,6 @@ def _heat_map(
     absent = [column for time, column in axis.columns.items() if time not in table.index]
     axis._replace(gaps=tuple(sorted({*axis.gaps, *absent}))).draw_ticks(axes)
     return image
-
-
-def _true_codes(history: History, respondent: Hashable, axis: TimeAxis) -> dict[Any, int]:
-    """True codes of a respondent by time."""
-    return {
-        view.time: int(view.sensitive[row])
-        for view in history
-        if view.time in axis.columns
-        for row in view.people.rows(respondent)
-    }
 
 
 def _check_belief_arguments(history: object, respondent: object, time: object) -> None:

@@ -35,8 +35,7 @@ FILLS = ("full", "none", "left")
 
 def color_and_marker(number: int, size: float = 5) -> dict[str, Any]:
     """Colour and marker of a series by its number, the same in every plot."""
-    color = COLORS[number % len(COLORS)]
-    return {"color": color, "marker": MARKERS[number % len(MARKERS)], "markersize": size}
+    return {"color": COLORS[number % len(COLORS)], "marker": MARKERS[number % len(MARKERS)], "markersize": size}
 
 
 def hide_frame(axes: Axes, grid: str = "both", color: str = "0.92") -> None:
@@ -129,8 +128,7 @@ def new_or_given_panels(
     figure = new_figure(*size)
     if title:
         figure.suptitle(title, **title_style)
-    grid = figure.subplots(*(1, *shape)[-2:], sharex=sharex, sharey=sharey, squeeze=False)
-    return grid.reshape(shape)
+    return figure.subplots(*(1, *shape)[-2:], sharex=sharex, sharey=sharey, squeeze=False).reshape(shape)
 
 
 def row_of_panels(
@@ -198,7 +196,8 @@ class TimeAxis(NamedTuple):
     def draw_ticks(self, axes: Axes) -> None:
         """Label the columns, and hatch those of missing times."""
         axes.set_xticks(range(len(self.labels)), list(self.labels))
-        hatch_columns(axes, self.gaps)
+        for gap in self.gaps:
+            axes.axvspan(gap - 0.5, gap + 0.5, facecolor="0.96", edgecolor="0.75", hatch="///", linewidth=0, zorder=0.5)
 
 
 def time_axis(times: Sequence[Any], breaks: Collection[int] = ()) -> TimeAxis:
@@ -256,14 +255,6 @@ def with_gaps(times: Sequence[Any], heights: FloatArray) -> tuple[list[Any], Flo
     for place in reversed(places):
         broken.insert(place + 1, times[place] + (times[place + 1] - times[place]) / 2)
     return broken, np.insert(heights, [place + 1 for place in places], np.nan)
-
-
-def hatch_columns(axes: Axes, columns: Collection[int]) -> None:
-    """Hatch the columns of a heat map in which there is nothing to show."""
-    for column in columns:
-        axes.axvspan(
-            column - 0.5, column + 0.5, facecolor="0.96", edgecolor="0.75", hatch="///", linewidth=0, zorder=0.5
-        )
 
 
 def _usual_step(times: Sequence[Any]) -> Any:

@@ -86,7 +86,8 @@ def reliability_curve(
     distinct = distinct_beliefs(forecasts("reliability_curve", beliefs, history, sensitive_set, leaving_out))
     tallies = distinct.tallies()
     observed = recalibrated(tallies)
-    ends = _block_ends(observed) | _first_of_each_part(tallies.belief)
+    part = np.minimum((tallies.belief * ROWS_AT).astype(np.int64), ROWS_AT - 1)
+    ends = _block_ends(observed) | (np.diff(part, prepend=-1) != 0)
     number = np.add.reduceat(tallies.total, np.flatnonzero(ends)) if ends.any() else np.zeros(0)
     table = pd.DataFrame(
         {"believed": tallies.belief[ends], "observed": observed[ends], "beliefs": number.astype(np.int64)}
@@ -102,11 +103,6 @@ def _block_ends(observed: FloatArray) -> BoolArray:
     changes = np.diff(observed) != 0
     edge = np.ones(min(len(observed), 1), dtype=np.bool_)
     return np.asarray(np.concatenate([edge, changes]) | np.concatenate([changes, edge]))
-
-
-def _first_of_each_part(belief: FloatArray) -> BoolArray:
-    """Mask of the first belief of each of `ROWS_AT` parts of 0 to 1: shape ``(u,)``."""
-    return np.asarray(np.diff(np.minimum((belief * ROWS_AT).astype(np.int64), ROWS_AT - 1), prepend=-1) != 0)
 
 
 class Tallies(NamedTuple):
@@ -350,8 +346,7 @@ def drawn_outcomes(found: Forecasts, dependence: Dependence, rng: np.random.Gene
     uniform = rng.random(found.respondents)[of_record] if dependence == "respondents" else rng.random(len(belief))
     if found.per_record == 1:
         return np.asarray(uniform < found.belief)
-    ends = belief.cumsum(axis=1)[:, :-1]
-    value = (uniform[:, None] >= ends).sum(axis=1)
+    value = (uniform[:, None] >= belief.cumsum(axis=1)[:, :-1]).sum(axis=1)
     return np.asarray(value[:, None] == np.arange(found.per_record)).ravel()
 
 

@@ -158,8 +158,7 @@ def score_decomposition(
     distinct = distinct_beliefs(found)
 
     def terms(weights: FloatArray | None) -> list[float]:
-        by_name = decomposed(distinct.tallies(weights), score, decomposition, parts, least)
-        return _per_record(by_name, found)
+        return _per_record(decomposed(distinct.tallies(weights), score, decomposition, parts, least), found)
 
     table = pd.DataFrame({"term": TERMS, "amount": terms(None)})
     if not bootstrap.draws:

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from oracle import matching_diversity
 from places import DATA
 from strategies import tables
 
 from foreknow.defenses import DistinctDiversity, Infeasible
-from foreknow.defenses.injector import Injector, assign_residues, bucketize, matching_diversity, record_types
+from foreknow.defenses.injector import Injector, assign_residues, bucketize, record_types
 from foreknow.defenses.negative_rules import negative_rules
 from foreknow.evaluation import adult
 from foreknow.evaluation.checks.verify import verify

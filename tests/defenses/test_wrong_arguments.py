@@ -22,8 +22,6 @@ from foreknow.defenses import (
     summarize_groups,
     summarize_records,
 )
-from foreknow.defenses.algorithms.hilbert import hilbert_index
-from foreknow.defenses.injector import matching_diversity
 from foreknow.defenses.negative_rules import negative_rules
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.defenses.requirements.summary import TableCounts
@@ -58,13 +56,11 @@ POINTS = np.array([[0, 1], [1, 0]])
         (lambda: UHRA(2, 0.5, "x"), ValueError, "UHRA: j is 'x'; it is a number of at least 0, a divergence"),
         (lambda: UHRA(2, 0.5, 0.5, tolerance=0.4), ValueError, "UHRA: tolerance is 0.4; it is a divergence from 0 to j / 4"),
         (lambda: negative_rules(VIEW, terms=10**6), ValueError, "terms is 1000000; it is a number of fuzzy terms, from 2 to 1000"),
-        (lambda: matching_diversity([[True]], [0, 1]), ValueError, "give one value and one row for each record"),
         (lambda: grow(RECORDS, np.array([0, 6]), KAnonymity(2)), ValueError, "distinct rows from 0 to 5"),
         (lambda: grow(RECORDS, np.array([0, 1, 0]), KAnonymity(2)), ValueError, "distinct rows from 0 to 5"),
         (lambda: grow(RECORDS, np.arange(6), KAnonymity(2), 0), ValueError, "grow: patience is 0; it is a number of records, 1"),
         (lambda: grow(RECORDS, np.arange(6), 3), TypeError, "grow: 3 is no requirement; give one, as KAnonymity"),
         (lambda: grow(RECORDS, np.arange(6), BTPrivacy(0.5, 0.3)), TypeError, "needs the records of a view; bind it first"),
-        (lambda: hilbert_index(4 * POINTS, 2), ValueError, "a coordinate of 2 bits is from 0 to 3"),
         (lambda: BTPrivacy(0.5, 0.3, len), TypeError, r"BTPrivacy: estimator is .*PerGroup\(function\)"),
         (lambda: PosteriorBound(0.5, Omega), TypeError, "PosteriorBound: estimator is the class Omega; write estimator=Omega"),
         (lambda: TCloseness(0.5, "other"), ValueError, "it is 'equal', 'ordered' or a Hierarchy"),

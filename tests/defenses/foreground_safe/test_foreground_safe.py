@@ -72,7 +72,7 @@ class TestPromise:
         if defense.r > len(view):
             return
         if holders(view, defense.sensitive_set).sum() * defense.r > len(view):
-            with pytest.raises(Infeasible, match="have a value of the sensitive set"):
+            with pytest.raises(Infeasible, match="one of the sensitive set is the value"):
                 defended(view, defense)
             return
         try:

@@ -231,7 +231,7 @@ def test_bad_settings_are_one_clear_error(asked, error, message):
         (
             ForegroundSafe(3, {"a"}),
             Infeasible,
-            r"2 of the 4 records .* a share of 0\.5; .*1/r = 0\.3333 may\. The largest r .* is 2\.",
+            r"2 of the 4 records .* a share of 0\.5; .*1/r = 0\.3333 may share one\. The largest r .* is 2\.",
         ),
         (
             ForegroundSafe(2, {"x"}),

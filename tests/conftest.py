@@ -108,7 +108,7 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFolder(config, log)
 
 
-CASES = {"app": 1, "attacks": 2, "defenses": 2, "evaluation": 2, "models": 2, "testing": 2, "docs": 4}
+CASES = {"app": 1, "attacks": 1, "defenses": 1, "evaluation": 1, "models": 1, "testing": 2, "docs": 4}
 """Largest number of cases of a test that `--quick` runs, by folder; all of those of the package, which stand beside this file."""
 
 

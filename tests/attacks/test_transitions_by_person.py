@@ -8,6 +8,7 @@ import pytest
 from strategies import view_of
 
 from foreknow.attacks import ATTACKS, JointAttack
+from foreknow.attacks.over_draws import AdversaryAttack
 from foreknow.models import (
     JOINT_SOLVERS,
     Adversary,
@@ -24,7 +25,6 @@ CHAINS = [MarkovChain(1, RNG.dirichlet(np.ones(3), 3)) for _ in range(3)]
 PRIOR = RNG.dirichlet(np.ones(3), 8)
 IDS = "ABCDEFGH"
 
-WITHOUT_ADVERSARY = {"foreground", "definetti", "composition", "maxent", "minimality"}
 SETTINGS = {"max-entropy": {"tolerance": 1e-10}, "path-sampler": {"rng": 1}}
 SAMPLES = {"path-sampler"}
 
@@ -40,7 +40,7 @@ JOINT = {
     for name in JOINT_SOLVERS
     for hindsight in ((True, False) if name not in SAMPLES else (True,))
 }
-OTHERS = {name: make for name, make in ATTACKS.items() if name not in {*WITHOUT_ADVERSARY, "joint"}}
+OTHERS = {name: make for name, make in ATTACKS.items() if issubclass(make, AdversaryAttack) and name != "joint"}
 TAKES_TRANSITIONS = JOINT | OTHERS
 
 

@@ -17,6 +17,7 @@ from foreknow.attacks import (
     SnapshotAttack,
 )
 from foreknow.attacks.minimality import merge_credibility
+from foreknow.attacks.over_draws import AdversaryAttack
 from foreknow.models import (
     Adversary,
     ExternalKnowledge,
@@ -39,11 +40,14 @@ ADVERSARY = Adversary(UniformPrior(), CHAIN, cascade=PriorCascade())
 LINKING = Linking(ExternalKnowledge({"flu": ["a", "b"]}), "result")
 
 OF_AN_ADVERSARY = (SequentialAttack, SnapshotAttack, JointAttack, RetrospectiveAttack, SignatureAttack, Influence)
-ARGUMENTS = {"foreground": (), "definetti": (), "composition": (), "maxent": (), "minimality": (2,)}
-"""Arguments of the attacks without an adversary."""
+ARGUMENTS = {"minimality": (2,)}
+"""Arguments of attacks without an adversary that have no defaults."""
 
 CALLS = {
-    **{name: ATTACKS[name](*ARGUMENTS.get(name, [ADVERSARY])) for name in ATTACKS},
+    **{
+        name: make(ADVERSARY) if issubclass(make, AdversaryAttack) else make(*ARGUMENTS.get(name, ()))
+        for name, make in ATTACKS.items()
+    },
     "learned": LearnedAttack(),
     "influence": lambda releases: Influence(ADVERSARY)(releases, "A", "a", 1),
 }

@@ -216,6 +216,7 @@ class TestOracle:
 
 
 class TestWhatMovesNoBelief:
+    @pytest.mark.slow
     @given(release=releases(), sensitive_set=st.sampled_from([None, ("a",)]), seed=st.integers(0, 9))
     def test_who_in_a_group_truly_has_what(self, release, sensitive_set, seed):
         rng, frame = np.random.default_rng(seed), release.view.frame.copy()

@@ -417,6 +417,7 @@ class TestMonteCarlo:
 
 
 class TestConformance:
+    @pytest.mark.slow
     @pytest.mark.parametrize("attack", ATTACKS)
     def test_attacks_with_an_averaged_adversary_conform(self, attack):
         hindsight = attack in (JointAttack, RetrospectiveAttack)

@@ -123,6 +123,7 @@ class TestGeneralSolver:
         for several in ([first], [second]):
             self.compare(release, several)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(2, 7))
     def test_inequalities(self, seed):
         release = table(seed)

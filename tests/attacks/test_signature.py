@@ -167,6 +167,7 @@ def of_all_tables(releases, prior, step):
     return belief / belief.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 def test_nearer_to_all_tables_than_without_the_rule_and_no_other_exclusion():
     prior, attacks = np.tile([0.5, 0.3, 0.2], (4, 1)), {SignatureAttack: [], SequentialAttack: []}
     for tables in (("aabc", "abbc"), ("abca", "acbb")):

@@ -53,6 +53,7 @@ class TestPatients:
         expected = {year: size for year, size in sizes.items() if size >= demo.MIN_PATIENTS}
         assert {view.time: len(view) for view in found.comparison.history} == expected
 
+    @pytest.mark.slow
     def test_the_split_is_the_same_every_time(self, found):
         again = demo.run()
         assert again.patient == found.patient
@@ -90,6 +91,7 @@ class TestReleases:
 
 
 class TestPictures:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["pictures/gain.png", "pictures/belief.png", "pictures/groups.png"])
     def test_they_show_something(self, folder, name):
         assert (folder / name).read_bytes()[:8] == PNG

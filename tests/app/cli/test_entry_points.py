@@ -189,6 +189,7 @@ class TestNames:
         assert "'hope' is not an estimator; choose one of random-worlds," in shown
         assert "counting" in shown
 
+    @pytest.mark.slow
     def test_the_help_lists_them(self, tmp_path):
         """In a new process, as a shell starts it."""
         site = install(tmp_path / "site", "theirs", DECLARED)

@@ -43,6 +43,7 @@ class TestForeground:
             assert 0 <= float(row["lowest"]) <= float(row["highest"]) <= 1
         assert "--corpus" not in result.stderr
 
+    @pytest.mark.slow
     def test_attribute_sets(self, tmp_path):
         """Columns of an attribute set are separated by commas; a column name with a comma is one column."""
         _, _, result = self.attacked(

@@ -241,6 +241,7 @@ def test_an_interrupted_attack_goes_on(published, tmp_path, monkeypatch, fails):
     assert resumed | {"settings.json": whole["settings.json"]} == whole
 
 
+@pytest.mark.slow
 def test_an_attack_that_goes_on_tells_what_is_done(published, tmp_path, monkeypatch):
     source, out, _ = published
     attack = ["attack", source, *ROLES, "--from-disk", "--groups", out, "--attack", "sequential", "--out"]
@@ -370,6 +371,7 @@ def test_a_publication_in_memory_is_not_one_from_disk(tmp_path):
     assert f"{out} is not a publication from disk; leave out --from-disk" in told
 
 
+@pytest.mark.slow
 def test_notes_on_the_beliefs_are_told(tmp_path):
     """Constant ages and towns make the same groups in each release."""
     source, out = write(records(people=60, present=50), tmp_path / "r.parquet"), tmp_path / "out"

@@ -59,6 +59,7 @@ def test_the_version():
     assert importlib.metadata.version("foreknow") in shown
 
 
+@pytest.mark.slow
 def test_the_tables_fit(tmp_path, monkeypatch):
     """Those of demo: test_demo_command.py."""
     monkeypatch.setattr(terminal, "console", Console(width=80))

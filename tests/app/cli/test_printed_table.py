@@ -145,6 +145,7 @@ class TestCommands:
         run("check", source, "--sensitive", "result", "--time", "month", *more, status=1)
         judge(shown)
 
+    @pytest.mark.slow
     def test_demo(self, shown):
         parts = list(demo.demo_tables(demo.run()))
         judge(parts)

@@ -99,6 +99,7 @@ def test_contradicted_groups_are_among_the_doubtful_ones(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hindsight", [True, False])
 def test_the_same_bytes_whatever_the_memory(tmp_path, hindsight):
     _, published = published_visits(tmp_path, Anatomy(2))

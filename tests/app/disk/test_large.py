@@ -239,6 +239,7 @@ def test_requirements_on_the_beliefs_about_members(tmp_path, bound):
     assert not verify_large(published, KAnonymity(3) & bound, adversary)["failing"].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "defense", [JSReduce(3, 0.5, 0.6, patience=20), BKAA(3, 1, 0.6, leftovers="suppress", patience=20)]
 )
@@ -256,6 +257,7 @@ def test_groups_satisfy_in_the_table_that_all_blocks_publish(tmp_path, monkeypat
     assert failing[1] == 0
 
 
+@pytest.mark.slow
 def test_an_interrupted_pass_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
     table, adversary = on_disk(tmp_path, visits(people=600, releases=1)), Adversary(UniformPrior(), CHAIN)
     arguments = (table, JSReduce(3, 0.5, 0.6, patience=20))
@@ -321,6 +323,7 @@ def test_the_key_is_the_hilbert_index():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["O'Neil [a*b]?", "both \"quotes'"])
 def test_names_of_folders_with_characters_of_queries(tmp_path, name):
     folder = tmp_path / name

@@ -130,6 +130,7 @@ def test_a_certain_prior_is_known_before(tmp_path):
         measure_large(published, folder, adversary, at_risk=tmp_path / "at-risk.parquet")
 
 
+@pytest.mark.slow
 def test_measures_do_not_depend_on_the_memory(tmp_path):
     published = published_visits(tmp_path, JSReduce(3, 0.6, 0.6, patience=20), visits())
     beliefs = attack_large(published, ADVERSARY, tmp_path / "beliefs")

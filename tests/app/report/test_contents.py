@@ -302,6 +302,7 @@ class TestAsTheMeasures:
         assert [name for name, _ in found.people[:10]] == [f"Person {number}" for number in range(1, 11)]
         assert len(set(found.respondents)) == 20
 
+    @pytest.mark.slow
     def test_the_explorer_does_not_grow_with_the_history(self):
         """30,000 and 60,000 records, more entries than fit: the bounds of entries, people and bytes hold."""
         for records in (10_000, 20_000):

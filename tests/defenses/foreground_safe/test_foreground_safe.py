@@ -182,6 +182,7 @@ class TestGroups:
                 outcomes.append(type(problem))
         assert outcomes[0] == outcomes[1]
 
+    @pytest.mark.slow
     def test_chance_decides_between_equals(self):
         """Each of five healthy women joins the ill one equally often; without chance, the next on the curve does."""
         view = of_sexes("ffffff", "abbbbb")
@@ -240,10 +241,11 @@ def test_bad_settings_are_one_clear_error(asked, error, message):
         ),
         (ForegroundSafe(2, {"a", "b", "c"}), ValueError, "ForegroundSafe: the sensitive set holds all 3 values"),
         (ForegroundSafe(2, {"a"}, [["sex"]]), ValueError, "names 'sex', which is no quasi-identifier"),
-        (
+        pytest.param(
             ForegroundSafe(2, {"a"}, support=1, fit=GibbsSampling(rng=np.random.default_rng(1))),
             ValueError,
             r"GibbsSampling.*is random.*ExpectationMaximization\(\)",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -69,6 +69,7 @@ def test_what_was_enforced_measured_and_assumed():
     assert set(NOT_COVERED) <= set(found.assumed["not_covered"])
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_it_does_not_depend_on_who_has_which_value(seed):

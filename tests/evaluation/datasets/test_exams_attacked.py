@@ -8,6 +8,8 @@ from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Mondrian,
 from foreknow.evaluation import adversary_gain, exams, suppressed, verify
 from foreknow.models import Adversary, Exact, Omega
 
+pytestmark = pytest.mark.slow
+
 DIVERSE = KAnonymity(2) & DistinctDiversity(2)
 JS_REDUCE = JSReduce(3, 0.5, 0.6)
 TIMES = list(range(1, 25))

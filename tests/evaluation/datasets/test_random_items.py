@@ -91,6 +91,7 @@ def experiment():
     return view, linking
 
 
+@pytest.mark.slow
 def test_the_papers_experiment(experiment):
     """3,000 records, 8 quasi-identifiers, 9 items each, 3,000 labels of some 100 items, of which a record links to some 7."""
     view, linking = experiment

@@ -151,6 +151,7 @@ class TestBelief:
             assert frames == truth
             assert all(p.get_zorder() > axes.images[0].get_zorder() for p in axes.patches if not p.get_fill())
 
+    @pytest.mark.slow
     def test_four_panels_in_a_row(self, tmp_path):
         panels = belief_over_time({f"p{i}": BELIEFS for i in range(6)}, HISTORY, "B")
         assert panels.shape == (6,)

@@ -67,6 +67,7 @@ class TestCurve:
         assert "3 holders among 7 records" in panels[0].figure.get_suptitle()
         assert drawn(panels, tmp_path).std() > 0
 
+    @pytest.mark.slow
     def test_no_holder_or_no_published_record(self, tmp_path):
         for labels, true in (([0] * 7, "yyyyyyy"), ([-1] * 7, "xxyyyxy")):
             view = view_of("ABCDEFG", true, domain="xy")

@@ -44,6 +44,7 @@ class TestReliability:
         upper, _ = reliability_plot({"mine": CURVE.drop(columns=["observed_low", "observed_high"])})[:, 0]
         assert not upper.collections
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("number", [1, 2, 3, 4, 7])
     def test_a_panel_for_each_attack(self, number, tmp_path):
         panels = reliability_plot({f"attack {each} for $5": CURVE for each in range(number)})
@@ -89,6 +90,7 @@ class TestLeak:
         line = leak_plot(LEAK.assign(time=[1, 2, 9]))[0].lines[0]
         assert np.isnan(line.get_ydata()).tolist() == [False, False, True, False]
 
+    @pytest.mark.slow
     def test_missing_numbers_and_no_release(self, tmp_path):
         drawn(leak_plot(LEAK.assign(leak=np.nan, log_score_forward=np.nan)), tmp_path)
         drawn(leak_plot(LEAK.head(0)), tmp_path)

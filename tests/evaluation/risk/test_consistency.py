@@ -41,6 +41,7 @@ class TestDraws:
 
 
 class TestPValues:
+    @pytest.mark.slow
     def test_they_are_uniform_for_calibrated_beliefs(self):
         """Kolmogorov-Smirnov: the largest difference of 150 p-values from the uniform law is under 1.95 / sqrt(150) at 1e-3.
 

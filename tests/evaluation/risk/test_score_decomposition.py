@@ -90,6 +90,7 @@ def test_the_terms_add_up_and_none_is_negative(score, decomposition, sensitive):
     assert (found.drop("within_bins") >= -1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", ["brier", "log"])
 def test_against_scoringrules(score):
     scoringrules = pytest.importorskip("scoringrules")

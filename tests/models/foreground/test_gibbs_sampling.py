@@ -50,6 +50,7 @@ def chains(fit, number=4):
 
 
 class TestPosterior:
+    @pytest.mark.slow
     @pytest.mark.parametrize("concentration", [4.0, 0.5, None])
     def test_two_values_are_those_of_the_grid(self, concentration):
         """Means, and the fraction of draws under each of nine quantiles of the grid."""
@@ -68,6 +69,7 @@ class TestPosterior:
                 share = below[at] if concentration is None else weights[points[:, i] <= points[order[at], i]].sum()
                 assert_mean(drawn[:, :, i, 0] <= points[order[at], i], share, 2 * weights[near].sum())
 
+    @pytest.mark.slow
     def test_many_values_are_those_of_weighted_draws_from_the_prior(self):
         rng = np.random.default_rng(2)
         tables = rng.dirichlet(4.0 * MANY.rest, size=(100_000, 2))

@@ -108,6 +108,7 @@ class TestConvexSolver:
             assert not posterior.status.any()
             assert np.allclose(all_rows(posterior), dual_beliefs(arrays), atol=1e-5)
 
+    @pytest.mark.slow
     def test_distorted_values_agree_with_the_dual(self):
         rng, distorted = np.random.default_rng(22), 0
         for _ in range(12):

@@ -60,6 +60,7 @@ def test_every_group_shows_its_multiset(seed):
         assert np.array_equal(start.beside[:, 0], np.where(previous >= 0, start.own[previous], -1))
 
 
+@pytest.mark.slow
 def test_a_group_is_drawn_from_its_exact_law():
     """One release: the probability of each arrangement of a group is in proportion to the product of its members' priors."""
     prior = np.array([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5], [0.3, 0.3, 0.4]])

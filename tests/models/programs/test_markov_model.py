@@ -199,6 +199,7 @@ class TestFactors:
 
 
 class TestSampling:
+    @pytest.mark.slow
     def test_without_missing_visits_it_is_the_closed_form(self):
         """Means and mean squared deviations within five of their Monte Carlo errors, from their effective sample sizes."""
         people = np.random.default_rng(6).integers(0, 2, (5, 12)).tolist()
@@ -259,6 +260,7 @@ class TestErrors:
             markov_model(sequences, **settings)
 
 
+@pytest.mark.slow
 def test_pymc_is_imported_only_when_a_model_is_built():
     said = "import sys, foreknow.models.programs.unknown_transitions; print({'pymc', 'pytensor'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True).stdout == "set()\n"

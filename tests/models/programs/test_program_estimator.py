@@ -110,6 +110,7 @@ class TestTruth:
             assert (posterior.rhat == 1).all()
             assert (posterior.ess == 16).all()
 
+    @pytest.mark.slow
     def test_the_posterior_is_a_mixture(self, monkeypatch):
         """A weight w of Beta(2, 1) has the mean square 1/2, and the square of its mean is 4/9."""
         kept, summarize_chains = [], part_summary.summarize_chains
@@ -135,6 +136,7 @@ class TestTruth:
         assert np.allclose(posterior.ess, array_stats.ess(kept[0], method="mean", **axes))
         assert np.allclose(posterior.rhat, array_stats.rhat(kept[0], method="split", **axes))
 
+    @pytest.mark.slow
     def test_permutation_model_is_the_closed_form(self):
         """Two groups of three members, which are compiled once, and evidence."""
         problem = dataclasses.replace(problem_of([3, 3], seed=1), evidence=np.eye(3)[[0, 1, 2, 0, 1, 2]])
@@ -304,6 +306,7 @@ class TestConformance:
         possible = itertools.islice(examples.problems(), 0, None, 2)
         check_estimator(tiny(certain_law), problems=possible)
 
+    @pytest.mark.slow
     def test_the_kit_with_a_sampled_program(self):
         check_estimator(tiny(uncertain_law), problems=[problem_of([2, 1], outside=1)])
 

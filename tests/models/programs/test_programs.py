@@ -207,6 +207,7 @@ class TestReleaseModel:
         table = trace.posterior["frequencies" if name == "classes" else "transitions"]
         assert_mean(table.values, tables(posterior @ GRID))
 
+    @pytest.mark.slow
     def test_log_likelihood_per_group_and_two_adversaries_compared(self, small):
         traces = small.traces
         likelihood = traces["classes"].log_likelihood["published"]
@@ -340,6 +341,7 @@ class TestCompromisedModel:
     p = np.array([[0.7, 0.2, 0.1], [0.05, 0.05, 0.9], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3], [0.6, 0.4, 0.0]])
     named = np.array([0, 0, 2, 1, 2])
 
+    @pytest.mark.slow
     def test_against_quadrature(self):
         """Bayes' rule over the correctness of claims, the true values and the reliability."""
 
@@ -366,6 +368,7 @@ class TestCompromisedModel:
         draws = pm.sample_posterior_predictive(trace, model=model, random_seed=3, progressbar=False)
         assert draws.posterior_predictive["claimed"].dims == ("chain", "draw", "claim")
 
+    @pytest.mark.slow
     def test_claims_that_the_releases_decide_are_counted(self):
         """Three confirmed, one contradicted: Beta(1 + 3, 2 + 1)."""
         decided = np.eye(3)[[0, 1, 2, 0]]

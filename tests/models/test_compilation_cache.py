@@ -44,6 +44,7 @@ def called(package: Path, script: str = COUNT) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_a_change_of_the_callee_s_file_reaches_the_caller(package):
     assert called(package) == ["2", "0"]
     assert called(package) == ["2", "1"]

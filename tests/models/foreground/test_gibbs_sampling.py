@@ -109,6 +109,7 @@ class TestPosterior:
         assert fit.probabilities.shape == (0, 2)
         assert fit.status == FitStatus.FINE
 
+    @pytest.mark.slow
     def test_the_likelihood_is_that_of_the_mean(self):
         fit, wide = sampled(SMALL), sampled(MANY, estimator=Exact())
         assert fit.log_likelihood == pytest.approx(math.log(likelihood(SMALL, fit.probabilities[None])[0]), abs=1e-9)
@@ -124,6 +125,7 @@ class TestSmallSamples:
         counts = np.array([[1, 1] if j % 2 else [0, 2] for j in range(pairs)])
         return Evidence(np.tile([0, -1], pairs), np.repeat(np.arange(pairs), 2), counts, self.rest)
 
+    @pytest.mark.slow
     def test_intervals_shrink_with_more_groups(self):
         """In proportion to the inverse square root of their number, once they outweigh the prior."""
         widths = [
@@ -142,6 +144,7 @@ class TestSmallSamples:
         assert np.quantile(fit.draws[:, 0, 0], [0.05, 0.95]) == pytest.approx([low, high], abs=0.04)
         assert fit.probabilities[0, 0] == pytest.approx((4 + 3) / 22, abs=0.005)
 
+    @pytest.mark.slow
     def test_ninety_percent_intervals_hold_the_truth_in_ninety_percent(self):
         """Four hundred small populations from the prior in one release: coverage of the distributions, and of a belief."""
         rng = np.random.default_rng(7)
@@ -188,6 +191,7 @@ class TestChains:
         assert whole.iterations == 4 * 40
         assert np.allclose(whole.draws.sum(axis=2), 1)
 
+    @pytest.mark.slow
     def test_chains_that_disagree_are_said_to(self):
         """In one group either signature has all records of a value, and exchanges of two records seldom change which one."""
         evidence = Evidence(np.repeat([0, 1], 40), np.zeros(80, int), np.array([[40, 40, 0]]), np.full(3, 1 / 3))

@@ -217,6 +217,7 @@ class TestSample:
         assert self.sample(seed=5).frame.equals(self.sample(seed=5).frame)
         assert any(not self.sample(seed=5).frame.equals(self.sample(seed=seed).frame) for seed in range(5))
 
+    @pytest.mark.slow
     def test_all_records_are_drawn_equally_often(self):
         """2 of the first view's 5: 2/5 each. 200 draws have a standard error of .035; 5 of them."""
         rng = np.random.default_rng(7)

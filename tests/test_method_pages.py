@@ -22,6 +22,7 @@ def test_each_name_is_defined_in_its_block(code: str) -> None:
     assert found.returncode == 0, found.stdout + found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
 def test_each_block_runs(code: str) -> None:
     """A tenth of the simulations: each samples a program."""

@@ -13,10 +13,10 @@ from foreknow.models.estimators import Auto, TooLarge
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.knowledge.personal_transitions import AnyTransitions, chains_at, classes_of, is_personal
+from foreknow.models.knowledge.personal_transitions import AnyTransitions, PersonalTransitions, chains_at, classes_of
 from foreknow.models.knowledge.priors import Prior
 from foreknow.models.knowledge.sequences import GAPS, GapRule
-from foreknow.models.mechanisms import Channel, counterfeit_posterior, distortion_posterior, fitted_channel
+from foreknow.models.mechanisms import Channel, counterfeit_posterior, distortion_posterior, fit_channel
 from foreknow.models.memory import Memory, Revision, joint_size, predict_by_class, remember, with_classes
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, check_is_estimator, probability_rows
 from foreknow.models.settings import as_floats, check_choice, check_kind, check_not_class, shown
@@ -99,11 +99,8 @@ class Adversary:
         check_knowledge(self.prior, self.transitions, self.compromised)
         check_is_estimator("Adversary", "estimator", self.estimator)
         check_not_class("Adversary", "cascade", self.cascade)
-        if self.cascade is not None and not hasattr(self.cascade, "revise"):
-            raise TypeError(
-                f"Adversary: cascade is {shown(self.cascade)}; it is an object: RemoveKnown(), PriorCascade(), "
-                "PosteriorCascade() or EvidenceCascade()."
-            )
+        takes = "is an object: RemoveKnown(), PriorCascade(), PosteriorCascade() or EvidenceCascade()"
+        check_kind("Adversary", "cascade", self.cascade, (Cascade, type(None)), takes)
         if self.transitions is not None:
             joint_size(chains_at(self.transitions, 0)[0], self.revision)
         if self.compromised is not None and self.cascade is None:
@@ -156,9 +153,12 @@ class Adversary:
         rows = memory.rows_of(people)
         seen = np.flatnonzero(rows >= 0)
         if self.transitions is not None and len(seen):
-            chains = tuple(
-                _checked_chain(chain, revised.shape[1]) for chain in chains_at(self.transitions, memory.releases)
-            )
+            chains = chains_at(self.transitions, memory.releases)
+            if chains[0].values != revised.shape[1]:
+                raise ValueError(
+                    f"the transitions are over {chains[0].values} values and the prior over {revised.shape[1]}; both must be over "
+                    "the sensitive domain, in its order."
+                )
             classes = classes_of(self.transitions, people)
             predicted = predict_by_class(memory, chains, self.revision, rows[seen], classes[seen])
             totals = predicted.sum(axis=1)
@@ -185,7 +185,7 @@ class Adversary:
             return None
         estimate: Callable[[Problem], Posterior] = partial(self.problem_posterior, observation=observation)
         numbers = (len(revised), observation.distorted, observation.vanished)
-        return fitted_channel(observation.problem(revised), *numbers, estimate)
+        return fit_channel(observation.problem(revised), *numbers, estimate)[0]
 
     def problem_posterior(self, problem: Problem, observation: Observation) -> Posterior:
         """Posterior of a problem of a release by the cascade and the estimator, without a law of the mechanism.
@@ -224,7 +224,7 @@ class Adversary:
         if self.transitions is not None:
             chains = chains_at(self.transitions, memory.releases)
             classes = classes_of(self.transitions, observation.people)
-        if is_personal(self.transitions):
+        if isinstance(self.transitions, PersonalTransitions):
             memory = with_classes(memory, observation.people, classes)
         return remember(memory, chains, self.revision, self.gaps, people, beliefs, classes[observed])
 
@@ -280,16 +280,6 @@ class Adversary:
         return np.asarray(group[missing])
 
 
-def _checked_chain(chain: MarkovChain, values: int) -> MarkovChain:
-    """The chain; raises ValueError unless it is over the given number of values."""
-    if chain.values != values:
-        raise ValueError(
-            f"the transitions are over {chain.values} values and the prior over {values}; both must be over the sensitive "
-            "domain, in its order."
-        )
-    return chain
-
-
 def check_knowledge(prior: Any, transitions: Any, compromised: Any) -> None:
     """Raise TypeError unless the prior, the transitions and the compromised records are of their kinds.
 
@@ -298,12 +288,11 @@ def check_knowledge(prior: Any, transitions: Any, compromised: Any) -> None:
     """
     for name, setting in (("prior", prior), ("transitions", transitions), ("compromised", compromised)):
         check_not_class("Adversary", name, setting)
-    if not callable(prior):
-        raise TypeError(
-            f"Adversary: prior is {shown(prior)}; it maps people to probabilities, as UniformPrior(), "
-            "ClassFrequencies.fit(history, classes), or GivenPrior(frame) of one row per respondent and one column per value. "
-            "The prior stands first."
-        )
+    maps = (
+        "maps people to probabilities, as UniformPrior(), ClassFrequencies.fit(history, classes), or GivenPrior(frame) of one row "
+        "per respondent and one column per value. The prior stands first"
+    )
+    check_kind("Adversary", "prior", prior, Callable, maps)
     takes = "must be CompromisedRecords(frame)"
     check_kind("Adversary", "compromised", compromised, (CompromisedRecords, type(None)), takes)
     if transitions is None:

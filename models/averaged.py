@@ -94,7 +94,15 @@ class Averaged:
         check_flag("Averaged", "updated", self.updated)
         check_choice("Averaged", "groups", self.groups, ("mean", "worst"))
         check_range("Averaged", "min_effective", self.min_effective, 0, 1, "a share of the draws")
-        set_fields(self, adversaries=adversaries, weights=_checked_weights(self.weights, len(adversaries)))
+        given = np.ones(len(adversaries)) if self.weights is None else self.weights
+        weights = as_floats("Averaged", "weights", given, "is an array of numbers, one for each adversary")
+        usable = weights.shape == (len(adversaries),) and np.isfinite(weights).all() and (weights >= 0).all()
+        if not usable or not weights.sum() > 0:
+            raise ValueError(
+                f"Averaged: the weights have shape {weights.shape} and sum to {weights.sum():g}, for {len(adversaries)} "
+                "adversaries; give one number of at least 0 for each, and a positive one."
+            )
+        set_fields(self, adversaries=adversaries, weights=weights / weights.sum())
 
     @classmethod
     def from_posterior(
@@ -126,11 +134,10 @@ class Averaged:
         TypeError, ValueError
             As `posterior_draws`, or if the function returns no `Adversary`.
         """
-        if not callable(adversary):
-            raise TypeError(
-                f"Averaged.from_posterior: adversary is a {type(adversary).__name__}; it is a function of a tree of one draw, as "
-                "lambda draw: Adversary(prior, MarkovChain.from_posterior(draw))."
-            )
+        takes = (
+            "is a function of a tree of one draw, as lambda draw: Adversary(prior, MarkovChain.from_posterior(draw))"
+        )
+        check_kind("Averaged.from_posterior", "adversary", adversary, Callable, takes)
         each = tuple(adversary(draw) for draw in posterior_draws(tree, draws))
         return cls(each, updated=updated, groups=groups, min_effective=min_effective)
 
@@ -188,16 +195,3 @@ def powered_weights(weights: FloatArray, log_evidence: FloatArray, power: float)
 def effective_number(weights: FloatArray) -> float:
     """Effective number of weighted draws, ``1 / sum of squared weights``; weights sum to 1."""
     return float(1.0 / np.square(weights).sum())
-
-
-def _checked_weights(weights: Any, draws: int) -> FloatArray:
-    """Normalized weights; equal ones where none are given."""
-    if weights is None:
-        return np.full(draws, 1.0 / draws)
-    array = as_floats("Averaged", "weights", weights, "is an array of numbers, one for each adversary")
-    if array.shape != (draws,) or not np.isfinite(array).all() or (array < 0).any() or not array.sum() > 0:
-        raise ValueError(
-            f"Averaged: the weights have shape {array.shape} and sum to {array.sum():g}, for {draws} adversaries; give one "
-            "number of at least 0 for each, and a positive one."
-        )
-    return np.asarray(array / array.sum())

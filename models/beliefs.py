@@ -192,16 +192,17 @@ class Beliefs:
                 belief[0, :, t, placed[t]] = np.swapaxes(draws, 0, 1)
             groups[stage] = arviz_base.dict_to_dataset({"belief": belief}, coords=coords, dims={"belief": dims})
         found: dict[str, Any] = {}
-        for name in ("standard_error", "ess", "rhat"):
-            numbers = np.full(shape, np.nan)
+        for name in ("standard_error", "ess", "rhat", "divergences"):
+            of_groups = name == "divergences"
+            numbers = np.full(shape[:2] if of_groups else shape, np.nan)
             for t, release in enumerate(self):
                 diagnostic = getattr(release.posterior, name)
                 if diagnostic is not None:
-                    numbers[t, placed[t]] = diagnostic
+                    # Of the group of each respondent, 0 outside all groups.
+                    own = np.append(diagnostic, 0)[release.observation.group] if of_groups else diagnostic
+                    numbers[t, placed[t]] = own
             if not np.isnan(numbers).all():
-                found[name] = (dims, numbers)
-        if any(release.posterior.divergences is not None for release in self):
-            found["divergences"] = (dims[:2], self._divergences(placed, shape[:2]))
+                found[name] = (dims[: numbers.ndim], numbers)
         if found:
             groups["diagnostics"] = xarray.Dataset(found, coords=coords)
         groups[GROUP] = stored(fields, respondents, placed, self.draws is not None)
@@ -315,14 +316,6 @@ class Beliefs:
         places = (np.arange(number) + 0.5) / number
         chosen = np.minimum(np.searchsorted(np.cumsum(self.draws.weights[t]), places), number - 1)
         return np.stack([self.draws.beliefs[d].releases[t].beliefs(stage) for d in chosen])
-
-    def _divergences(self, placed: list[list[int]], shape: tuple[int, int]) -> FloatArray:
-        """Number of divergent draws of each respondent's group: float array, shape ``(t, N)``, NaN outside the release."""
-        numbers = np.full(shape, np.nan)
-        for t, release in enumerate(self):
-            if release.posterior.divergences is not None:
-                numbers[t, placed[t]] = np.append(release.posterior.divergences, 0)[release.observation.group]
-        return numbers
 
     @property
     def _respondents(self) -> list[Hashable]:

@@ -45,11 +45,6 @@ def sources_stamp(folder: str) -> bytes:
     return sources_digest(PACKAGES_FOLDER, IMPORTABLE.get(folder, ALL_FOLDERS))
 
 
-def _folder(file: str) -> str:
-    path = Path(file).resolve()
-    return path.relative_to(PACKAGES_FOLDER).parts[0] if path.is_relative_to(PACKAGES_FOLDER) else ""
-
-
 class PackageCache(FunctionCache):
     """Cache of the machine code of one function, with a stamp of all source files that the function can import.
 
@@ -59,8 +54,9 @@ class PackageCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         cast(Any, super()).__init__(function)
-        file = cast(Any, self)._cache_file
-        file._version = (file._version, sources_stamp(_folder(function.__code__.co_filename)))
+        file, path = cast(Any, self)._cache_file, Path(function.__code__.co_filename).resolve()
+        folder = path.relative_to(PACKAGES_FOLDER).parts[0] if path.is_relative_to(PACKAGES_FOLDER) else ""
+        file._version = (file._version, sources_stamp(folder))
 
 
 def compiled[F: Callable[..., Any]](function: F) -> F:

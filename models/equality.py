@@ -58,7 +58,7 @@ def same(one: Any, other: Any) -> bool:
         return same((one.func, one.args, one.keywords), (other.func, other.args, other.keywords))
     if dataclasses.is_dataclass(one) and type(one).__eq__ is object.__eq__:
         return _same_fields(one, other)
-    return bool(one == other) or _are_nan(one, other)
+    return bool(one == other) or (isinstance(one, float | np.floating) and bool(np.isnan(one) and np.isnan(other)))
 
 
 def _is_of(value: Any, library: str) -> bool:
@@ -90,10 +90,6 @@ def _same_tables(one: Any, other: Any) -> bool:
 
 def _cells(column: "pd.Series[Any]") -> Any:
     return column.to_numpy(dtype=column.dtype if isinstance(column.dtype, np.dtype) else object)
-
-
-def _are_nan(one: Any, other: Any) -> bool:
-    return isinstance(one, float | np.floating) and bool(np.isnan(one) and np.isnan(other))
 
 
 def _same_fields(one: Any, other: Any) -> bool:

@@ -193,16 +193,9 @@ def distortion_posterior(
     defense such as MASK, which does not distort the records of a group independently, but until no value is too frequent.
     Cost: that of the estimator and O(n m^2) per round.
     """
-    beliefs, change = _fit_channel(problem, people, distorted, vanished, estimate)[1:]
+    _, beliefs, change = fit_channel(problem, people, distorted, vanished, estimate)
     status = beliefs.posterior.status | (UNCONVERGED if change > ROUND_TOLERANCE else 0)
     return Posterior(beliefs.belief, status, rule=beliefs.posterior.rule)
-
-
-def fitted_channel(
-    problem: Problem, people: int, distorted: int, vanished: int, estimate: Callable[[Problem], Posterior]
-) -> Channel:
-    """Channel that `distortion_posterior` estimates from a release; the parameters are the same."""
-    return _fit_channel(problem, people, distorted, vanished, estimate)[0]
 
 
 def emission_matrices(channel: Channel, counts: IntArray) -> FloatArray:
@@ -221,12 +214,20 @@ def emission_matrices(channel: Channel, counts: IntArray) -> FloatArray:
     return np.asarray(matrices / np.where(totals > 0, totals, 1.0)[:, None, None])
 
 
-def _fit_channel(
+def fit_channel(
     problem: Problem, people: int, distorted: int, vanished: int, estimate: Callable[[Problem], Posterior]
 ) -> tuple[Channel, ChannelBeliefs, float]:
-    """Channel of a release, the beliefs under it, and the largest change of a belief in the last round."""
-    before, change = problem.prior, np.inf
-    channel, scale = _first_channel(problem, people, distorted, vanished), 1.0
+    """Channel of a release, the beliefs under it, and the largest change of a belief in the last round.
+
+    The parameters are those of `distortion_posterior`.
+    """
+    before, change, scale = problem.prior, np.inf, 1.0
+    # The first round: equal odds, replacing values as frequent as published.
+    total = max(int((problem.group[:people] >= 0).sum()), 1)
+    published = problem.counts.sum(axis=0) + 1.0
+    share = (distorted + 1) / (total + 2)
+    odds = np.full(problem.prior.shape[1], share / (1 - share))
+    channel = Channel(odds, published / published.sum(), 1.0 if vanished else 0.0)
     for _ in range(MAX_ROUNDS):
         beliefs = beliefs_through_channel(problem, people, channel, estimate)
         change = float(np.abs(beliefs.belief - before).max(initial=0.0))
@@ -240,15 +241,6 @@ def _fit_channel(
         into = beliefs.into.sum(axis=0) + 1
         channel = Channel(scale * (moved + gone + 1) / (np.maximum(unmoved, 0) + 1), into / into.sum(), vanish)
     return channel, beliefs, change
-
-
-def _first_channel(problem: Problem, people: int, distorted: int, vanished: int) -> Channel:
-    """Channel of the first round: equal odds, replacing values as frequent as published."""
-    total = max(int((problem.group[:people] >= 0).sum()), 1)
-    published = problem.counts.sum(axis=0) + 1.0
-    share = (distorted + 1) / (total + 2)
-    odds = np.full(problem.prior.shape[1], share / (1 - share))
-    return Channel(odds, published / published.sum(), 1.0 if vanished else 0.0)
 
 
 def beliefs_through_channel(

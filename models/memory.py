@@ -153,7 +153,8 @@ def remember(
     first = chains[0] if chains else None
     size = joint_size(first, revision)
     depth = 1 if first is None or size else first.order
-    rows = _with_new_rows(memory.rows, people)
+    new = dict.fromkeys(filterfalse(memory.rows.__contains__, people.respondents))
+    rows = {**memory.rows, **dict(zip(new, count(len(memory.rows)), strict=False))} if new else memory.rows
     state = _copied(memory, len(rows), depth, beliefs.shape[1], size)
     observed = np.fromiter(map(rows.__getitem__, people.respondents), np.int64, len(people))
     latest = np.zeros(len(rows), dtype=np.int64)
@@ -177,11 +178,6 @@ class _Arrays(NamedTuple):
     beliefs: FloatArray
     known: IntArray
     joint: FloatArray
-
-
-def _with_new_rows(rows: Mapping[Hashable, int], people: People) -> Mapping[Hashable, int]:
-    new = dict.fromkeys(filterfalse(rows.__contains__, people.respondents))
-    return {**rows, **dict(zip(new, count(len(rows)), strict=False))} if new else rows
 
 
 def _copied(memory: Memory, respondents: int, depth: int, values: int, size: int) -> _Arrays:

@@ -3,13 +3,13 @@
 import math
 from dataclasses import dataclass, replace
 from enum import IntFlag
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from foreknow.models.equality import equal_by_fields, set_fields
-from foreknow.models.settings import as_floats, check_not_class, shown
+from foreknow.models.settings import as_floats, check_kind, check_not_class
 
 ROW_SUM_TOLERANCE = 1e-6
 """Largest difference from 1 of the sum of a row of probabilities. Within it, rows are normalized on entry, and negative
@@ -154,6 +154,7 @@ def chosen_groups(problem: Problem, chosen: BoolArray) -> Problem:
     return Problem(problem.prior, group, np.where(chosen[:, None], problem.counts, 0), problem.evidence)
 
 
+@runtime_checkable
 class Estimator(Protocol):
     """Rule that computes a posterior from a problem; a frozen settings object."""
 
@@ -168,11 +169,11 @@ class Estimator(Protocol):
 def check_is_estimator(owner: str, name: str, value: Any) -> None:
     """Raise TypeError unless a setting is an estimator: an object that can be called and has the flag ``exact``."""
     check_not_class(owner, name, value)
-    if not (callable(value) and hasattr(value, "exact")):
-        raise TypeError(
-            f"{owner}: {name} is {shown(value)}; it is an estimator object, as Exact() or Auto(). Make one of a function of the "
-            "prior (k, m) and the counts (m,) of one group by PerGroup(function)."
-        )
+    takes = (
+        "is an estimator object, as Exact() or Auto(). Make one of a function of the prior (k, m) and the counts (m,) of one group "
+        "by PerGroup(function)"
+    )
+    check_kind(owner, name, value, Estimator, takes)
 
 
 def are_probabilities(rows: FloatArray) -> BoolArray:
@@ -247,6 +248,13 @@ def _pseudo_counts(evidence: Any, shape: tuple[int, ...]) -> FloatArray:
             "finite and 0 or more. Evidence against a pair cannot be given; leave it out."
         )
     return given
+
+
+def rows_of_counts(counts: FloatArray, pseudo_count: float, otherwise: FloatArray) -> FloatArray:
+    """Counts plus a pseudo-count, divided by the sum of the row; ``otherwise``, of the same shape or one row, where it is 0."""
+    added = counts + pseudo_count
+    totals = added.sum(axis=-1, keepdims=True)
+    return np.asarray(np.where(totals > 0, added / np.where(totals > 0, totals, 1.0), otherwise))
 
 
 def jensen_shannon(first: FloatArray, second: FloatArray) -> FloatArray:

@@ -87,6 +87,7 @@ KINDS = {
     "MarkovChain": "is a MarkovChain",
     "Observation": "is an Observation, as release.observation",
     "People": "is People, as view.people or release.observation.people",
+    "RegressionDesign": "is a RegressionDesign; make one by RegressionDesign.fit(history)",
     "Release": "is a Release, as publish or Release(view, labels) makes it",
     "View": "is a View, as View(frame, schema) makes it",
 }

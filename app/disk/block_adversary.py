@@ -13,7 +13,7 @@ from foreknow.app.disk.parts import dense_beliefs
 from foreknow.models import Adversary, Averaged, GivenPrior, KernelPrior, People
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.knowledge.personal_transitions import chains_at, is_personal
+from foreknow.models.knowledge.personal_transitions import PersonalTransitions, chains_at
 
 
 def check_large_adversary(owner: str, adversary: object) -> None:
@@ -37,7 +37,7 @@ def check_large_adversary(owner: str, adversary: object) -> None:
     if kind := _prior_by_respondent(adversary.prior, set()):
         raise ValueError(f"{owner}: a {kind} is not read from disk, where blocks number the respondents; {way}.")
     if adversary.transitions is not None and (
-        is_personal(adversary.transitions) or chains_at(adversary.transitions, 0)[0].order > 1
+        isinstance(adversary.transitions, PersonalTransitions) or chains_at(adversary.transitions, 0)[0].order > 1
     ):
         raise ValueError(f"{owner} needs transitions of order 1, the same for all respondents; {way}, or truncate(1).")
 

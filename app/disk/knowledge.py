@@ -16,7 +16,7 @@ from foreknow.app.disk.sorted_records import BATCH, write_coded
 from foreknow.models import ChainByRelease, ClassFrequencies, MarkovChain
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, frequencies_of_counts
-from foreknow.models.knowledge.markov_chain import chain_of_pairs
+from foreknow.models.knowledge.markov_chain import chain_of_followed
 from foreknow.models.knowledge.sequences import GapRule
 
 
@@ -66,7 +66,10 @@ def learn_from_disk(
         return LearnedFromDisk(prior, None, None)
     total = np.cumsum(pairs, axis=0)
     chains = tuple(
-        chain_of_pairs(each, pseudo_count) if each.any() else MarkovChain(1, np.full((m, m), 1.0 / m)) for each in total
+        chain_of_followed([each.sum(axis=0), each], pseudo_count)
+        if each.any()
+        else MarkovChain(1, np.full((m, m), 1.0 / m))
+        for each in total
     )
     return LearnedFromDisk(prior, chains[-1], ChainByRelease.of_views(chains))
 

@@ -12,7 +12,7 @@ from foreknow.models.estimators.closed_form import DirichletMultinomial
 from foreknow.models.estimators.exact import Exact, state_counts
 from foreknow.models.estimators.sinkhorn import Omega, Sinkhorn
 from foreknow.models.problem import Estimator, Posterior, Problem, check_is_estimator, chosen_groups, group_rows
-from foreknow.models.settings import check_choice, check_state_limit, check_whole, is_whole
+from foreknow.models.settings import check_choice, check_state_limit, check_whole
 
 EXACT, BEYOND, SINKHORN = 0, 1, 2
 """Positions of the three estimators in the choice of each group."""
@@ -171,8 +171,7 @@ class Mixed:
     def __post_init__(self) -> None:
         check_is_estimator("Mixed", "small", self.small)
         check_is_estimator("Mixed", "large", self.large)
-        if not is_whole(self.size, 0):
-            raise ValueError(f"Mixed: size is {self.size!r}; it is a number of members, 0 or more. The default is 8.")
+        check_whole("Mixed", "size", self.size, "members", 0)
         check_choice("Mixed", "evidence", self.evidence, ("drop", "prior"))
 
     def __call__(self, problem: Problem) -> Posterior:

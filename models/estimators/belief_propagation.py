@@ -88,11 +88,8 @@ def _beliefs_and_status(
         rows = order[starts[j] : starts[j + 1]]
         values = np.flatnonzero(counts[j])
         possible, weights, pairs = weights_and_possible_pairs(prior, rows, values, counts[j][values])
-        if not possible:
-            status[j] |= CONTRADICTED
         converged, of_group = _group(weights, pairs, counts[j][values], tolerance, iterations, damping)
-        if not converged:
-            status[j] |= UNCONVERGED
+        status[j] = (0 if possible else CONTRADICTED) | (0 if converged else UNCONVERGED)
         write_group_beliefs(of_group, rows, values, belief)
     return belief, status
 

@@ -69,16 +69,24 @@ class ConfidenceSum:
         in_group = problem.group >= 0
         group, counts, prior = problem.group[in_group], problem.counts, problem.prior[in_group]
         size = problem.sizes[group][:, None]
-        columns = group_sums(problem.prior, problem.group, len(counts))
-        totals = (columns * counts).sum(axis=1)
-        row = (prior * counts[group]).sum(axis=1, keepdims=True)
-        total = totals[group][:, None]
-        others = (total - row - columns[group] + prior) / np.maximum(size - 1, 1)
+        others, totals = _other_pairs(prior, group, counts)
+        others, total = others / np.maximum(size - 1, 1), totals[group][:, None]
         pair = np.divide(prior + others, total, out=1.0 / np.broadcast_to(size, prior.shape), where=total > 0)
         belief = problem.prior.copy()
         belief[in_group] = np.where(size == 1, 1.0, np.maximum(pair, 0.0)) * counts[group]
         status = np.where((totals > 0) | (problem.sizes == 0), Status.FINE, Status.CONTRADICTED)
         return Posterior(belief, status.astype(np.int64))
+
+
+def _other_pairs(pairs: FloatArray, group: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
+    """``S - R_i - C_j + M[i, j]`` of each member and value, shape ``(k, m)``, and S of each group, for numbers M of pairs.
+
+    R, C and S are the sums over rows, columns and all of the matrix of the members and published values of a group.
+    """
+    columns = group_sums(pairs, group, len(counts))
+    totals = (columns * counts).sum(axis=1)
+    rows = (pairs * counts[group]).sum(axis=1, keepdims=True)
+    return totals[group][:, None] - rows - columns[group] + pairs, totals
 
 
 @dataclass(frozen=True)
@@ -241,10 +249,6 @@ def _evidence_terms(problem: Problem, group: IntArray, in_group: BoolArray) -> t
     if problem.evidence is None:
         return np.zeros((len(group), counts.shape[1])), np.zeros(len(counts))
     pairs = problem.evidence[in_group]
-    columns = np.zeros(counts.shape)
-    np.add.at(columns, group, pairs)
-    row = (pairs * counts[group]).sum(axis=1, keepdims=True)
-    totals = (columns * counts).sum(axis=1)
+    others, totals = _other_pairs(pairs, group, counts)
     size = problem.sizes[group][:, None]
-    others = totals[group][:, None] - row - columns[group] + pairs
     return pairs / size + np.maximum(others, 0.0) / np.maximum(size * (size - 1), 1), totals

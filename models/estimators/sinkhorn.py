@@ -125,10 +125,8 @@ def _beliefs_and_status(
         rows = order[starts[j] : starts[j + 1]]
         values = np.flatnonzero(counts[j])
         possible, weights, pairs = weights_and_possible_pairs(prior, rows, values, counts[j][values])
-        if not possible:
-            status[j] |= CONTRADICTED
-        if not _scale(weights, pairs, counts[j][values], tolerance, iterations):
-            status[j] |= UNCONVERGED
+        converged = _scale(weights, pairs, counts[j][values], tolerance, iterations)
+        status[j] = (0 if possible else CONTRADICTED) | (0 if converged else UNCONVERGED)
         write_group_beliefs(weights, rows, values, belief)
     return belief, status
 

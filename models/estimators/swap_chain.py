@@ -161,11 +161,8 @@ def sample_probabilities(
         value = start.copy()
         for draw in range(-warmup, draws):
             _sweep(weights, value, sums, moves, rng)
-            if draw < 0:
-                continue
-            for i in range(k):
-                for s in range(d):
-                    kept[i, s, chain, draw] = sums[i, s] / moves[i]
+            if draw >= 0:
+                kept[:, :, chain, draw] = sums / moves.reshape((k, 1))
     return kept
 
 

@@ -1,5 +1,6 @@
 """Published groups and the signatures of one attribute set, as arrays, with repeated groups collected."""
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -166,8 +167,11 @@ def _cells(evidence: Evidence) -> Cells:
     groups, begins = np.unique(group, return_index=True)
     lengths = np.diff(np.append(begins, len(keys)))
     holders = evidence.counts[groups, 0]
-    kind = _group_kinds(row, size, begins, begins + lengths, holders)
-    _, example, multiplicity = np.unique(kind, return_index=True, return_counts=True)
+    ends = begins + lengths
+    kind, example, multiplicity = _distinct(
+        (int(c), row[begin:end].tobytes(), size[begin:end].tobytes())
+        for c, begin, end in zip(holders, begins, ends, strict=True)
+    )
     starts = np.concatenate([[0], np.cumsum(lengths[example])]).astype(np.int64)
     stored = np.arange(starts[-1]) + np.repeat(begins[example] - starts[:-1], lengths[example])
     # The cells of a group stand in the same order in every group of its kind.
@@ -177,14 +181,12 @@ def _cells(evidence: Evidence) -> Cells:
     return Cells(row[stored], size[stored], starts, holders[example], multiplicity, _decided(evidence, in_mixed), cell)
 
 
-def _group_kinds(row: IntArray, size: IntArray, begins: IntArray, ends: IntArray, holders: IntArray) -> IntArray:
-    """Kind of each group, in the order of first appearance: groups of one kind have equal cells and holders."""
-    kinds: dict[tuple[int, bytes, bytes], int] = {}
-    kind = np.empty(len(holders), dtype=np.int64)
-    for number, (begin, end, c) in enumerate(zip(begins, ends, holders, strict=True)):
-        key = (int(c), row[begin:end].tobytes(), size[begin:end].tobytes())
-        kind[number] = kinds.setdefault(key, len(kinds))
-    return kind
+def _distinct(keys: Iterable[Hashable]) -> tuple[IntArray, IntArray, IntArray]:
+    """Number of each key in the order of first appearance; and for each number its first place, and how often it occurs."""
+    numbers: dict[Hashable, int] = {}
+    number = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+    _, first, times = np.unique(number, return_index=True, return_counts=True)
+    return number, first, times
 
 
 def _decided(evidence: Evidence, in_mixed: BoolArray) -> IntArray:
@@ -221,24 +223,11 @@ def distinct_groups(evidence: Evidence) -> DistinctGroups:
     """Collect equal groups, in the order of their first appearance, without empty groups. Cost: O(n log n)."""
     order, starts = group_rows(evidence.group, len(evidence.counts))
     row = evidence.row[order[np.lexsort((evidence.row[order], evidence.group[order]))]]
-    kinds: dict[tuple[bytes, bytes], int] = {}
-    example: list[int] = []
-    multiplicity: list[int] = []
-    for group, counts in enumerate(evidence.counts):
-        rows = row[starts[group] : starts[group + 1]]
-        if not len(rows):
-            continue
-        kind = kinds.setdefault((rows.tobytes(), counts.tobytes()), len(kinds))
-        if kind == len(example):
-            example.append(group)
-            multiplicity.append(0)
-        multiplicity[kind] += 1
-    chosen = np.array(example, dtype=np.int64)
-    sizes = (starts[1:] - starts[:-1])[chosen]
-    stored = np.arange(sizes.sum()) + np.repeat(starts[chosen] - np.cumsum(sizes) + sizes, sizes)
-    return DistinctGroups(
-        row[stored],
-        np.repeat(np.arange(len(chosen)), sizes),
-        evidence.counts[chosen],
-        np.array(multiplicity, dtype=np.int64),
+    present = np.flatnonzero(np.diff(starts))
+    _, example, multiplicity = _distinct(
+        (row[starts[group] : starts[group + 1]].tobytes(), evidence.counts[group].tobytes()) for group in present
     )
+    chosen = present[example]
+    sizes = np.diff(starts)[chosen]
+    stored = np.arange(sizes.sum()) + np.repeat(starts[chosen] - np.cumsum(sizes) + sizes, sizes)
+    return DistinctGroups(row[stored], np.repeat(np.arange(len(chosen)), sizes), evidence.counts[chosen], multiplicity)

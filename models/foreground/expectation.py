@@ -285,8 +285,7 @@ def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected:
     """
     records, holders = undecided(probability, size, c)
     if holders < 0 or holders > records:
-        for i in range(len(size)):
-            expected[i] = size[i] * c / size.sum()
+        expected[:] = size * c / size.sum()
         return -np.inf
     complement = 2 * holders > records
     holders = records - holders if complement else holders

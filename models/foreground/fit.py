@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,10 +15,6 @@ from foreknow.models.foreground.expectation import Expectation, Expected, expect
 from foreknow.models.knowledge.posterior_variable import VALUE, divergences, posterior_dataset, posterior_variable
 from foreknow.models.problem import Estimator, probability_rows
 from foreknow.models.settings import check_array_size, check_flag, check_iteration, check_kind, check_whole
-
-if TYPE_CHECKING:
-    import xarray
-
 
 BOUNDARY_DISTANCE = 1e-6
 """Distance from 0 or 1 below which a probability is reported as being on the boundary."""
@@ -102,20 +98,14 @@ class Fit:
         """
         found = posterior_variable(tree, variable, [("signature", VALUE)])
         mean, draws = probability_rows(found.mean, "the distribution of signature"), found.draws
-        ess, rhat = _diagnostics(posterior_dataset(tree), variable)
+        ess = rhat = None
+        array = posterior_dataset(tree)[variable].transpose("chain", "draw", "signature", VALUE).to_numpy()
+        if array.shape[1] >= 4:
+            by_entry = np.ascontiguousarray(np.moveaxis(array.astype(np.float64), (0, 1), (2, 3)))
+            _, _, ess, rhat = summarize_chains(by_entry)
         is_fine = not divergences(tree) and not (rhat is not None and (rhat > MAX_RHAT).any())
         status = FitStatus.FINE if is_fine else FitStatus.UNCONVERGED
         return cls(mean, status, float("nan"), len(draws), np.zeros((0, *mean.shape)), draws, ess, rhat)
-
-
-def _diagnostics(dataset: "xarray.Dataset", variable: str) -> tuple[FloatArray | None, FloatArray | None]:
-    """Effective sample size and R-hat of each probability, shapes ``(s, m)``; None with fewer than 4 draws per chain."""
-    array = dataset[variable].transpose("chain", "draw", "signature", VALUE).to_numpy()
-    if array.shape[1] < 4:
-        return None, None
-    by_entry = np.ascontiguousarray(np.moveaxis(array.astype(np.float64), (0, 1), (2, 3)))
-    _, _, ess, rhat = summarize_chains(by_entry)
-    return ess, rhat
 
 
 class Fitting(Protocol):
@@ -175,24 +165,21 @@ def best_of(solutions: list[Solution], component: IntArray, min_distance: float)
             chosen[-1][takes] = ranked[rank, takes]
     converged = all(solutions[start].converged for start in np.unique(order[0]))
     error = max(solution.error for solution in solutions)
+    flags = {
+        FitStatus.UNCONVERGED: not converged,
+        FitStatus.BOUNDARY: (np.minimum(chosen[0], 1 - chosen[0]) < BOUNDARY_DISTANCE).any(),
+        FitStatus.SEVERAL: len(chosen) > 1,
+        FitStatus.LARGE_GROUPS: error > 0,
+    }
     return Fit(
         chosen[0],
-        _status(chosen[0], converged, len(chosen) > 1, error > 0),
+        FitStatus(sum(flag for flag, is_set in flags.items() if is_set)),
         float(np.take_along_axis(weights, order[:1], 0).sum()),
         max(solution.iterations for solution in solutions),
         np.array(chosen[1:]).reshape(len(chosen) - 1, *chosen[0].shape),
         starts=len(solutions),
         error=error,
     )
-
-
-def _status(probabilities: FloatArray, converged: bool, several: bool, large: bool) -> FitStatus:
-    status = FitStatus.FINE if converged else FitStatus.UNCONVERGED
-    if ((probabilities < BOUNDARY_DISTANCE) | (probabilities > 1 - BOUNDARY_DISTANCE)).any():
-        status |= FitStatus.BOUNDARY
-    if several:
-        status |= FitStatus.SEVERAL
-    return status | FitStatus.LARGE_GROUPS if large else status
 
 
 def _places(ranked: FloatArray, component: IntArray, components: int, min_distance: float) -> IntArray:

@@ -13,7 +13,7 @@ from foreknow.models.estimators import Exact
 from foreknow.models.estimators.assignments import drawn_place
 from foreknow.models.estimators.convergence import MAX_RHAT
 from foreknow.models.estimators.swap_chain import check_chains, summarize_chains
-from foreknow.models.foreground.evidence import Cells, Evidence
+from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import expectation, has_closed_form, multiply
 from foreknow.models.foreground.fit import Fit, FitStatus
 from foreknow.models.problem import Estimator, group_rows
@@ -236,22 +236,19 @@ def assignment_sweeps(evidence: Evidence, rng: np.random.Generator) -> Sweep:
 
 def _by_cells(evidence: Evidence, rng: np.random.Generator) -> tuple[IntArray, Callable[[Counts], None]]:
     """Counts of the start, and the sweep for two values."""
-    row, size, starts, holders = _expanded_groups(evidence.cells)
+    # Equal groups are repeated: each is drawn on its own.
+    cells = evidence.cells
+    kind = np.repeat(np.arange(len(cells.multiplicity)), cells.multiplicity)
+    lengths, holders = np.diff(cells.starts)[kind], cells.holders[kind]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    cell = np.arange(starts[-1]) + np.repeat(cells.starts[kind] - starts[:-1], lengths)
+    row, size = cells.row[cell], cells.size[cell]
     drawn = np.zeros(len(size), dtype=np.int64)
     for j, c in enumerate(holders):
         drawn[starts[j] : starts[j + 1]] = rng.multivariate_hypergeometric(size[starts[j] : starts[j + 1]], c)
-    counts = evidence.cells.decided.copy()
+    counts = cells.decided.copy()
     np.add.at(counts, row, np.column_stack([drawn, size - drawn]))
     return counts, lambda state: _sweep_cells(state, row, size, starts, holders, drawn, rng)
-
-
-def _expanded_groups(cells: Cells) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Row, size, starts and holders of the cells, with equal groups repeated: each is drawn on its own."""
-    kind = np.repeat(np.arange(len(cells.multiplicity)), cells.multiplicity)
-    lengths = np.diff(cells.starts)[kind]
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    cell = np.arange(starts[-1]) + np.repeat(cells.starts[kind] - starts[:-1], lengths)
-    return cells.row[cell], cells.size[cell], starts, cells.holders[kind]
 
 
 def _by_exchanges(evidence: Evidence, rng: np.random.Generator) -> tuple[IntArray, Callable[[Counts], None]]:

@@ -112,18 +112,12 @@ def mine_global_distributions(
         else sensitive_set.class_counts(np.ones((1, len(sensitive_set.domain)), dtype=np.int64))
     )
     rest = shown.sum(axis=0) / shown.sum()
-    group = _with_counterfeits(observation)
-    counterfeits = np.full(len(group) - len(observation.group), -1, dtype=np.int64)
+    true = np.bincount(observation.group[observation.group >= 0], minlength=len(observation.counts))
+    invented = np.repeat(np.arange(len(true)), observation.counts.sum(axis=1) - true)
+    group, counterfeits = np.concatenate([observation.group, invented]), np.full(len(invented), -1, dtype=np.int64)
     for signatures in sets:
         evidence = Evidence(np.concatenate([signatures.signature, counterfeits]), group, counts, rest)
         yield GlobalDistribution(signatures, sensitive_set, fit(evidence, estimator), rest), evidence
-
-
-def _with_counterfeits(observation: Observation) -> IntArray:
-    """Group of each record, followed by those of the counterfeits."""
-    true = np.bincount(observation.group[observation.group >= 0], minlength=len(observation.counts))
-    invented = observation.counts.sum(axis=1) - true
-    return np.concatenate([observation.group, np.repeat(np.arange(len(observation.counts)), invented)])
 
 
 INTERVAL = (0.05, 0.95)

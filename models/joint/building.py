@@ -19,7 +19,7 @@ from foreknow.models.estimators.assignments import group_sums
 from foreknow.models.joint.problem import JointPosterior, JointProblem
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.knowledge.personal_transitions import chains_at, classes_of, is_personal
+from foreknow.models.knowledge.personal_transitions import PersonalTransitions, chains_at, classes_of
 from foreknow.models.mechanisms import SignatureLaw, emission_matrices, normalized_rows, signature_numbers
 from foreknow.models.memory import Memory
 from foreknow.models.problem import DOUBT, Posterior, group_rows
@@ -98,7 +98,10 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     for observation in observations:
         check_kind("joint_history", "an observation", observation, Observation)
     m = check_one_domain(observations)
-    claims = [_checked_claims(adversary, observation) for observation in observations]
+    claims = [adversary.claims(observation.time, observation.people) for observation in observations]
+    for claim, observation in zip(claims, observations, strict=True):
+        if claim is not None and not (adversary.distortion == "counted" and observation.distorted):
+            adversary.contradicted_groups(claim, observation)  # raises if asked to
     rows = _all_rows(observations)
     records = _records(adversary, rows, claims)
     classes = _record_classes(adversary, observations, records)
@@ -135,14 +138,6 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         respondents=len(prior),
     )
     return JointHistory(problem, adversary, observations, *_places(rows, records, place, len(observations)), classes)
-
-
-def _checked_claims(adversary: Adversary, observation: Observation) -> Claims | None:
-    """Compromised records of a release; raises ValueError where a group does not show a claimed value, if asked to."""
-    claims = adversary.claims(observation.time, observation.people)
-    if claims is not None and not (adversary.distortion == "counted" and observation.distorted):
-        adversary.contradicted_groups(claims, observation)
-    return claims
 
 
 def check_one_domain(observations: tuple[Observation, ...]) -> int:
@@ -191,7 +186,7 @@ def _records(adversary: Adversary, rows: Records, claims: list[Claims | None]) -
 def _record_classes(adversary: Adversary, observations: tuple[Observation, ...], records: Records) -> IntArray:
     """Class of the respondent at each record; at a hidden step the class last seen. Zeros without transitions by class."""
     classes = np.zeros(len(records.release), dtype=np.int64)
-    if adversary.transitions is None or not is_personal(adversary.transitions):
+    if not isinstance(adversary.transitions, PersonalTransitions):
         return classes
     for t, observation in enumerate(observations):
         at = np.flatnonzero((records.release == t) & (records.row >= 0))

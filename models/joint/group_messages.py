@@ -35,7 +35,7 @@ from foreknow.models.joint.problem import (
 )
 from foreknow.models.problem import DOUBT, Problem
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
-from foreknow.models.settings import check_iteration, is_whole, shown
+from foreknow.models.settings import check_iteration, check_whole
 
 EXACT_COUNTS = Auto()
 """Estimator of a group whose members are independent given the other releases."""
@@ -78,10 +78,7 @@ class GroupMessages:
     def __post_init__(self) -> None:
         check_iteration("GroupMessages", self.tolerance, self.rounds)
         check_progress("GroupMessages", self.progress, "the parts of a solution")
-        if not is_whole(self.passes, 0):
-            raise ValueError(
-                f"GroupMessages: passes is {shown(self.passes)}; it is a number of replacements, 0 or more."
-            )
+        check_whole("GroupMessages", "passes", self.passes, "replacements", 0)
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""

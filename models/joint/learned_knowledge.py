@@ -26,7 +26,7 @@ from foreknow.models.joint.max_entropy import (
 from foreknow.models.joint.messages import Messages, first_messages, log_weight
 from foreknow.models.joint.problem import JointProblem, Layout
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_codes, class_cuts
-from foreknow.models.knowledge.markov_chain import MarkovChain, check_pseudo_count
+from foreknow.models.knowledge.markov_chain import MarkovChain, chain_of_tables, check_pseudo_count
 from foreknow.models.knowledge.priors import UniformPrior
 from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.problem import DOUBT
@@ -170,8 +170,7 @@ class LearnedKnowledge:
         solver = MaxEntropy() if solver is None else solver
         observations = each_observation(owner, releases)
         data = learning_data(owner, observations, classes or {}, gaps, int(order), float(pseudo_count))
-        settings = LearningSettings(float(tolerance), int(rounds), counts, solver)
-        learned = learn_law(data, settings, progress)
+        learned = learn_law(data, solver, float(tolerance), int(rounds), counts == "exact", progress)
         law, trace = learned.law, learned.trace
         prior, chain = data.knowledge(law)
         converged = trace[-1].change <= tolerance and bool(counts == "expected" or np.isnan(trace[-1].objective))
@@ -219,15 +218,6 @@ SKIPPED = 0.05
 """Change of the weights of a group's members, relative to that of the law, under which the group keeps its messages."""
 
 
-class LearningSettings(NamedTuple):
-    """Checked settings of `LearnedKnowledge.fit`."""
-
-    tolerance: float
-    rounds: int
-    counts: str
-    solver: MaxEntropy
-
-
 class LearningData(NamedTuple):
     """History from which a law is learned.
 
@@ -260,21 +250,22 @@ class LearningData(NamedTuple):
     def knowledge(self, law: ChainLaw) -> tuple[ClassFrequencies, MarkovChain | None]:
         """A law as a prior by class and transitions."""
         shape = (*(len(cut) + 1 for cut in self.cuts.values()), -1)
-        chain = MarkovChain(len(law.tables), law.tables[-1], law.tables[:-1]) if law.tables else None
+        chain = chain_of_tables(law.tables) if law.tables else None
         return ClassFrequencies(self.cuts, law.prior.reshape(shape)), chain
 
 
-def learn_law(data: LearningData, settings: LearningSettings, progress: Progress = iter) -> Learned:
+def learn_law(
+    data: LearningData, solver: MaxEntropy, tolerance: float, rounds: int, exact: bool, progress: Progress
+) -> Learned:
     """Law of highest penalized likelihood of the published counts, by rounds of expectation-maximization.
 
-    ``progress`` is a function of the parts; see `LearningParts`.
+    ``exact`` is True for further rounds with exact counts. ``progress`` is a function of the parts; see `LearningParts`.
     """
-    exact = settings.counts == "exact"
-    last = max(settings.tolerance, FIRST_TOLERANCE) if exact else settings.tolerance
-    parts = LearningParts(progress, last, settings.tolerance if exact else None)
-    learned, messages = _with_expected_counts(data, settings, last, parts)
+    last = max(tolerance, FIRST_TOLERANCE) if exact else tolerance
+    parts = LearningParts(progress, last, tolerance if exact else None)
+    learned, messages = _with_expected_counts(data, solver, last, rounds, parts)
     if exact:
-        learned = _with_exact_counts(data, settings, learned, messages, parts)
+        learned = _with_exact_counts(data, learned, messages, tolerance, rounds, parts)
     parts.reach(True, 0.0)
     return learned
 
@@ -302,19 +293,17 @@ class LearningParts:
 
 
 def _with_expected_counts(
-    data: LearningData, settings: LearningSettings, tolerance: float, parts: LearningParts
+    data: LearningData, solver: MaxEntropy, tolerance: float, rounds: int, parts: LearningParts
 ) -> tuple[Learned, Messages]:
     """Rounds with the law of `MaxEntropy`; the tilts of one round start the next."""
     law, change, loose = data.start, np.inf, LOOSEST
     trace: list[LearningRound] = []
     messages = first_messages(data.problem)
-    while not trace or (
-        len(trace) < settings.rounds and (change > tolerance or loose > max(settings.solver.tolerance, tolerance))
-    ):
+    while not trace or (len(trace) < rounds and (change > tolerance or loose > max(solver.tolerance, tolerance))):
         parts.reach(False, change)
         problem = data.under(law)
-        loose = max(settings.solver.tolerance, min(LOOSEST, change))
-        tilted = replace(settings.solver, tolerance=loose).fit(problem, messages)
+        loose = max(solver.tolerance, min(LOOSEST, change))
+        tilted = replace(solver, tolerance=loose).fit(problem, messages)
         messages = tilted.messages
         objective = log_weight(with_doubt(problem)[0].layout, messages.tilt) + log_density(law, data.pseudo_count)
         law, counts, change = _maximized(data, tilted, law)
@@ -323,19 +312,19 @@ def _with_expected_counts(
 
 
 def _with_exact_counts(
-    data: LearningData, settings: LearningSettings, start: Learned, messages: Messages, parts: LearningParts
+    data: LearningData, start: Learned, messages: Messages, tolerance: float, rounds: int, parts: LearningParts
 ) -> Learned:
     """Law after rounds with exact counts, appended to the trace; that before where the rounds do not converge."""
     law, counts, trace = start
     now, change, least, since = tilted_messages(data.problem, messages), LOOSEST, np.inf, 0
-    while change > settings.tolerance and len(trace) < settings.rounds and since < PATIENCE:
+    while change > tolerance and len(trace) < rounds and since < PATIENCE:
         parts.reach(True, change)
         tilted, now = exact_groups(data.problem, _under(data, law), now, SKIPPED * change)
         law, counts, change = _maximized(data, tilted, law)
         trace.append(LearningRound(np.nan, change))
         since = 0 if change < least else since + 1
         least = min(least, change)
-    return Learned(law, counts, trace) if change <= settings.tolerance else start._replace(trace=trace)
+    return Learned(law, counts, trace) if change <= tolerance else start._replace(trace=trace)
 
 
 def _under(data: LearningData, law: ChainLaw) -> Layout:

@@ -20,7 +20,7 @@ from foreknow.models.joint.messages import (
     write_record_weights,
 )
 from foreknow.models.joint.problem import JointPosterior, JointProblem, belief_starts, record_beliefs
-from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Problem
+from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Problem, rows_of_counts
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
 from foreknow.models.settings import check_iteration
 
@@ -83,7 +83,7 @@ class MaxEntropy:
         return self.fit(problem, step=stepping(self.progress, thresholds(self.tolerance))).posterior
 
     def fit(
-        self, problem: JointProblem, start: Messages | None = None, step: Callable[[], None] | None = None
+        self, problem: JointProblem, start: Messages | None = None, step: Callable[[], None] = no_step
     ) -> "TiltedLaw":
         """Posterior of a whole history, and the expected number of each transition.
 
@@ -94,9 +94,7 @@ class MaxEntropy:
         at, messages = law.layout, first_messages(law) if start is None else copied(start)
         gap, pending = np.zeros(len(law.counts)), np.full(len(law.counts), np.inf)
         limit = float(self.rounds) * max(len(gap), 1)
-        visits = fit_tilts(
-            len(gap), at, messages, scratch_of(law), pending, gap, float(self.tolerance), limit, step or no_step
-        )
+        visits = fit_tilts(len(gap), at, messages, scratch_of(law), pending, gap, float(self.tolerance), limit, step)
         steps, ruled_out = expected_steps(at, messages, impossible, (0, len(law.path)))
         beliefs = record_beliefs(law, messages.forward * messages.backward)
         posterior = self._posterior(problem, law, beliefs, ruled_out, gap, visits, log_weight(at, messages.tilt))
@@ -107,12 +105,13 @@ class MaxEntropy:
 
         Cost: a small multiple of that of the whole history, as the tilts of earlier releases change little.
         """
-        return self.fit_forward(problem, stepping(self.progress, range(problem.releases))).posterior
+        return self.fit_forward(problem, stepping(self.progress, range(problem.releases)))[0]
 
-    def fit_forward(self, problem: JointProblem, step: Callable[[], None] | None = None) -> "ForwardLaw":
+    def fit_forward(self, problem: JointProblem, step: Callable[[], None]) -> tuple[JointPosterior, FloatArray]:
         """Posterior of each release given the releases up to it, and the weights of its records without their groups.
 
-        ``step`` is called before each release.
+        The weights, shape ``(B,)``, are those of each possible value given the releases before. ``step`` is called before each
+        release.
         """
         law, impossible = with_doubt(problem)
         at, messages, scratch = law.layout, first_messages(law), scratch_of(law)
@@ -120,7 +119,7 @@ class MaxEntropy:
         starts, kept, final = belief_starts(law), np.zeros(len(messages.forward)), np.zeros(len(gap))
         ruled_out, weights, visits = np.zeros(len(law.path)), np.zeros(int(starts[-1])), 0
         for t in range(law.releases):
-            (step or no_step)()
+            step()
             first, last = int(at.release_starts[t]), int(at.release_starts[t + 1])
             limit = float(self.rounds) * max(last, 1)
             visits += fit_tilts(last, at, messages, scratch, pending, gap, float(self.tolerance), limit)
@@ -130,8 +129,7 @@ class MaxEntropy:
             states = slice(at.state_starts[records[0]], at.state_starts[records[1]])
             kept[states] = messages.forward[states]
             final[first:last] = gap[first:last]
-        posterior = self._posterior(problem, law, record_beliefs(law, kept), ruled_out, final, visits)
-        return ForwardLaw(posterior, weights)
+        return self._posterior(problem, law, record_beliefs(law, kept), ruled_out, final, visits), weights
 
     def _posterior(
         self,
@@ -160,16 +158,6 @@ class TiltedLaw(NamedTuple):
     posterior: JointPosterior
     steps: FloatArray
     messages: Messages
-
-
-class ForwardLaw(NamedTuple):
-    """Laws of minimum relative entropy of all prefixes: the posterior of each release given the releases up to it, and ``weights``.
-
-    ``weights``, shape ``(B,)``, are those of each possible value of each record given the releases before, without its group.
-    """
-
-    posterior: JointPosterior
-    weights: FloatArray
 
 
 def with_doubt(problem: JointProblem) -> tuple[JointProblem, BoolArray]:
@@ -232,9 +220,9 @@ def expected_counts(law: TiltedLaw, classes: IntArray, number: int, powers: IntA
 
 def most_likely(counts: ChainLaw, pseudo_count: float, before: ChainLaw) -> ChainLaw:
     """Law that maximizes the likelihood of expected counts plus pseudo-counts; a row without counts keeps its law before."""
-    prior = _rows(counts.prior, pseudo_count, before.prior)
+    prior = rows_of_counts(counts.prior, pseudo_count, before.prior)
     pairs = zip(counts.tables, before.tables, strict=True)
-    return ChainLaw(prior, tuple(_rows(count, pseudo_count, table) for count, table in pairs))
+    return ChainLaw(prior, tuple(rows_of_counts(count, pseudo_count, table) for count, table in pairs))
 
 
 def weighted_change(before: ChainLaw, after: ChainLaw, counts: ChainLaw) -> float:
@@ -256,12 +244,6 @@ def log_density(law: ChainLaw, pseudo_count: float) -> float:
     if pseudo_count == 0:
         return 0.0
     return float(pseudo_count * sum(np.log(np.maximum(rows, 1e-300)).sum() for rows in (law.prior, *law.tables)))
-
-
-def _rows(counts: FloatArray, pseudo_count: float, before: FloatArray) -> FloatArray:
-    added = counts + pseudo_count
-    totals = added.sum(axis=-1, keepdims=True)
-    return np.asarray(np.where(totals > 0, added / np.where(totals > 0, totals, 1.0), before))
 
 
 def _single_steps(counts: FloatArray, powers: IntArray, table: FloatArray) -> FloatArray:

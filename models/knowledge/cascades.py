@@ -7,7 +7,7 @@ removed from the group with it when the posterior of the others is computed.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -20,6 +20,7 @@ CONFIDENCE_TOLERANCE = 1e-12
 """Largest difference between a confidence and the revised prior at which they count as equal."""
 
 
+@runtime_checkable
 class Cascade(Protocol):
     """Rule by which compromised records enter the beliefs of an adversary; a frozen settings object."""
 
@@ -28,12 +29,15 @@ class Cascade(Protocol):
         ...
 
     def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
-        """Posterior of a release whose problem has the prior that `revise` returned."""
-        ...
+        """Posterior of a release whose problem has the prior that `revise` returned.
+
+        By default that of the estimator for members not known with certainty: the other claims are in the prior already.
+        """
+        return posterior_of_others(problem, claims.sure, estimator)
 
 
 @dataclass(frozen=True)
-class RemoveKnown:
+class RemoveKnown(Cascade):
     """Remove respondents known with certainty from their groups, with their values (BayFrame, section 4.4, CR = 1).
 
     With `Exact` the result is that of a one-hot prior row; with other estimators it differs. Where the known records do not fit
@@ -55,13 +59,9 @@ class RemoveKnown:
             )
         return with_known_values(prior, claims.sure)
 
-    def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
-        """Posterior of the other members, with one-hot rows for the known ones."""
-        return posterior_of_others(problem, claims.sure, estimator)
-
 
 @dataclass(frozen=True)
-class PriorCascade:
+class PriorCascade(Cascade):
     """Mix claims into the revised prior by the law of total probability (BayFrame, section 4.4.1, Equation 5).
 
     With probability CR the respondent has the value, otherwise the earlier belief holds::
@@ -107,13 +107,9 @@ class PriorCascade:
         mixed[rows] /= mixed[rows].sum(axis=1, keepdims=True)
         return with_known_values(mixed, claims.sure)
 
-    def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
-        """Posterior by the estimator of members not known with certainty; the other claims are in the prior already."""
-        return posterior_of_others(problem, claims.sure, estimator)
-
 
 @dataclass(frozen=True)
-class PosteriorCascade:
+class PosteriorCascade(Cascade):
     """Add claims as pseudo-counts of the assignments that they match (BayFrame, section 4.4.2, Definition 6).
 
     An assignment matches a claim if it gives the value to the respondent, and the confidence CR of the claim is over the revised
@@ -161,7 +157,7 @@ class PosteriorCascade:
 
 
 @dataclass(frozen=True)
-class EvidenceCascade:
+class EvidenceCascade(Cascade):
     """Multiply the prior by the likelihood of the claims, by Bayes' rule.
 
     A source names the true value with probability CR, and any other value otherwise. A claim then has the likelihood ``CR`` for
@@ -188,10 +184,6 @@ class EvidenceCascade:
         revised[rows] = ((1 - DOUBT) * prior[rows] + DOUBT / prior.shape[1]) * likelihood[impossible]
         revised[respondents] /= revised[respondents].sum(axis=1, keepdims=True)
         return with_known_values(revised, claims.sure)
-
-    def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
-        """Posterior by the estimator of members not known with certainty; the other claims are in the prior already."""
-        return posterior_of_others(problem, claims.sure, estimator)
 
 
 def _likelihood(claims: Claims, values: int) -> tuple[IntArray, FloatArray]:

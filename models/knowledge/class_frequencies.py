@@ -10,7 +10,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
-from foreknow.models.problem import probability_rows
+from foreknow.models.problem import probability_rows, rows_of_counts
 from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, check_range, is_whole, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
@@ -129,10 +129,8 @@ class ClassFrequencies:
 
 def frequencies_of_counts(table: FloatArray, pseudo_count: float) -> FloatArray:
     """Frequencies of the values in each class from their counts: shape ``(c_1, ..., c_a, m)``; see `ClassFrequencies.fit`."""
-    counts = table.reshape(-1, table.shape[-1])
-    whole = counts.sum(axis=0) + pseudo_count
-    counts = np.where(counts.sum(axis=1, keepdims=True) + pseudo_count > 0, counts + pseudo_count, whole)
-    return np.asarray((counts / counts.sum(axis=1, keepdims=True)).reshape(table.shape))
+    whole = table.reshape(-1, table.shape[-1]).sum(axis=0) + pseudo_count
+    return rows_of_counts(table, pseudo_count, whole / whole.sum())
 
 
 def class_shape(cuts: Any) -> tuple[int, ...]:

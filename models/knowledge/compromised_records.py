@@ -87,7 +87,15 @@ class CompromisedRecords:
     def __post_init__(self) -> None:
         check_choice("CompromisedRecords", "contradicted", self.contradicted, ("raise", "report"))
         given = _complete(self.frame)
-        frame = given.assign(confidence=_confidences(given)).drop_duplicates().reset_index(drop=True)
+        confidence = Numeric().codes(given["confidence"])
+        outside = ~((confidence > 0) & (confidence <= 1))
+        if outside.any():
+            row = int(outside.argmax())
+            raise ValueError(
+                f"{_claim(given, row)} has the confidence {given['confidence'].tolist()[row]!r}; it must be over 0 and at most 1. "
+                "Leave out what is not known."
+            )
+        frame = given.assign(confidence=confidence).drop_duplicates().reset_index(drop=True)
         _check_distinct(frame)
         _check_sums(frame)
         object.__setattr__(self, "frame", frame)
@@ -169,7 +177,13 @@ class CompromisedRecords:
         check_kind(owner, "claims", claims, pd.DataFrame, "is a DataFrame with the columns respondent, value and time")
         if found.dims:
             check_columns(claims, COLUMNS[:3])
-            confidence = _of_claims(owner, claims, dict(zip(found.labels[0], found.mean.tolist(), strict=True)))
+            of_label = dict(zip(found.labels[0], found.mean.tolist(), strict=True))
+            labels = claim_labels(claims)
+            if unknown := [label for label in labels if label not in of_label]:
+                raise ValueError(
+                    f"{owner}: the posterior has no claim {unknown[0]!r}; give the claims that the model was made with."
+                )
+            confidence = [of_label[label] for label in labels]
         else:
             confidence = [float(found.mean)] * len(claims)
         return cls(claims.assign(confidence=confidence), contradicted)
@@ -191,29 +205,27 @@ class CompromisedRecords:
         time = check_time("CompromisedRecords.at", time)
         check_kind("CompromisedRecords.at", "people", people, People)
         frame = self.frame.loc[np.array([bool(when == time) for when in self.frame["time"].tolist()], dtype=np.bool_)]
-        if not len(frame):
-            nothing = np.zeros(0, dtype=np.int64)
-            return Claims(nothing, nothing, np.zeros(0))
-        rows = _rows_of(frame, people, time)
-        return Claims(rows, _codes_of(frame, people), frame["confidence"].to_numpy(dtype=np.float64))
-
-
-def _of_claims(owner: str, claims: pd.DataFrame, by_label: dict[str, float]) -> list[float]:
-    """Number of each claim by its label, as `compromised_model` makes them."""
-    labels = [
-        claim_label(respondent, time) for respondent, time in zip(claims["respondent"], claims["time"], strict=True)
-    ]
-    for label in labels:
-        if label not in by_label:
+        row_of: dict[Hashable, int] = {respondent: row for row, respondent in enumerate(people.respondents)}
+        named, values = frame["respondent"].tolist(), people.schema.codes(frame["value"])
+        if absent := [respondent for respondent in named if respondent not in row_of]:
             raise ValueError(
-                f"{owner}: the posterior has no claim {label!r}; give the claims that the model was made with."
+                f"a compromised record is about respondent {absent[0]!r} at {time!r}, who has no record in that view."
+                f"{lookalike(absent[0], row_of)} Correct the respondent or the time, or leave it out."
             )
-    return [by_label[label] for label in labels]
+        if np.isnan(values).any():
+            row, domain = int(np.isnan(values).argmax()), people.schema.values
+            raise ValueError(
+                f"{_claim(frame, row)} is about a value that is not in the sensitive domain "
+                f"({', '.join(map(str, domain[:8]))}{', ...' if len(domain) > 8 else ''})."
+                f"{lookalike(frame['value'].tolist()[row], domain)} Correct it."
+            )
+        rows = np.array([row_of[respondent] for respondent in named], dtype=np.int64)
+        return Claims(rows, values.astype(np.int64), frame["confidence"].to_numpy(dtype=np.float64))
 
 
-def claim_label(respondent: Any, time: Any) -> str:
-    """Coordinate of a claim in `compromised_model`."""
-    return f"{respondent} at {time}"
+def claim_labels(claims: pd.DataFrame) -> list[str]:
+    """Coordinate of each claim in `compromised_model`."""
+    return [f"{respondent} at {time}" for respondent, time in zip(claims["respondent"], claims["time"], strict=True)]
 
 
 def _complete(frame: pd.DataFrame) -> pd.DataFrame:
@@ -230,18 +242,6 @@ def _complete(frame: pd.DataFrame) -> pd.DataFrame:
                 "leave it out."
             )
     return plain
-
-
-def _confidences(frame: pd.DataFrame) -> FloatArray:
-    confidence = Numeric().codes(frame["confidence"])
-    outside = ~((confidence > 0) & (confidence <= 1))
-    if outside.any():
-        row = int(outside.argmax())
-        raise ValueError(
-            f"{_claim(frame, row)} has the confidence {frame['confidence'].tolist()[row]!r}; it must be over 0 and at most 1. "
-            "Leave out what is not known."
-        )
-    return confidence
 
 
 def _check_distinct(frame: pd.DataFrame) -> None:
@@ -266,30 +266,6 @@ def _check_sums(frame: pd.DataFrame) -> None:
             f"the confidences in the values of respondent {plain_value(respondent)!r} at {plain_value(time)!r} sum to "
             f"{sums.max():g}; one value is true, so they can sum to at most 1. Lower them."
         )
-
-
-def _rows_of(frame: pd.DataFrame, people: People, time: Any) -> IntArray:
-    rows: dict[Hashable, int] = {respondent: row for row, respondent in enumerate(people.respondents)}
-    named = frame["respondent"].tolist()
-    for respondent in named:
-        if respondent not in rows:
-            raise ValueError(
-                f"a compromised record is about respondent {respondent!r} at {time!r}, who has no record in that view."
-                f"{lookalike(respondent, rows)} Correct the respondent or the time, or leave it out."
-            )
-    return np.array([rows[respondent] for respondent in named], dtype=np.int64)
-
-
-def _codes_of(frame: pd.DataFrame, people: People) -> IntArray:
-    values = people.schema.codes(frame["value"])
-    if np.isnan(values).any():
-        row, domain = int(np.isnan(values).argmax()), people.schema.values
-        raise ValueError(
-            f"{_claim(frame, row)} is about a value that is not in the sensitive domain "
-            f"({', '.join(map(str, domain[:8]))}{', ...' if len(domain) > 8 else ''})."
-            f"{lookalike(frame['value'].tolist()[row], domain)} Correct it."
-        )
-    return values.astype(np.int64)
 
 
 def _claim(frame: pd.DataFrame, row: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_counts, class_shape, with_classes
-from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.markov_chain import MarkovChain, chain_of_tables
 from foreknow.models.knowledge.posterior_variable import TABLE, VALUE, posterior_variable
 from foreknow.models.knowledge.sequences import GapRule, sequences_for_order
 from foreknow.models.problem import probability_rows
@@ -382,7 +382,7 @@ class DirichletChain:
     @property
     def mean(self) -> MarkovChain:
         """Posterior mean: equal to `MarkovChain.fit` with the concentration as pseudo-count."""
-        return _chain([row_means(table) for table in self.concentrations])
+        return chain_of_tables([row_means(table) for table in self.concentrations])
 
     @property
     def standard_deviation(self) -> FloatArray:
@@ -405,8 +405,4 @@ class DirichletChain:
     def sample(self, *, rng: "np.random.Generator | int") -> MarkovChain:
         """One draw of a chain from the posterior, independent for each row of each table."""
         draws = as_generator("DirichletChain.sample", rng)
-        return _chain([drawn_rows(table, draws) for table in self.concentrations])
-
-
-def _chain(tables: list[FloatArray]) -> MarkovChain:
-    return MarkovChain(len(tables), tables[-1], tuple(tables[:-1]))
+        return chain_of_tables([drawn_rows(table, draws) for table in self.concentrations])

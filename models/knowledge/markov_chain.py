@@ -11,7 +11,7 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.posterior_variable import TABLE, posterior_dataset, posterior_variable
 from foreknow.models.knowledge.sequences import GapRule, Sequences, sequences_for_order
-from foreknow.models.problem import ROW_SUM_TOLERANCE
+from foreknow.models.problem import ROW_SUM_TOLERANCE, rows_of_counts
 from foreknow.models.settings import MAX_FLOAT, as_floats, as_list, check_flag, check_kind, check_range, check_whole
 from foreknow.models.tables.history import History
 
@@ -72,7 +72,9 @@ class MarkovChain:
             )
         longest = _checked(longest, self.substochastic)
         shorter = [as_floats("MarkovChain", "a table of shorter", table, takes) for table in self.shorter]
-        tables = [*shorter, longest] if shorter else _averaged(longest)
+        tables = [*shorter, longest]
+        while not shorter and tables[0].ndim > 2:
+            tables.insert(0, tables[0].mean(axis=0))
         if [table.shape for table in tables] != [(m,) * (length + 1) for length in range(1, order + 1)]:
             raise ValueError(
                 f"shorter must hold tables for sequences of 1 to {order - 1} values, each over {m} values."
@@ -185,8 +187,7 @@ class MarkovChain:
     def truncate(self, steps: int) -> "MarkovChain":
         """Chain of order at most ``steps``, of the shorter tables: n-steps DK of JS-reduce, section 7.3."""
         check_whole("MarkovChain.truncate", "steps", steps, "past values")
-        steps = min(int(steps), self.order)
-        return MarkovChain(steps, self.tables[steps - 1], self.tables[: steps - 1], self.substochastic)
+        return chain_of_tables(self.tables[: int(steps)], self.substochastic)
 
     @property
     def tables(self) -> tuple[FloatArray, ...]:
@@ -201,39 +202,35 @@ class MarkovChain:
 
 def chain_of_counts(counted: Sequences, order: int, pseudo_count: float, as_printed: bool = False) -> MarkovChain:
     """Chain of the frequencies of counted sequences, with the rules of `MarkovChain.fit`."""
-    order, m = int(order), counted.domain
-    tables: list[FloatArray] = []
-    followed = counted.followed(0) + pseudo_count
-    row = followed / followed.sum()
-    for length in range(1, order + 1):
+    lengths = range(1, int(order) + 1)
+    if not as_printed:
+        return chain_of_followed([counted.followed(length) for length in (0, *lengths)], pseudo_count)
+    tables = []
+    for length in lengths:
         pairs = counted.followed(length) + pseudo_count
-        if as_printed:
-            totals = (counted.occurring(length) + pseudo_count * m)[..., None]
-            table = np.divide(pairs, totals, out=np.zeros_like(pairs), where=totals > 0)
-        else:
-            totals = pairs.sum(axis=-1, keepdims=True)
-            table = np.where(totals > 0, pairs / np.where(totals > 0, totals, 1.0), row)
-        tables.append(table)
-        row = table
-    return MarkovChain(order, tables[-1], tuple(tables[:-1]), substochastic=as_printed)
+        totals = (counted.occurring(length) + pseudo_count * counted.domain)[..., None]
+        tables.append(np.divide(pairs, totals, out=np.zeros_like(pairs), where=totals > 0))
+    return chain_of_tables(tables, substochastic=True)
 
 
-def chain_of_pairs(pairs: FloatArray, pseudo_count: float) -> MarkovChain:
-    """Chain of order 1 of the number of times that each value follows each value, shape ``(m, m)``, as `chain_of_counts`."""
-    followed = pairs.sum(axis=0) + pseudo_count
-    counts = pairs + pseudo_count
-    totals = counts.sum(axis=1, keepdims=True)
-    return MarkovChain(1, np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), followed / followed.sum()))
+def chain_of_followed(followed: Sequence[FloatArray], pseudo_count: float) -> MarkovChain:
+    """Chain of the number of times that each value follows each sequence of 0, 1, ..., d values, as `chain_of_counts`."""
+    tables = [rows_of_counts(followed[0], pseudo_count, followed[0])]
+    for counts in followed[1:]:
+        tables.append(rows_of_counts(counts, pseudo_count, tables[-1]))
+    return chain_of_tables(tables[1:])
+
+
+def chain_of_tables(tables: Sequence[FloatArray], substochastic: bool = False) -> MarkovChain:
+    """Chain of the tables for sequences of 1, ..., d values."""
+    return MarkovChain(len(tables), tables[-1], tuple(tables[:-1]), substochastic)
 
 
 def shrunk_chain(counted: Sequences, pooled: MarkovChain, pseudo_count: float, shrinkage: float) -> MarkovChain:
     """Chain of counted sequences, shrunk towards the rows of a pooled chain; a row without counts is the pooled one."""
-    tables: list[FloatArray] = []
-    for length, row in enumerate(pooled.tables, start=1):
-        weights = counted.followed(length) + pseudo_count + shrinkage * row
-        totals = weights.sum(axis=-1, keepdims=True)
-        tables.append(np.divide(weights, totals, out=row.copy(), where=totals > 0))
-    return MarkovChain(pooled.order, tables[-1], tuple(tables[:-1]))
+    counts = [counted.followed(length) + pseudo_count for length in range(1, pooled.order + 1)]
+    pairs = zip(counts, pooled.tables, strict=True)
+    return chain_of_tables([rows_of_counts(count + shrinkage * row, 0.0, row) for count, row in pairs])
 
 
 def check_alike(chains: Sequence[MarkovChain]) -> None:
@@ -252,14 +249,6 @@ def check_alike(chains: Sequence[MarkovChain]) -> None:
 def check_pseudo_count(owner: str, pseudo_count: float) -> None:
     """Raise ValueError unless a pseudo-count is a finite number of at least 0."""
     check_range(owner, "pseudo_count", pseudo_count, 0, MAX_FLOAT, "added to counts")
-
-
-def _averaged(longest: FloatArray) -> list[FloatArray]:
-    """Tables for shorter sequences, averaged over the oldest value, and the longest."""
-    tables = [longest]
-    while tables[0].ndim > 2:
-        tables.insert(0, tables[0].mean(axis=0))
-    return tables
 
 
 def _checked(table: FloatArray, substochastic: bool) -> FloatArray:

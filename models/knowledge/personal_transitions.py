@@ -26,7 +26,7 @@ from foreknow.models.knowledge.markov_chain import (
     shrunk_chain,
 )
 from foreknow.models.knowledge.posterior_variable import TABLE, VALUE, posterior_variable
-from foreknow.models.knowledge.sequences import GapRule, Sequences, record_order, sequences_for_order
+from foreknow.models.knowledge.sequences import GapRule, record_order, sequences_for_order
 from foreknow.models.settings import MAX_FLOAT, as_list, check_kind, check_not_class, check_range, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
@@ -114,11 +114,6 @@ def steps_between(
     return tuple(steps)
 
 
-def is_personal(given: Any) -> bool:
-    """Return whether an object has the methods of `PersonalTransitions`."""
-    return isinstance(given, PersonalTransitions)
-
-
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
 class TransitionsByClass:
@@ -163,8 +158,7 @@ class TransitionsByClass:
     def __post_init__(self) -> None:
         owner = "TransitionsByClass"
         check_not_class(owner, "classes", self.classes)
-        if not isinstance(self.classes, Mapping) and not callable(self.classes):
-            raise TypeError(f"{owner}: classes is {shown(self.classes)}; it {CUTS}, or is a function of People.")
+        check_kind(owner, "classes", self.classes, (Mapping, Callable), f"{CUTS}, or is a function of People")
         chains = tuple(as_list(owner, "chains", self.chains, "is a tuple of chains, one per class"))
         for number, chain in enumerate(chains):
             if isinstance(chain, type) or not callable(getattr(chain, "at", None)):
@@ -222,10 +216,12 @@ class TransitionsByClass:
         owner = "TransitionsByClass.fit"
         check_range(owner, "shrinkage", shrinkage, 0, MAX_FLOAT, "of observations that the pooled row counts as")
         check_pseudo_count(owner, pseudo_count)
-        cuts, sequences, label = sequences_by_class(owner, history, classes, order, gaps)
+        check_kind(owner, "history", history, History)
+        cuts = class_cuts(owner, history.schema, classes)
+        sequences = sequences_for_order(history, order, None, gaps)
+        label = np.concatenate([class_codes(cuts, view.people) for view in history])[record_order(history)]
         pooled = chain_of_counts(sequences, order, pseudo_count)
-        number = int(np.prod(class_shape(cuts)))
-        parts = (sequences.ending_in(label == c) for c in range(number))
+        parts = (sequences.ending_in(label == c) for c in range(math.prod(class_shape(cuts))))
         return cls(cuts, tuple(shrunk_chain(part, pooled, pseudo_count, shrinkage) for part in parts))
 
     @classmethod
@@ -289,20 +285,3 @@ class TransitionsByClass:
     def truncate(self, steps: int) -> "TransitionsByClass":
         """Chains of order at most ``steps``, as `MarkovChain.truncate`."""
         return TransitionsByClass(self.classes, tuple(chain.truncate(steps) for chain in self.chains))  # type: ignore[attr-defined]
-
-
-def sequences_by_class(
-    owner: str, history: History, classes: "Mapping[str, int | None]", order: int, gaps: GapRule = "ignore"
-) -> tuple[dict[str, tuple[float, ...]], Sequences, IntArray]:
-    """Cuts of the classes, sequences of a corpus, and the class at each of their records.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `ClassFrequencies.fit` and `MarkovChain.fit`; ``owner`` is named.
-    """
-    check_kind(owner, "history", history, History)
-    cuts = class_cuts(owner, history.schema, classes)
-    sequences = sequences_for_order(history, order, None, gaps)
-    label = np.concatenate([class_codes(cuts, view.people) for view in history])[record_order(history)]
-    return cuts, sequences, label

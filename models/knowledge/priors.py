@@ -74,7 +74,9 @@ class GivenPrior:
         twice = self.frame.index[self.frame.index.duplicated()]
         if len(twice):
             raise ValueError(f"respondent {twice[0]!r} has two rows in the prior; keep one.")
-        rows = probability_rows(_numbers(self.frame), "the prior of respondent", self.frame.index)
+        # A cell that is no number becomes NaN.
+        numbers = self.frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        rows = probability_rows(numbers, "the prior of respondent", self.frame.index)
         object.__setattr__(self, "frame", pd.DataFrame(rows, self.frame.index, self.frame.columns))
 
     @classmethod
@@ -227,13 +229,7 @@ class PriorByTime:
             )
         named = _times(owner, dataset, times)
         warn_of_divergences(tree, callers=1)
-        each = {time: prior(dataset.isel(time=t)) for t, time in enumerate(named)}
-        for made in each.values():
-            if not _is_prior(made):
-                raise TypeError(
-                    f"{owner}: prior returned {shown(made)}; it returns a Prior for the posterior of each time."
-                )
-        return cls(each)
+        return cls({time: prior(dataset.isel(time=t)) for t, time in enumerate(named)})
 
     def __call__(self, people: People) -> FloatArray:
         """One distribution per respondent, by the prior of ``people.time``: float array, shape ``(n, m)``.
@@ -250,11 +246,6 @@ class PriorByTime:
                 "for the time of every release."
             )
         return self.priors[people.time](people)
-
-
-def _numbers(frame: pd.DataFrame) -> FloatArray:
-    """Cells as floats, NaN where a cell is no number."""
-    return np.asarray(frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def _times(owner: str, dataset: "xarray.Dataset", times: Sequence[Hashable] | None) -> list[Hashable]:

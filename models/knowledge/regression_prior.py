@@ -72,7 +72,15 @@ class RegressionDesign:
         owner = "RegressionDesign.fit"
         check_kind(owner, "history", history, History)
         schema = history.schema
-        names = _attributes(owner, schema, tuple(schema.quasi_identifiers) if attributes is None else attributes)
+        given = schema.quasi_identifiers if attributes is None else attributes
+        names = tuple(as_list(owner, "attributes", given, "is a tuple of quasi-identifiers, as ('age', 'sex')"))
+        if unknown := [name for name in names if name not in schema.quasi_identifiers]:
+            raise ValueError(
+                f"{owner}: {shown(unknown[0])} is no quasi-identifier; there are {', '.join(schema.quasi_identifiers)}."
+                f"{lookalike(unknown[0], schema.quasi_identifiers)}"
+            )
+        if len(set(names)) < len(names):
+            raise ValueError(f"{owner}: attributes is {names}; each stands once.")
         plain = cls(schema, names, np.zeros(1), np.ones(1))
         columns = np.concatenate([plain(view.people) for view in history])
         numeric = np.array([_values(schema, names[place]) is None for place in plain.attribute_of], dtype=np.bool_)
@@ -120,9 +128,6 @@ class RegressionDesign:
         return [attribute] if values is None else [f"{attribute} {value}" for value in values]
 
 
-TAKES_DESIGN = "is a RegressionDesign; make one by RegressionDesign.fit(history)"
-
-
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
 class RegressionPrior:
@@ -167,7 +172,7 @@ class RegressionPrior:
     coefficients: FloatArray = field(repr=False)
 
     def __post_init__(self) -> None:
-        check_kind("RegressionPrior", "design", self.design, RegressionDesign, TAKES_DESIGN)
+        check_kind("RegressionPrior", "design", self.design, RegressionDesign)
         f, m = len(self.design.features), len(self.design.schema.values)
         intercept = as_floats("RegressionPrior", "intercept", self.intercept, "is a float array, shape (m,) or (k, m)")
         takes = "is a float array, shape (f, m) or (k, f, m)"
@@ -203,7 +208,7 @@ class RegressionPrior:
             As `MarkovChain.from_posterior`, or if the features are not those of the design.
         """
         owner = "RegressionPrior.from_posterior"
-        check_kind(owner, "design", design, RegressionDesign, TAKES_DESIGN)
+        check_kind(owner, "design", design, RegressionDesign)
         check_whole(owner, "draws", draws, "draws")
         domain = design.schema.values if values is None else values
         coefficients = posterior_variable(tree, "coefficients", [("feature", VALUE)], domain)
@@ -244,16 +249,3 @@ def _values(schema: Schema, attribute: str) -> Any:
     """Values of a categorical attribute; None of a numeric one."""
     kind = schema.quasi_identifiers[attribute]
     return kind.values if isinstance(kind, Categorical) else None
-
-
-def _attributes(owner: str, schema: Schema, attributes: Any) -> tuple[str, ...]:
-    names = tuple(as_list(owner, "attributes", attributes, "is a tuple of quasi-identifiers, as ('age', 'sex')"))
-    for name in names:
-        if name not in schema.quasi_identifiers:
-            raise ValueError(
-                f"{owner}: {shown(name)} is no quasi-identifier; there are {', '.join(schema.quasi_identifiers)}."
-                f"{lookalike(name, schema.quasi_identifiers)}"
-            )
-    if len(set(names)) < len(names):
-        raise ValueError(f"{owner}: attributes is {names}; each stands once.")
-    return names

@@ -27,22 +27,15 @@ from foreknow.models.settings import (
     as_generator,
     check_choice,
     check_flag,
+    check_kind,
     check_not_class,
     check_range,
     check_whole,
     installing,
-    shown,
 )
 
 if TYPE_CHECKING:
     import pymc as pm
-
-
-class BeliefDraws(NamedTuple):
-    """Draws of a belief, shape ``(chains, draws, n, m)``, and the number of divergent transitions among them."""
-
-    belief: FloatArray
-    divergences: int
 
 
 class PartSummary(NamedTuple):
@@ -158,11 +151,8 @@ class ProgramEstimator:
 
     def __post_init__(self) -> None:
         check_not_class("ProgramEstimator", "build", self.build)
-        if not callable(self.build):
-            raise TypeError(
-                f"ProgramEstimator: build is {shown(self.build)}; it is a function from a Problem to a pymc.Model, as "
-                "permutation_model."
-            )
+        takes = "is a function from a Problem to a pymc.Model, as permutation_model"
+        check_kind("ProgramEstimator", "build", self.build, Callable, takes)
         check_progress("ProgramEstimator", self.progress, "the groups")
         check_chains("ProgramEstimator", self.draws, self.chains, self.warmup)
         if self.warmup is not None:
@@ -205,18 +195,18 @@ class ProgramEstimator:
     def _summary(self, part: Part) -> PartSummary:
         """Summary of the posterior of one part."""
         try:
-            draws = self._draws(part)
+            drawn, divergences = self._draws(part)
         except ZeroDensity:
             return contradicted(part, self.draws * self.chains)
-        wrong = ~are_probabilities(draws.belief).all(axis=2)
+        wrong = ~are_probabilities(drawn).all(axis=2)
         if wrong.any():
             chain, draw = (int(axis[0]) for axis in np.nonzero(wrong))
             place = f"ProgramEstimator: {part.name}, draw {draw} of chain {chain}: the belief in row"
-            probability_rows(draws.belief[chain, draw], place)
-        return summary_of(part, draws, self.draws * self.chains)
+            probability_rows(drawn[chain, draw], place)
+        return summary_of(part, drawn, divergences, self.draws * self.chains)
 
-    def _draws(self, part: Part) -> BeliefDraws:
-        """Draws of the belief in the n rows of the part's problem."""
+    def _draws(self, part: Part) -> tuple[FloatArray, int]:
+        """Draws of the belief in the rows of the part, shape ``(chains, draws, n, m)``, and the number of divergent ones."""
         shape = part.problem.prior.shape
         numbers = self.draws * self.chains * part.problem.prior.size
         if numbers > MAX_STORED_PROBABILITIES:
@@ -245,24 +235,24 @@ class ProgramEstimator:
         with errors_named_for("ProgramEstimator", part.name):
             draws = program.sample(ChainSettings(int(self.draws), warmup, float(self.target_accept)), seeds)
         belief = draws.values["belief"]
-        return BeliefDraws(belief.reshape(*belief.shape[:2], *shape), draws.divergences)
+        return belief.reshape(*belief.shape[:2], *shape), draws.divergences
 
 
-def summary_of(part: Part, draws: BeliefDraws, number: int) -> PartSummary:
+def summary_of(part: Part, drawn: FloatArray, divergences: int, number: int) -> PartSummary:
     """Summary of the draws of a belief.
 
     A group is `Status.UNCONVERGED` if an R-hat of its members exceeds `MAX_RHAT`, or if any draw of the part is divergent.
     ``number`` is the effective sample size of a belief that does not depend on the draws.
     """
     inside = np.flatnonzero(part.problem.group >= 0)
-    belief = np.maximum(draws.belief[:, :, inside], 0.0)
+    belief = np.maximum(drawn[:, :, inside], 0.0)
     if belief.shape[:2] == (1, 1):
         rows = belief[0, 0] / belief[0, 0].sum(axis=1, keepdims=True)
         return _without_draws(rows, np.zeros(len(part.groups), dtype=np.int64), number)
     mean, error, ess, rhat = summarize_chains(np.ascontiguousarray(np.moveaxis(belief, (0, 1), (2, 3))))
     disagree = part.problem.group[inside][(rhat > MAX_RHAT).any(axis=1)]
-    unconverged = np.isin(np.flatnonzero(part.problem.sizes), disagree) | (draws.divergences > 0)
-    return PartSummary(mean, error, ess, rhat, UNCONVERGED * unconverged, draws.divergences)
+    unconverged = np.isin(np.flatnonzero(part.problem.sizes), disagree) | (divergences > 0)
+    return PartSummary(mean, error, ess, rhat, UNCONVERGED * unconverged, divergences)
 
 
 def contradicted(part: Part, number: int) -> PartSummary:

@@ -18,7 +18,7 @@ from foreknow.models.programs.compiled_program import (
     errors_named_for,
 )
 from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import as_generator, check_range, check_whole, shown
+from foreknow.models.settings import as_generator, check_kind, check_range, check_whole, shown
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -299,8 +299,7 @@ class ProgramPosterior:
 
     def __post_init__(self) -> None:
         owner = "ProgramPosterior"
-        if not callable(self.build):
-            raise TypeError(f"{owner}: build is {shown(self.build)}; it is a function from data to a pymc.Model.")
+        check_kind(owner, "build", self.build, Callable, "is a function from data to a pymc.Model")
         names = () if isinstance(self.variables, str) else tuple(self.variables)
         if not names:
             raise TypeError(

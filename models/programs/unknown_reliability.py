@@ -1,35 +1,17 @@
 """PyMC model of a source of compromised records whose reliability is unknown."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import Beliefs, coordinate
-from foreknow.models.knowledge.compromised_records import CompromisedRecords, claim_label
+from foreknow.models.knowledge.compromised_records import CompromisedRecords, claim_labels
 from foreknow.models.settings import MAX_FLOAT, is_number
 
 if TYPE_CHECKING:
     import pymc as pm
-
-
-class ClaimArrays(NamedTuple):
-    """Claims of one source, as arrays.
-
-    Attributes
-    ----------
-    labels : list of str
-        Respondent and time of each claim.
-    codes : int array, shape (c,)
-        Claimed value, as a position in the sensitive domain.
-    belief : float array, shape (c, m)
-        Belief of an attack in each value of the claim's respondent, after the release of the claim's time.
-    """
-
-    labels: list[str]
-    codes: IntArray
-    belief: FloatArray
 
 
 def compromised_model(
@@ -90,14 +72,15 @@ def compromised_model(
         raise ValueError(
             f"reliability is {reliability!r}; it is the two parameters of a Beta distribution, positive numbers, as (1.0, 1.0)."
         )
-    arrays = _claim_arrays(claims.frame if isinstance(claims, CompromisedRecords) else claims, beliefs)
+    frame = claims.frame if isinstance(claims, CompromisedRecords) else claims
+    labels, claimed, attack_belief = _claim_arrays(frame, beliefs)
     domain = beliefs.releases[0].observation.people.schema.values
     others = len(domain) - 1
-    with pm.Model(coords={"claim": arrays.labels, "value": [coordinate(value) for value in domain]}) as model:
+    with pm.Model(coords={"claim": labels, "value": [coordinate(value) for value in domain]}) as model:
         r = pm.Beta("reliability", *map(float, reliability))
         wrong = (1 - r) / others
-        prior = pm.Data("attack_belief", arrays.belief, dims=("claim", "value"))
-        codes = pm.Data("codes", arrays.codes, dims="claim")
+        prior = pm.Data("attack_belief", attack_belief, dims=("claim", "value"))
+        codes = pm.Data("codes", claimed, dims="claim")
         named = pt.eye(len(domain))[codes]
         pm.Categorical("claimed", p=r * prior + wrong * (1 - prior), observed=codes, dims="claim")
         joint = prior * (r * named + wrong * (1 - named))
@@ -106,16 +89,15 @@ def compromised_model(
     return model
 
 
-def _claim_arrays(claims: pd.DataFrame, beliefs: Beliefs) -> ClaimArrays:
+def _claim_arrays(claims: pd.DataFrame, beliefs: Beliefs) -> tuple[list[str], IntArray, FloatArray]:
+    """Label and claimed value of each claim, and the belief of the attack in each value then: shapes ``(c,)`` and ``(c, m)``."""
     records = CompromisedRecords(claims.assign(confidence=0.5))
     frame = records.frame
     if not len(frame) or not len(beliefs):
         raise ValueError(
             f"there are {len(frame)} claims and {len(beliefs)} releases; compromised_model needs at least one of each."
         )
-    labels = [
-        claim_label(respondent, time) for respondent, time in zip(frame["respondent"], frame["time"], strict=True)
-    ]
+    labels = claim_labels(frame)
     if len(set(labels)) < len(labels):
         raise ValueError(
             "there are two different claims about one respondent at one time; a source names one value. Keep one, or make them two "
@@ -136,4 +118,4 @@ def _claim_arrays(claims: pd.DataFrame, beliefs: Beliefs) -> ClaimArrays:
         at = np.flatnonzero([time == release.observation.time for time in frame["time"].tolist()])
         about = records.at(release.observation.time, release.observation.people)
         codes[at], belief[at] = about.values, release.posterior.probabilities[about.rows]
-    return ClaimArrays(labels, codes, belief)
+    return labels, codes, belief

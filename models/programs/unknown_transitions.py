@@ -10,7 +10,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
-from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, class_shape
+from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts
 from foreknow.models.knowledge.dirichlet import row_concentrations
 from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_chain_size, check_longest, end_to_end
 from foreknow.models.settings import check_positive, check_whole, shown
@@ -266,15 +266,14 @@ def hierarchical_markov_model(
     owner = "hierarchical_markov_model"
     check_whole(owner, "order", order, "past values")
     check_positive(owner, "pooled_concentration", pooled_concentration, "1 for uniform rows")
-    counted = _counted(owner, sequences, classes, int(order), values)
-    m = len(counted.domain)
+    followed, domain, labels = _counted(owner, sequences, classes, int(order), values)
     dims = (*(f"value_{place}" for place in range(1, int(order) + 1)), "value")
-    coords = dict.fromkeys(dims, counted.domain) | {"class": counted.labels}
+    coords = dict.fromkeys(dims, domain) | {"class": labels}
     with pm.Model(coords=coords) as model:
-        uniform = np.full((m,) * (int(order) + 1), float(pooled_concentration))
+        uniform = np.full(followed.shape[1:], float(pooled_concentration))
         rows = pm.Dirichlet("pooled", uniform, dims=dims)
         prior = _concentration(owner, concentration) * rows
-        counts = pm.Data("counts", counted.followed)
+        counts = pm.Data("counts", followed)
         pm.DirichletMultinomial("followed", counts.sum(axis=-1), prior, observed=counts, dims=("class", *dims))
         noise = pm.Normal("noise", dims=("class", *dims))
         pm.Deterministic("transitions", dirichlet_rows(prior + counts, noise), dims=("class", *dims))
@@ -298,26 +297,10 @@ def dirichlet_rows(concentrations: Any, noise: Any) -> Any:
     return pt.special.softmax(logs, axis=-1)
 
 
-class CountedTransitions(NamedTuple):
-    """Transitions of a corpus by class.
-
-    Attributes
-    ----------
-    followed : int array, shape (c, m, ..., m)
-        Number of times that each sequence of values was followed by each value, in each class.
-    domain : sequence
-        The m sensitive values, or their positions.
-    labels : list of str or int
-        Name of each class.
-    """
-
-    followed: IntArray
-    domain: Sequence[Any]
-    labels: list[Any]
-
-
-def _counted(owner: str, sequences: Any, classes: Any, order: int, values: int | None) -> CountedTransitions:
-    """Transitions by class; raises TypeError or ValueError if the arguments are none."""
+def _counted(
+    owner: str, sequences: Any, classes: Any, order: int, values: int | None
+) -> tuple[IntArray, Sequence[Any], list[Any]]:
+    """Number of times that each sequence was followed by each value in each class, shape (c, m, ..., m); values; class names."""
     if values is not None:
         check_whole(owner, "values", values, "values of the sensitive domain")
         check_chain_size(order, int(values))
@@ -355,7 +338,7 @@ def _counted(owner: str, sequences: Any, classes: Any, order: int, values: int |
         raise ValueError(
             f"{owner}: no respondent has {order + 1} known values of consecutive visits; choose a smaller order."
         )
-    return CountedTransitions(followed, domain, labels)
+    return followed, domain, labels
 
 
 def class_labels(schema: Schema, cuts: Mapping[str, tuple[float, ...]]) -> list[str]:
@@ -370,7 +353,6 @@ def class_labels(schema: Schema, cuts: Mapping[str, tuple[float, ...]]) -> list[
             between = [f"{name} {one} to {two}" for one, two in pairwise(ends)]
             parts = [f"{name} < {ends[0]}", *between, f"{name} >= {ends[-1]}"] if ends else [name]
         names = [f"{before}, {part}" if before else part for before in names for part in parts]
-    assert len(names) == math.prod(class_shape(cuts))
     return names
 
 

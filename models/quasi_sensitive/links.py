@@ -198,11 +198,7 @@ class Linking:
                 "take it out of the schema's quasi-identifiers."
             )
         items = Items.from_cells(view.frame[self.items], self.separator)
-        self._check_readable(items, view)
-        return items
-
-    def _check_readable(self, items: Items, view: View) -> None:
-        """Raise ValueError if the published text of an item could not be read back."""
+        # The published text of each item must be one that can be read back.
         by_text: dict[str, Hashable] = {}
         for item in items.vocabulary:
             text = str(item)
@@ -217,6 +213,7 @@ class Linking:
                     "published; rename one, or write both alike."
                 )
             by_text[text] = item
+        return items
 
     def __call__(self, view: View) -> "Links":
         """Labels of each record of a view."""

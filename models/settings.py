@@ -94,7 +94,7 @@ KINDS = {
 """What a parameter of a class takes, and how an object of the class is made, as a predicate."""
 
 
-def check_kind(owner: str, name: str, value: Any, kind: "type | tuple[type, ...]", takes: str = "") -> None:
+def check_kind(owner: str, name: str, value: Any, kind: Any, takes: str = "") -> None:
     """Raise TypeError unless a value is of some type.
 
     Parameters

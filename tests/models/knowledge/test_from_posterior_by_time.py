@@ -124,7 +124,7 @@ class TestPriorByTime:
             (3, None, TypeError, "prior is 3; it is a function of the posterior of one time"),
             (UniformPrior, None, TypeError, "it is a function of the posterior of one time"),
             (UniformPrior(), None, TypeError, "people is a Dataset; it is People"),
-            (lambda one: None, None, TypeError, "prior returned None; it returns a Prior"),  # noqa: ARG005
+            (lambda one: None, None, TypeError, "PriorByTime: priors is"),  # noqa: ARG005
             (frequencies, [1], ValueError, "1 different times, and the dimension 'time' has 2 entries"),
             (frequencies, [1, 1], ValueError, "1 different times, and the dimension 'time' has 2"),
             (frequencies, 3, TypeError, "times is 3; it is a sequence of the times of the releases"),

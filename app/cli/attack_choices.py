@@ -101,15 +101,8 @@ SolverName = Annotated[
 class AttackOptions:
     """The attack, and the options that some attacks read.
 
-    Attributes
-    ----------
-    forward : bool
-        Beliefs of the joint attack given the releases so far.
-    learning : Learning, optional
-    source : {"learned", "records"} or None
-        Source of the adversary's knowledge without a corpus.
-    seed : int
-        Seed of the solver that draws.
+    The last four fields are set by the command: whether beliefs are given the releases so far; the learning and, without a corpus,
+    the source (learned or records) of the adversary's knowledge; and the seed of the solver that draws.
     """
 
     attack: Annotated[
@@ -216,16 +209,9 @@ class Attacked(NamedTuple):
 
 
 class AttackChoice(NamedTuple):
-    """An attack of the command line: its row in `CHOICES`.
+    """An attack of the command line, made from the options and the files: its row in `CHOICES`.
 
-    Attributes
-    ----------
-    options : tuple of str
-        The options that it reads, besides those that every attack reads.
-    make : callable
-        From the options and the files to the attack.
-    estimates : bool
-        Whether it reads --estimator.
+    ``options`` are those that it reads besides those of every attack; ``estimates`` is True if it reads --estimator.
     """
 
     options: tuple[str, ...]

@@ -47,12 +47,7 @@ REQUIREMENT_OPTIONS = ("k", "l", "t", "beta")
 class DefenseOptions:
     """Options that define a defense; those that are None have a default of each defense.
 
-    Attributes
-    ----------
-    seed : int, optional
-        Seed of a defense that draws.
-    given : frozenset of str
-        The options that were given on the command line.
+    ``seed`` is that of a defense that draws, ``given`` are the options that were given on the command line.
     """
 
     k: Annotated[int, count("-k", "Least number of records in a group.")] = 3
@@ -153,16 +148,10 @@ class DefenseOptions:
 
 
 class DefenseChoice(NamedTuple):
-    """A defense of the command line: its row in `BUILT_IN`.
+    """A defense of the command line, made from the options: its row in `BUILT_IN`.
 
-    Attributes
-    ----------
-    options : tuple of str
-        The options it reads, besides those that every defense reads.
-    make : callable
-        From options to the defense.
-    kernel : callable, optional
-        A compiled function of the defense, if its functions take more than some seconds to compile.
+    ``options`` are those that it reads besides those of every defense; ``kernel`` is a compiled function, if one takes
+    more than some seconds to compile.
     """
 
     options: tuple[str, ...]

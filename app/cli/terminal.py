@@ -134,16 +134,8 @@ LEAST_DONE = 0.05
 class PresentStep:
     """Text of a step: its title, details in parentheses, and the time left.
 
-    Attributes
-    ----------
-    title : str
-    details : tuple of str
-    ends : float or None
-        Time at which the step is expected to end, by `time.monotonic`; None if no time is told.
-    later : float
-        Expected seconds of the later steps.
-    later_cost : float
-        Cost of the later steps over that of this one.
+    ``ends`` is the time at which the step is expected to end, by `time.monotonic`, or None if no time is told; ``later`` are the
+    expected seconds of the later steps, and ``later_cost`` is their cost over that of this one.
     """
 
     title: str

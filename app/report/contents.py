@@ -36,26 +36,7 @@ from foreknow.models.joint import JointSolver
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """Settings of a report.
-
-    Attributes
-    ----------
-    sure : float
-        Belief from which an adversary is sure.
-    level : float
-        Probability of an interval.
-    draws : int
-        Number of bootstrap draws.
-    names : bool
-        If True, the page has the identifiers of respondents, otherwise pseudonyms.
-    stricter : int
-        Number of stricter settings that are tried, from 0 to 3.
-    seed : int
-        Seed of the bootstrap, of samples, and of trial publications.
-    details : {"informed", "learned"} or None
-        The adversary of the tables of respondents and groups, the explorer, the leak, and the influence. None: the one who
-        exposes more respondents, the informed one if both expose as many.
-    """
+    """Settings of a report: the arguments of `foreknow.app.report.report.report` of these names, with their seed."""
 
     sure: float = 0.9
     level: float = 0.9
@@ -303,10 +284,9 @@ def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap
     low, high = scipy.stats.binomtest(number, n).proportion_ci(bootstrap.level, "exact") if n else (0.0, 1.0)
     rows = [("exposed", number / n if n else np.nan, float(low), float(high))]
     value = sums[:, 1:].sum(axis=0) / max(sums[:, 0].sum(), 1)
-    totals = [weights @ sums for weights in bootstrap.weights(len(sums))]
-    lower, upper = bootstrap.interval(
-        np.concatenate([np.zeros((0, value.size)), *(each[:, 1:] / each[:, :1] for each in totals)])
-    )
+    drawn = [weights @ sums for weights in bootstrap.weights(len(sums))]
+    totals = np.concatenate([np.zeros((0, sums.shape[1])), *drawn])
+    lower, upper = bootstrap.interval(totals[:, 1:] / totals[:, :1])
     rows += list(zip(MEASURES[1:], value.tolist(), lower.tolist(), upper.tolist(), strict=True))
     table = pd.DataFrame(rows, columns=pd.Index(["measure", "value", "low", "high"]))
     shares = tuple(mean(measured.share) for measured in beliefs_and_truth("report", one.hindsight, history))

@@ -234,14 +234,13 @@ def _later_releases(
     times = [release.time for release in releases]
     beliefs: dict[tuple[Hashable, Any], list[float]] = {place: [] for place in places}
     for t in progress(range(1, len(releases) + 1)):
-        if not any(times.index(time) < t for _, time in places):
-            continue
-        found = one.hindsight if t == len(releases) else attack(releases[:t])
-        for (respondent, time), code in places.items():
-            if times.index(time) < t:
-                at = found.at(time)
-                row = at.observation.people.rows(respondent)[0]
-                beliefs[respondent, time].append(float(at.posterior.probabilities[row, code]))
+        past = [place for place in places if times.index(place[1]) < t]
+        if past:
+            found = one.hindsight if t == len(releases) else attack(releases[:t])
+        for respondent, time in past:
+            at = found.at(time)
+            row = at.observation.people.rows(respondent)[0]
+            beliefs[respondent, time].append(float(at.posterior.probabilities[row, places[respondent, time]]))
     later = {}
     for (respondent, time), each in beliefs.items():
         rises = np.diff(each)

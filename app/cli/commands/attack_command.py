@@ -33,7 +33,6 @@ from foreknow.app.cli.commands.attack_findings import (
     say_files,
     sources,
     suppressed_share,
-    tables_line,
     verdict_line,
     verdict_lines,
     write_attack,
@@ -158,7 +157,8 @@ def _attack_records(run: AttackRun) -> Outcome:
     _, attack, beliefs, _ = found[0]
     sequential = _sequential_beside(attack, read.releases)
     verdict = verdict_lines(found, run.fail_over)
-    say_verdict(*verdict, *tables_line(found))
+    beside = f"The tables are about {found[0].exposed.to}; with --knowledge"
+    say_verdict(*verdict, *(f"{beside} {other.source} about the other." for other in found[1:]))
     report_attack(run.attack, attack, beliefs, sequential, history, run.sure)
     notice_others(found)
     if run.out is not None:
@@ -182,11 +182,11 @@ def _attack_records(run: AttackRun) -> Outcome:
 
 def _read(run: AttackRun) -> tuple[Attacked, History]:
     """The records and their releases, the corpus and the statements, with one schema."""
-    statements, records = run.chosen.statements, run.table.read(run.corpus)
+    records = run.table.read(run.corpus)
     history, releases = read_releases(records.table, run.groups, records.columns, records.schema)
     notice_unchecked_key(run.groups, run.table.records)
     notice_codes(records.schema, records.table)
-    stated = [] if statements is None else read_statements(statements, records.schema, run.table.encoding)
+    stated = read_statements(run.chosen.statements, records.schema, run.table.encoding)
     return Attacked(records.schema, history, releases, records.corpus, stated), history
 
 
@@ -310,18 +310,17 @@ def _check_records(run: AttackRun, published: "LargeReleases") -> None:
     from foreknow.app.disk.publication import input_checksums
 
     schema = published.schema
-    if (set(run.table.qi), run.table.sensitive, run.table.id_) != (
-        set(schema.quasi_identifiers), schema.sensitive, schema.respondent,
-    ):  # fmt: skip
-        raise ValueError(
+    roles = {*schema.quasi_identifiers}, schema.sensitive, schema.respondent
+    refuse_first(
+        {
             f"{run.groups} was published with --qi {' --qi '.join(map(str, schema.quasi_identifiers))} --sensitive "
-            f"{schema.sensitive} --id {schema.respondent}; give the same."
-        )
-    if checksum(run.table.records) not in input_checksums(published):
-        raise ValueError(
+            f"{schema.sensitive} --id {schema.respondent}; give the same.": (
+                ({*run.table.qi}, run.table.sensitive, run.table.id_) != roles
+            ),
             f"{run.table.records} is not the file that {run.groups} was made from: its checksum is another. Give that file, or "
-            "publish again."
-        )
+            "publish again.": checksum(run.table.records) not in input_checksums(published),
+        }
+    )
 
 
 def _adversary(run: AttackRun, published: "LargeReleases") -> Adversary:

@@ -86,16 +86,7 @@ KNOWERS = {
 
 
 class Found(NamedTuple):
-    """Findings of one adversary.
-
-    Attributes
-    ----------
-    source : {"learned", "records", "corpus"} or None
-        Source of the adversary's knowledge; None for an attack without an adversary.
-    attack : Attack
-    beliefs : Beliefs
-    exposed : Exposure
-    """
+    """Findings of one adversary, by the source of its knowledge: learned, records, corpus, or None for an attack without one."""
 
     source: str | None
     attack: Attack
@@ -144,14 +135,6 @@ def verdict_lines(found: list[Found], fail_over: float | None) -> list[str]:
     """The verdict on each adversary, the worst first, and the line on --fail-over for the worst."""
     worst = by_exposure(found)
     return [*(verdict_line(one.exposed) for one in worst), *fail_over_lines(worst[0].exposed.share, fail_over)]
-
-
-def tables_line(found: list[Found]) -> list[str]:
-    """The line that says which of two adversaries the tables are about; none for one adversary."""
-    return [
-        f"The tables are about {found[0].exposed.to}; with --knowledge {other.source} about the other."
-        for other in found[1:]
-    ]
 
 
 def notice_others(found: list[Found]) -> None:

@@ -151,10 +151,17 @@ def check_command(run: CheckRun) -> Outcome:
       foreknow check release
       foreknow check release/public/published.csv --sensitive diagnosis -k 5 -l 2
     """
-    folder = _folder(run)
-    attack = None if folder is None else attack_at(folder)
-    if attack is not None:
-        return _check_attack(run.context, attack)
+    folder = next((path for path in run.published if path.is_dir()), None)
+    if folder is None and run.sensitive is None:
+        raise typer.BadParameter(
+            "missing; name the column of the sensitive value.", run.context, param_hint="--sensitive"
+        )
+    if folder is not None:
+        if len(run.published) > 1:
+            raise ValueError(f"{folder} is a folder; check one folder at a time, or files alone.")
+        _refuse_typed(run.context, READ_FOR_FILES, f"files; {folder} is a folder, which names its columns")
+        if (attack := attack_at(folder)) is not None:
+            return _check_attack(run.context, attack)
     check_pictures(run.pictures, run.out)
     if run.out is not None:
         written: list[str | Path] = [LEVELS, SETTINGS, *([LEVELS_PICTURE] if run.pictures else [])]
@@ -225,29 +232,6 @@ def _told(run: CheckRun, title: str, inputs: list[Path], found: pd.DataFrame, by
                 draw_levels(scratch, by_group)
         say(f"The table: {run.out / LEVELS}. How it was made: {SETTINGS} beside it.")
     return Outcome({"failed": failed, "verdict": verdict, "requirements": found}, failed)
-
-
-def _folder(run: CheckRun) -> Path | None:
-    """The folder to check; None for files.
-
-    Raises
-    ------
-    BadParameter
-        If files are named without --sensitive.
-    ValueError
-        If a folder is named beside others, or with options that are read for files alone.
-    """
-    folder = next((path for path in run.published if path.is_dir()), None)
-    if folder is None:
-        if run.sensitive is None:
-            raise typer.BadParameter(
-                "missing; name the column of the sensitive value.", run.context, param_hint="--sensitive"
-            )
-        return None
-    if len(run.published) > 1:
-        raise ValueError(f"{folder} is a folder; check one folder at a time, or files alone.")
-    _refuse_typed(run.context, READ_FOR_FILES, f"files; {folder} is a folder, which names its columns")
-    return folder
 
 
 def _refuse_typed(context: typer.Context, names: Sequence[str], reason: str) -> None:

@@ -40,25 +40,11 @@ class PublishedColumns(NamedTuple):
 
 
 class Publication(NamedTuple):
-    """Folder that `foreknow publish` or `publish_large` wrote.
-
-    Attributes
-    ----------
-    folder : Path
-        As the user named it.
-    public : Path
-        Folder of the published tables.
-    listing : Listing
-    """
+    """Folder that `foreknow publish` or `publish_large` wrote, as the user named it, and that of its published tables."""
 
     folder: Path
     public: Path
     listing: Listing
-
-    @property
-    def described(self) -> dict[str, Any]:
-        """Content of ``release.json``: the columns of the published tables, their files and times."""
-        return read_json(self.public / RELEASE)
 
     @property
     def on_disk(self) -> bool:
@@ -76,8 +62,9 @@ class Publication(NamedTuple):
     @property
     def columns(self) -> PublishedColumns:
         """Files and columns of the published tables."""
-        columns, names = self.described["columns"], {name.partition("/")[0]: None for name in self.described["sha256"]}
-        tables = [self.public / name for name in names]
+        described = read_json(self.public / RELEASE)
+        columns = described["columns"]
+        tables = [self.public / name for name in dict.fromkeys(name.partition("/")[0] for name in described["sha256"])]
         return PublishedColumns(tables, columns["sensitive"], columns["quasi_identifiers"], columns["time"])
 
 
@@ -191,16 +178,10 @@ WRITTEN = "written"
 
 
 class AttackFolder(NamedTuple):
-    """Folder of ``foreknow attack --from-disk``, or of beliefs that `attack_large` wrote.
+    """Folder of ``foreknow attack --from-disk``, or of beliefs that `attack_large` wrote, as the user named it.
 
-    Attributes
-    ----------
-    folder : Path
-        As the user named it.
-    listing : Listing
-        Checksums of all files: of the settings of a run, or of the manifest of the beliefs alone.
-    settings : Path or None
-        ``settings.json`` of the run; None for beliefs without one beside their folder.
+    ``listing`` has the checksums of all files: of the settings of a run, or of the manifest of the beliefs alone. ``settings`` is
+    ``settings.json`` of the run; None for beliefs without one beside their folder.
     """
 
     folder: Path

@@ -93,16 +93,7 @@ class CompareRun:
 
 
 class Compared(NamedTuple):
-    """A defense that is compared.
-
-    Attributes
-    ----------
-    title : str
-        Its name, with the value of the swept option.
-    name : str
-    options : DefenseOptions
-    choice : DefenseChoice
-    """
+    """A defense that is compared, and its options; the title is its name with the value of the swept option."""
 
     title: str
     name: str

@@ -68,14 +68,11 @@ def describe_command(run: DescribeRun) -> Outcome:
         return _hierarchy(run.file, hierarchy)
     with error_console.status("reading"):
         description = described(run.file, files)
-    mark = description.separator
-    between = "" if mark is None else f", {SEPARATORS.get(mark, repr(mark))} between cells"
-    encoding, first = (
-        f", {description.encoding}" if description.encoding else "",
-        "" if description.whole else "the first ",
-    )
-    records = f"{first}{description.records:,} records, {len(description.facts)} columns"
-    show(PrintedTable(_columns(description), f"{run.file.name}: {records}{between}{encoding}"))
+    first = "" if description.whole else "the first "
+    title = f"{run.file.name}: {first}{description.records:,} records, {len(description.facts)} columns"
+    if (mark := description.separator) is not None:
+        title += f", {SEPARATORS.get(mark, repr(mark))} between cells, {description.encoding}"
+    show(PrintedTable(_columns(description), title))
     for text in _notes(description):
         paragraph(text)
     if description.published is None:
@@ -124,19 +121,9 @@ def _hierarchy(path: Path, hierarchy: Hierarchy) -> Outcome:
 class ColumnFacts(NamedTuple):
     """Facts about a column.
 
-    Attributes
-    ----------
-    name, kind : str
-    records, distinct, missing : int
-        Number of records, of distinct cells without the likely marks of missing ones, and of missing cells.
-    marks : tuple of str
-        Cells that probably mean a missing value.
-    example : str
-        The first cell; in a column of numbers with a unit, the first that has one.
-    whole : bool
-        True if every cell is a whole number.
-    role : str
-        The proposed role.
+    ``distinct`` counts the cells without the likely marks of missing ones (``marks``), which ``missing`` counts as missing. The
+    example is the first cell or, among numbers with a unit, the first that has one; ``whole`` is True if every cell is a whole
+    number, and ``role`` is proposed.
     """
 
     name: str

@@ -90,6 +90,8 @@ def _paths(run: AttackRun) -> tuple[Path, ...]:
 
 def _check_options(run: AttackRun) -> None:
     """Raise ValueError if an option is given that published tables alone, without or with persons, do not answer."""
+    given = [] if run.tables.people else sorted(given_options(run.context) - READ_WITHOUT_PEOPLE)
+    flags = {parameter.name: max(parameter.opts, key=len) for parameter in run.context.command.params}
     refuse_first(
         {
             "--groups is the key of original records, and --published has none; name the column of the group by --group.": (
@@ -98,15 +100,11 @@ def _check_options(run: AttackRun) -> None:
             "--knowledge records needs the original records, and --published has none; name a --corpus.": (
                 run.knowledge == RECORDS
             ),
-        }
-    )
-    if run.tables.people is None and (given := sorted(given_options(run.context) - READ_WITHOUT_PEOPLE)):
-        flags = {parameter.name: max(parameter.opts, key=len) for parameter in run.context.command.params}
-        raise ValueError(
             f"{', '.join(str(flags[name]) for name in given)}: without a register of persons, records are linked by their group "
             "alone, and an unknown member has each value with its share of the group. Name the register by --people FILE, or "
-            "leave it out."
-        )
+            "leave it out.": given,
+        }
+    )
     run.check_attack()
 
 
@@ -114,17 +112,14 @@ def _persons(run: AttackRun, register: Register, published: Sequence[PublishedRe
     """The beliefs of an adversary with a register."""
     releases = [register.link(release) for release in tracked(published, "linking persons")]
     chosen, choice = run.chosen, run.chosen.choice
-    stated = (
-        [] if chosen.statements is None else read_statements(chosen.statements, register.schema, run.table.encoding)
-    )
+    stated = read_statements(chosen.statements, register.schema, run.table.encoding)
     attack = choice.make(run.attack, Attacked(register.schema, None, releases, register.corpus, stated))
     beliefs = beliefs_of(chosen.attack, attack, releases)
     source = LEARNED if run.corpus is None else CORPUS
     found = exposed_linked(beliefs, run.sure, in_words(source if choice.has_adversary else None, chosen.attack))
     table = linked_per_release(beliefs, releases, run.sure)
-    expected = float(
-        found.at_risk["belief"].sum()
-    )  # number of the believed values that the adversary expects to be true
+    # The number of the believed values that the adversary expects to be true.
+    expected = float(found.at_risk["belief"].sum())
     verdict = _verdict(found, expected)
     say_verdict(verdict, *_fail_over_lines(run, found.share))
     show(PrintedTable(table, f"{run.attack.title}, published tables alone"))

@@ -284,8 +284,7 @@ def _check_output(run: ReportRun) -> None:
 
 def _also(run: ReportRun, read: ReadTable, made: Publication) -> dict[str, Attack]:
     """The attack of --attack, if it is another than the joint attack, with its name on the page."""
-    path = run.attacked.statements
-    stated = [] if path is None else read_statements(path, read.schema, run.table.encoding)
+    stated = read_statements(run.attacked.statements, read.schema, run.table.encoding)
     if run.attacked.attack == "joint":
         return {}
     chosen = replace(run.attacked, learning=run.known, source=RECORDS)

@@ -155,8 +155,8 @@ def _published_codes(view: View, cells: "pd.Series[Any]", own: IntArray | None) 
     return codes.astype(np.int64) if own is None else np.where(np.isnan(codes), own, codes).astype(np.int64)
 
 
-def read_statements(path: Path, schema: Schema, encoding: str = "utf-8") -> list[ConditionalProbability]:
-    """Read statements, one per row: columns ``value``, ``low``, ``high`` (optional), and quasi-identifiers.
+def read_statements(path: Path | None, schema: Schema, encoding: str = "utf-8") -> list[ConditionalProbability]:
+    """Read statements, none without a file, one per row: columns ``value``, ``low``, ``high`` (optional), and quasi-identifiers.
 
     An empty cell of a quasi-identifier is no condition. A numeric attribute has a number or a range, as ``20..29``. An empty
     ``high``, or none, states the probability ``low``.
@@ -166,6 +166,8 @@ def read_statements(path: Path, schema: Schema, encoding: str = "utf-8") -> list
     ValueError
         If a column is missing or unknown, or a cell does not fit the schema.
     """
+    if path is None:
+        return []
     names = list(schema.quasi_identifiers)
     table = read_table(path, (*names, "value", "low", "high"), encoding).fillna("").astype(str)
     missing = [name for name in ("value", "low") if name not in table.columns]

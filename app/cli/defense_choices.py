@@ -181,44 +181,44 @@ def _default(value: Any, default: Any) -> Any:
     return default if value is None else value
 
 
-def _js_reduce(options: DefenseOptions) -> Defense:
-    return JSReduce(
-        options.k,
-        _default(options.t, 0.5),
-        _default(options.j, 0.6),
-        also=options.requirement_besides("t"),
-        leftovers=_default(options.leftovers, "suppress"),
-        patience=options.patience,
-    )
-
-
-def _bkaa(options: DefenseOptions) -> Defense:
-    return BKAA(
-        options.k,
-        _default(options.beta, 5.0),
-        _default(options.j, 0.6),
-        also=options.requirement_besides("beta"),
-        leftovers=_default(options.leftovers, "join"),
-        patience=options.patience,
-    )
-
-
-def _uhra(options: DefenseOptions) -> Defense:
-    also = options.requirement_besides("t")
-    return UHRA(options.k, _default(options.t, 0.5), _default(options.j, 0.6), also=also, tolerance=options.tolerance)
-
-
-def _k_primacy(options: DefenseOptions) -> Defense:
-    return KPrimacy(options.k, _default(options.beta, 5.0), _default(options.j, 0.6), tolerance=options.tolerance)
-
-
 GROWING_OPTIONS = (*REQUIREMENT_OPTIONS, "j", "leftovers", "patience", *KNOWLEDGE_OPTIONS)
 CLUSTERING_OPTIONS = ("k", "beta", "j", "tolerance", *KNOWLEDGE_OPTIONS)
 BUILT_IN: dict[str, DefenseChoice] = {
-    "js-reduce": DefenseChoice(GROWING_OPTIONS, _js_reduce),
-    "bkaa": DefenseChoice(GROWING_OPTIONS, _bkaa, build_tree),
-    "uhra": DefenseChoice(("l", "t", *CLUSTERING_OPTIONS), _uhra, build_tree),
-    "k-primacy": DefenseChoice(CLUSTERING_OPTIONS, _k_primacy, build_tree),
+    "js-reduce": DefenseChoice(
+        GROWING_OPTIONS,
+        lambda o: JSReduce(
+            o.k,
+            _default(o.t, 0.5),
+            _default(o.j, 0.6),
+            also=o.requirement_besides("t"),
+            leftovers=_default(o.leftovers, "suppress"),
+            patience=o.patience,
+        ),
+    ),
+    "bkaa": DefenseChoice(
+        GROWING_OPTIONS,
+        lambda o: BKAA(
+            o.k,
+            _default(o.beta, 5.0),
+            _default(o.j, 0.6),
+            also=o.requirement_besides("beta"),
+            leftovers=_default(o.leftovers, "join"),
+            patience=o.patience,
+        ),
+        build_tree,
+    ),
+    "uhra": DefenseChoice(
+        ("l", "t", *CLUSTERING_OPTIONS),
+        lambda o: UHRA(
+            o.k, _default(o.t, 0.5), _default(o.j, 0.6), also=o.requirement_besides("t"), tolerance=o.tolerance
+        ),
+        build_tree,
+    ),
+    "k-primacy": DefenseChoice(
+        CLUSTERING_OPTIONS,
+        lambda o: KPrimacy(o.k, _default(o.beta, 5.0), _default(o.j, 0.6), tolerance=o.tolerance),
+        build_tree,
+    ),
     "mondrian": DefenseChoice(REQUIREMENT_OPTIONS, lambda o: Mondrian(o.with_diversity.requirement), cut_parts),
     "full-domain": DefenseChoice(REQUIREMENT_OPTIONS, lambda o: FullDomain(o.with_diversity.requirement)),
     "anatomy": DefenseChoice(("l", "deterministic"), lambda o: Anatomy(o.least_values, **o.randomness)),

@@ -549,8 +549,8 @@ def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRol
     chosen: dict[str, Any] = {name: value for name, value in SETTLING.items() if name in names}
     numbers = dict.fromkeys(column for column, setting in advised if setting.name == "numbers")
     known = replace(roles, numbers=tuple(numbers))
-    formats = next(filter(None, map(_two_formats, found.faults)), None)
-    readings = [Cleaning(**chosen, time_format=one) for one in formats or [None]]
+    formats = next(filter(None, map(_two_formats, found.faults)), [])
+    readings = [Cleaning(**chosen, time_format=one) for one in formats] or [Cleaning(**chosen)]
     left = min((_faults(reading, table, known, places).faults for reading in readings), key=len)
     options = option_texts(**chosen, time_format=CHOSEN_FORMAT if formats else None)
     return DryRun(found.faults, found.lines, options, left)

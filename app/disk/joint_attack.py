@@ -10,7 +10,6 @@ import numpy as np
 from foreknow.app.disk.engine import Engine
 from foreknow.app.disk.partition import (
     Partition,
-    PeoplePartitions,
     begin_partition,
     drop_state,
     exchange_tilts,
@@ -88,7 +87,11 @@ def write_joint_beliefs(
         Partition(found.path, *ends, number, found.shared, times, published.schema, attack.adversary, solver, work)
         for number, ends in enumerate(found.ranges)
     ]
-    shared = _shared_groups(found, list(engine.map(begin_partition, partitions)))
+    begun = list(engine.map(begin_partition, partitions))
+    met = np.ones(len(found.counts), dtype=np.int64)
+    for part, most in begun:
+        met[part] = np.maximum(met[part], most)
+    shared = SharedGroups(found.counts, release_of(np.load(found.shared)), met, [part for part, _ in begun])
     # Tilts are 1 before any exchange, and 0 for values that a group does not publish.
     tilts = (shared.counts > 0).astype(float)
     state, doubtful = TiltState(tilts, np.zeros(len(tilts)), (0,) * len(partitions), 0), [0] * releases
@@ -108,13 +111,6 @@ def write_joint_beliefs(
         "shared_groups": len(shared.met),
         "exchanges": state.exchanges,
     }
-
-
-def _shared_groups(found: PeoplePartitions, begun: list[tuple[IntArray, IntArray]]) -> SharedGroups:
-    met = np.ones(len(found.counts), dtype=np.int64)
-    for part, most in begun:
-        met[part] = np.maximum(met[part], most)
-    return SharedGroups(found.counts, release_of(np.load(found.shared)), met, [part for part, _ in begun])
 
 
 def _doubtful(

@@ -60,9 +60,22 @@ class LargeTable:
                 f"LargeTable: the sensitive column {schema.sensitive!r} has {len(schema.values):,} values; on disk it has at most "
                 f"{MOST_VALUES:,}. Group rare values, or name another column."
             )
-        check_names(schema, time)
         if time is not None:
             check_kind("LargeTable", "time", time, str, "is the name of a column, as 'week', or None")
+        # Names that a release or its key adds, in lower or upper case.
+        added = added_column(schema, case_matters=False)
+        published = {name.lower() for name in map(str, (*schema.quasi_identifiers, schema.sensitive))}
+        if time is None and ONE_RELEASE in published | {str(schema.respondent).lower()}:
+            added = ONE_RELEASE
+        for name in (schema.respondent, time):
+            if re.fullmatch(r"group|_rank|_value|_q[0-9]+", str(name).lower()) or (
+                name == time and str(name).lower() in published
+            ):
+                added = name
+        if added is not None:
+            raise ValueError(
+                f"LargeTable: the column {added!r} has the name of a column that a release adds; rename yours."
+            )
         set_fields(self, files=_existing(files), schema=schema, time=time)
 
     @classmethod
@@ -237,23 +250,6 @@ NAMES = DAYS | {"varchar", "enum", "boolean"}
 
 IDENTIFIERS = NUMBERS | NAMES | {"uuid", "blob", "time", "timestamp with time zone"}
 """Types of DuckDB whose cells name a respondent."""
-
-
-def check_names(schema: Schema, time: str | None) -> None:
-    """Raise ValueError if a column has the name of one that a release or its key adds, in lower or upper case."""
-    added = added_column(schema, case_matters=False)
-    published = {name.lower() for name in map(str, (*schema.quasi_identifiers, schema.sensitive))}
-    if time is None and ONE_RELEASE in published | {str(schema.respondent).lower()}:
-        added = ONE_RELEASE
-    for name in (schema.respondent, time):
-        if re.fullmatch(r"group|_rank|_value|_q[0-9]+", str(name).lower()) or (
-            name == time and str(name).lower() in published
-        ):
-            added = name
-    if added is not None:
-        raise ValueError(
-            f"LargeTable: the column {added!r} has the name of a column that a release adds; rename yours."
-        )
 
 
 def check_types(kinds: dict[str, Any], names: Sequence[str], respondent: str) -> None:

@@ -9,7 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -243,10 +242,17 @@ def publish_large(
         made, sums, beliefs = [], {BEGUN: checksum(private / BEGUN)}, None
         for release, time in enumerate(times):
             records = sort_records(table, connection, time, order_of(job, release), beliefs, job.work)
-            tasks = _block_tasks(job, records, time, release, block, connection)
-            blocks = settled_blocks(tasks, list(engine.map(publish_block, tasks)), engine)
-            made.append(_numbers(records, blocks))
-            sums |= {name: sum_ for one in blocks for name, sum_ in one["sha256"].items()}
+            # Blocks have fixed ranks; those of a level vector end with their last group.
+            ranges = block_ranges(int(records.counts.sum()), block)
+            if isinstance(defense, LEVEL_DEFENSES):
+                ranges = whole_groups(connection, records.path, ranges)
+            _check_number("blocks", len(ranges), MOST_BLOCKS, "give a larger block=")
+            places = enumerate(ranges)
+            blocks = [Block(records.path, *ends, place, release, time, job.schema) for place, ends in places]
+            tasks = [BlockTask(job, one, records.counts) for one in blocks]
+            done = settled_blocks(tasks, list(engine.map(publish_block, tasks)), engine)
+            made.append(_numbers(records, done))
+            sums |= {name: sum_ for one in done for name, sum_ in one["sha256"].items()}
             if adversary is not None and release + 1 < len(times):
                 latest = parquet_of(*part_paths(private / "beliefs", release))
                 beliefs = write_last(connection, latest, beliefs, job.work / f"beliefs-{release:04d}.parquet")
@@ -254,23 +260,6 @@ def publish_large(
         shutil.rmtree(job.work)
         write_manifest(private, settings["files"], sums, {"releases": made})
     return LargeReleases(folder)
-
-
-def _block_tasks(
-    job: PublishJob,
-    records: SortedRecords,
-    time: Any,
-    release: int,
-    size: int,
-    connection: duckdb.DuckDBPyConnection,
-) -> list[BlockTask]:
-    """Tasks of the blocks of a release, at fixed ranks; those of a level vector end with their last group."""
-    ranges = block_ranges(int(records.counts.sum()), size)
-    if isinstance(job.defense, LEVEL_DEFENSES):
-        ranges = whole_groups(connection, records.path, ranges)
-    _check_number("blocks", len(ranges), MOST_BLOCKS, "give a larger block=")
-    blocks = [Block(records.path, *ends, place, release, time, job.schema) for place, ends in enumerate(ranges)]
-    return [BlockTask(job, block, records.counts) for block in blocks]
 
 
 def input_checksums(published: LargeReleases) -> set[str]:

@@ -158,7 +158,7 @@ def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | N
 
     The generator of `Anatomy` is that of the block, so that the order in which blocks are published does not matter.
     """
-    rng = generator_of(task)
+    rng = place_generator(task.job.seed, task.block.release, task.block.number)
     defense = task.job.defense
     if isinstance(defense, Anatomy) and not defense.deterministic:
         defense = replace(defense, rng=rng)
@@ -169,11 +169,6 @@ def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | N
         note = Note(kind, records=len(view), blocks=1, reason=str(reason))
         return Release(view, Grouping(np.full(len(view), -1), notes=(note,)))
     return Release(view, grouping.renumbered(rng))
-
-
-def generator_of(task: BlockTask) -> np.random.Generator:
-    """Generator of the order of the groups of a block."""
-    return place_generator(task.job.seed, task.block.release, task.block.number)
 
 
 def _published(release: Release, task: BlockTask) -> pa.Table:
@@ -272,10 +267,9 @@ def _settled(task: BlockTask, made: dict[str, Any], table: IntArray) -> dict[str
     several = isinstance(task.job.defense, BKAA)  # as BKAA does itself, within a block
     rank = np.arange(len(view))
     labels, notes = enforce_on_published(replace(records, table=elsewhere), labels, rank, requirement, several)
-    grouping = Grouping(labels, notes=(*(Note(kind, **of) for kind, of in made["notes"]), *notes)).renumbered(
-        generator_of(task)
-    )
-    return write_release(task, block, prior, Release(view, grouping), made["left_out"])
+    grouping = Grouping(labels, notes=(*(Note(kind, **of) for kind, of in made["notes"]), *notes))
+    rng = place_generator(task.job.seed, task.block.release, task.block.number)
+    return write_release(task, block, prior, Release(view, grouping.renumbered(rng)), made["left_out"])
 
 
 def _compares_with_published(defense: object) -> bool:

@@ -314,7 +314,10 @@ def plain_numbers(column: "pd.Series[Any]", asked: bool, decimal: str | None) ->
         faults.append(found.fault(problem, words, way_out))
     if units and not (asked and len({numbers[code].unit for code in units}) == 1):
         faults.append(_units(found, numbers, units))
-    if commas and decimal != "," and (decimal == "." or not _are_decimal(numbers.values())):
+    # A comma is the decimal sign where one cannot separate thousands, and no number has a point.
+    separates = all(THOUSANDS.fullmatch(numbers[code].number) for code in commas)
+    is_decimal = not separates and not any("." in cell.number for cell in numbers.values())
+    if commas and decimal != "," and (decimal == "." or not is_decimal):
         comma = Setting("decimal", ",")
         way_out = Advice("write the numbers without commas, or set ", comma, " if the comma is the decimal sign")
         faults.append(found.fault("has numbers with commas, which may separate thousands", commas, way_out))
@@ -379,13 +382,6 @@ def _holds_numbers(found: DistinctCells, numbers: dict[int, NumberCell]) -> bool
     most = 2 * found.records([*numbers]) > found.records([*range(len(found.cells))])
     plain = all(cell.unit == "" and "," not in cell.number for cell in numbers.values())
     return most and not (plain and len(numbers) == len(found.cells))
-
-
-def _are_decimal(numbers: Iterable[NumberCell]) -> bool:
-    """Return whether commas are decimal signs: one cannot separate thousands, and no number has a point."""
-    written = [cell.number for cell in numbers]
-    separates = all(THOUSANDS.fullmatch(text) for text in written if "," in text)
-    return not separates and not any("." in text for text in written)
 
 
 def _units(found: DistinctCells, numbers: dict[int, NumberCell], codes: list[int]) -> Fault:

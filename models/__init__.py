@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from foreknow.models.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from foreknow.models.adversary import Adversary as Adversary
+    from foreknow.models.adversary import Adversary as Adversary, Simulation as Simulation
     from foreknow.models.averaged import Averaged as Averaged
     from foreknow.models.beliefs import Beliefs as Beliefs
     from foreknow.models.estimators import (
@@ -47,11 +47,13 @@ if TYPE_CHECKING:
     )
     from foreknow.models.knowledge.class_frequencies import ClassFrequencies as ClassFrequencies
     from foreknow.models.knowledge.compromised_records import CompromisedRecords as CompromisedRecords
-    from foreknow.models.knowledge.dirichlet import DirichletChain as DirichletChain
-    from foreknow.models.knowledge.dirichlet import DirichletFrequencies as DirichletFrequencies
-    from foreknow.models.knowledge.markov_chain import ChainByRelease as ChainByRelease
+    from foreknow.models.knowledge.dirichlet import (
+        DirichletChain as DirichletChain,
+        DirichletFrequencies as DirichletFrequencies,
+    )
     from foreknow.models.knowledge.kernel_prior import KernelPrior as KernelPrior
     from foreknow.models.knowledge.markov_chain import (
+        ChainByRelease as ChainByRelease,
         MarkovChain as MarkovChain,
         Transitions as Transitions,
     )
@@ -61,8 +63,10 @@ if TYPE_CHECKING:
         PriorByTime as PriorByTime,
         UniformPrior as UniformPrior,
     )
-    from foreknow.models.knowledge.regression_prior import RegressionDesign as RegressionDesign
-    from foreknow.models.knowledge.regression_prior import RegressionPrior as RegressionPrior
+    from foreknow.models.knowledge.regression_prior import (
+        RegressionDesign as RegressionDesign,
+        RegressionPrior as RegressionPrior,
+    )
     from foreknow.models.knowledge.personal_transitions import TransitionsByClass as TransitionsByClass
     from foreknow.models.memory import Memory as Memory
     from foreknow.models.problem import (
@@ -86,24 +90,15 @@ if TYPE_CHECKING:
     from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge as ExternalKnowledge
     from foreknow.models.quasi_sensitive.item_release import ItemRelease as ItemRelease
     from foreknow.models.quasi_sensitive.items import Items as Items
-    from foreknow.models.quasi_sensitive.links import Linking as Linking
-    from foreknow.models.quasi_sensitive.links import links as links
-    from foreknow.models.adversary import Simulation as Simulation
-    from foreknow.models.tables.schema import (
-        Categorical as Categorical,
-        Numeric as Numeric,
-    )
-    from foreknow.models.tables.cleaning import Cleaning as Cleaning
-    from foreknow.models.tables.cleaning import ColumnRoles as ColumnRoles
+    from foreknow.models.quasi_sensitive.links import Linking as Linking, links as links
+    from foreknow.models.tables.cleaning import Cleaning as Cleaning, ColumnRoles as ColumnRoles
     from foreknow.models.tables.faults import InputFaults as InputFaults
-    from foreknow.models.tables.release import Grouping as Grouping
     from foreknow.models.tables.hierarchy import Hierarchy as Hierarchy
     from foreknow.models.tables.history import History as History
-    from foreknow.models.tables.people import Observation as Observation
-    from foreknow.models.tables.people import People as People
+    from foreknow.models.tables.people import Observation as Observation, People as People
     from foreknow.models.tables.published_table import PublishedTable as PublishedTable
-    from foreknow.models.tables.release import Release as Release
-    from foreknow.models.tables.schema import Schema as Schema
+    from foreknow.models.tables.release import Grouping as Grouping, Release as Release
+    from foreknow.models.tables.schema import Categorical as Categorical, Numeric as Numeric, Schema as Schema
     from foreknow.models.tables.view import View as View
 
 NAMES = {

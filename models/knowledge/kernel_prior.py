@@ -224,7 +224,12 @@ class KernelPrior:
         queries, inverse = np.unique(np.column_stack([codes, owner]), axis=0, return_inverse=True)
         records = [*self.own.values(), OwnRecords(np.zeros(0, dtype=np.int64), np.zeros((0, self.counts.shape[1])))]
         own = [records[int(place)] for place in queries[:, -1]]
-        return self._distributions(self._sums(queries[:, :-1], own), own)[inverse.reshape(-1)]
+        sums = self._sums(queries[:, :-1], own)
+        # Without weight: the frequencies of the corpus without own records, or uniform.
+        for row in np.flatnonzero(sums.sum(axis=1) == 0):
+            sums[row] = self.counts.sum(axis=0) - own[row].counts.sum(axis=0)
+            sums[row] += not sums[row].any()
+        return np.asarray(sums / sums.sum(axis=1, keepdims=True))[inverse.reshape(-1)]
 
     def _codes(self, people: People) -> FloatArray:
         """Quasi-identifiers of people, in the order of the corpus."""
@@ -269,13 +274,6 @@ class KernelPrior:
         for row, left_out in enumerate(own):
             sums[row] += near[row] @ (self.counts[left_out.points] - left_out.counts)
         return np.asarray(sums)
-
-    def _distributions(self, sums: FloatArray, own: list[OwnRecords]) -> FloatArray:
-        """Sums divided by their total; where it is 0, the frequencies of the corpus without own records, or uniform."""
-        for row in np.flatnonzero(sums.sum(axis=1) == 0):
-            sums[row] = self.counts.sum(axis=0) - own[row].counts.sum(axis=0)
-            sums[row] += not sums[row].any()
-        return np.asarray(sums / sums.sum(axis=1, keepdims=True))
 
 
 def _bandwidths(schema: Schema, bandwidth: "float | Mapping[str, float]") -> Mapping[str, float]:

@@ -62,10 +62,16 @@ class Sequences:
             If ``gaps`` is not one of its choices, or a value lies outside the domain.
         """
         check_choice("fit", "gaps", gaps, GAPS)
-        person, visit, values = _of_history(source) if isinstance(source, History) else _of_sequences(source)
-        if not isinstance(source, History) and gaps == "power":
-            person, visit, values = (part[values != MISSING] for part in (person, visit, values))
-        domain = len(source.schema.values) if isinstance(source, History) else domain or int(values.max(initial=0)) + 1
+        if isinstance(source, History):
+            order, domain = record_order(source), len(source.schema.values)
+            visit = np.repeat(np.arange(len(source)), [len(view) for view in source])[order]
+            person, values = _numbers(source)[order], np.concatenate([view.sensitive for view in source])[order]
+        else:
+            person, values = end_to_end(source)
+            visit = np.arange(len(person)) - np.searchsorted(person, person)
+            if gaps == "power":
+                person, visit, values = (part[values != MISSING] for part in (person, visit, values))
+            domain = domain or int(values.max(initial=0)) + 1
         wrong = values[(values < 0) | (values >= domain)]
         if len(wrong):
             missing = Advice("; a missing visit (-1) needs ", Setting("gaps", "power")) if wrong[0] == MISSING else ""
@@ -153,13 +159,6 @@ def check_longest(order: int, longest: int, gaps: GapRule = "ignore") -> None:
         )
 
 
-def _of_history(history: History) -> tuple[IntArray, IntArray, IntArray]:
-    """Number of the respondent (increasing), view and value of each record, sorted by respondent and time."""
-    person, order = _numbers(history), record_order(history)
-    visit = np.repeat(np.arange(len(history)), [len(view) for view in history])
-    return person[order], visit[order], np.concatenate([view.sensitive for view in history])[order]
-
-
 def record_order(history: History) -> IntArray:
     """Order of the records of all views, one view after another, by respondent and time: that of `Sequences`."""
     return np.argsort(_numbers(history), kind="stable")
@@ -169,12 +168,6 @@ def _numbers(history: History) -> IntArray:
     """Number of the respondent of each record, in the order of first appearance."""
     numbers: dict[object, int] = {}
     return np.array([numbers.setdefault(r, len(numbers)) for view in history for r in view.people.respondents])
-
-
-def _of_sequences(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray, IntArray]:
-    """Respondent, visit and value of each element of some sequences."""
-    person, values = end_to_end(sequences)
-    return person, np.arange(len(person)) - np.searchsorted(person, person), values
 
 
 def end_to_end(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:

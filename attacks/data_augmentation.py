@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.attacks.attack import check_adversary, each_release
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.attacks.over_draws import DrawWeights, mixture
+from foreknow.attacks.adversary_attack import DrawWeights, mixture
 from foreknow.models import (
     Adversary,
     Averaged,

@@ -314,7 +314,7 @@ def convergence_plot(
     Notes
     -----
     Of a mixture over draws of uncertain knowledge (`Averaged`), R-hat is the largest under a draw, and the effective sample size
-    that of the weighted mean of the estimates (`foreknow.attacks.over_draws.mixture`).
+    that of the weighted mean of the estimates (`foreknow.attacks.adversary_attack.mixture`).
 
     Vehtari, Gelman, Simpson, Carpenter, Bürkner, Bayesian Analysis 16 (2021). ArviZ computes R-hat from chains; `Beliefs` keep
     the R-hat and not the chains, so that ``arviz_plots.plot_convergence_dist`` has nothing to compute it from.

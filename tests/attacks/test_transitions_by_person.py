@@ -8,7 +8,7 @@ import pytest
 from strategies import view_of
 
 from foreknow.attacks import ATTACKS, JointAttack
-from foreknow.attacks.over_draws import AdversaryAttack
+from foreknow.attacks.adversary_attack import AdversaryAttack
 from foreknow.models import (
     JOINT_SOLVERS,
     Adversary,

@@ -17,7 +17,7 @@ from foreknow.attacks import (
     SnapshotAttack,
 )
 from foreknow.attacks.minimality import merge_credibility
-from foreknow.attacks.over_draws import AdversaryAttack
+from foreknow.attacks.adversary_attack import AdversaryAttack
 from foreknow.models import (
     Adversary,
     ExternalKnowledge,

@@ -15,7 +15,7 @@ from scipy import stats
 from strategies import history_of
 
 from foreknow.attacks import SequentialAttack
-from foreknow.attacks.over_draws import DrawWeights, mixture
+from foreknow.attacks.adversary_attack import DrawWeights, mixture
 from foreknow.evaluation import belief_forest, belief_over_time, convergence_plot
 from foreknow.evaluation.risk.respondent_risk import weighted_quantiles
 from foreknow.models import Adversary, Averaged, Beliefs, MarkovChain, Release, Status, UniformPrior

@@ -16,7 +16,7 @@ from foreknow.attacks import (
     SignatureAttack,
     SnapshotAttack,
 )
-from foreknow.attacks.over_draws import DrawWeights, mixture
+from foreknow.attacks.adversary_attack import DrawWeights, mixture
 from foreknow.attacks.signature import read_signatures
 from foreknow.defenses import KAnonymity, MInvariance, Mondrian, publish
 from foreknow.models import (

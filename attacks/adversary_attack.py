@@ -1,4 +1,4 @@
-"""Attacks with an adversary of uncertain knowledge: one attack for each draw, and the mixture of their beliefs."""
+"""Attacks by an adversary; of uncertain knowledge, one attack for each draw, and the mixture of their beliefs."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
@@ -19,6 +19,28 @@ from foreknow.models.notes import notes_of_draws
 MIN_TERM = 1e-12  # weight of a draw from which it enters the Monte Carlo error of the mixture
 
 FEW_DRAWS = 2.0  # effective number of draws under which a note says that the releases leave few of them
+
+
+@dataclass(frozen=True)
+class AdversaryAttack:
+    """Attack by an adversary, or by each draw of an `Averaged` one; the beliefs are then a mixture."""
+
+    adversary: Adversary | Averaged
+
+    def __post_init__(self) -> None:
+        check_adversary(self, self.adversary)
+
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        """Beliefs before and after each release. Only observations are read."""
+        given = list(each_release(self, releases))
+        if isinstance(self.adversary, Adversary):
+            return self._attack(self.adversary, given).beliefs
+        each = [self._attack(one, given) for one in self.adversary.adversaries]
+        return _weighed_mixture(self.adversary, [one.beliefs for one in each], [one.evidence() for one in each])
+
+    @abstractmethod
+    def _attack(self, adversary: Adversary, releases: list[Release]) -> "Weighed":
+        """Beliefs of one adversary."""
 
 
 class ReleaseEvidence(NamedTuple):
@@ -79,28 +101,6 @@ def forward_evidence(beliefs: Beliefs) -> ReleaseEvidence:
 def single_evidence(beliefs: Beliefs) -> FloatArray:
     """Log-probability of each release under the revised priors: float array, shape ``(t,)``."""
     return np.array([float(log_evidence(one.observation.problem(one.revised)).sum()) for one in beliefs])
-
-
-@dataclass(frozen=True)
-class AdversaryAttack:
-    """Attack by an adversary, or by each draw of an `Averaged` one; the beliefs are then a mixture."""
-
-    adversary: Adversary | Averaged
-
-    def __post_init__(self) -> None:
-        check_adversary(self, self.adversary)
-
-    def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs before and after each release. Only observations are read."""
-        given = list(each_release(self, releases))
-        if isinstance(self.adversary, Adversary):
-            return self._attack(self.adversary, given).beliefs
-        each = [self._attack(one, given) for one in self.adversary.adversaries]
-        return _weighed_mixture(self.adversary, [one.beliefs for one in each], [one.evidence() for one in each])
-
-    @abstractmethod
-    def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
-        """Beliefs of one adversary."""
 
 
 def _weighed_mixture(adversary: Averaged, each: list[Beliefs], evidence: list[ReleaseEvidence]) -> Beliefs:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from foreknow.attacks.adversary_attack import DrawWeights, mixture
 from foreknow.attacks.attack import check_adversary, each_release
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.attacks.adversary_attack import DrawWeights, mixture
 from foreknow.models import (
     Adversary,
     Averaged,

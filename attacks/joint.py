@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
+from foreknow.attacks.adversary_attack import AdversaryAttack, ReleaseEvidence, Weighed, forward_evidence
 from foreknow.attacks.attack import check_order_1, each_release
 from foreknow.attacks.belief_notes import joint_notes
-from foreknow.attacks.adversary_attack import AdversaryAttack, ReleaseEvidence, Weighed, forward_evidence
 from foreknow.attacks.signature import read_signatures, signature_evidence
 from foreknow.models import Adversary, Beliefs, GroupMessages, LearnedKnowledge, Release, joint_history
 from foreknow.models.joint.building import first_signatures_log_evidence, release_beliefs, with_signatures

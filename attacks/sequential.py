@@ -6,9 +6,15 @@ from functools import partial
 
 import numpy as np
 
+from foreknow.attacks.adversary_attack import (
+    AdversaryAttack,
+    ReleaseEvidence,
+    Weighed,
+    forward_evidence,
+    single_evidence,
+)
 from foreknow.attacks.attack import check_order_1
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.attacks.adversary_attack import AdversaryAttack, ReleaseEvidence, Weighed, forward_evidence, single_evidence
 from foreknow.models import Adversary, Beliefs, Memory, Posterior, Release
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.beliefs import ReleaseBeliefs

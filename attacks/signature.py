@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from foreknow.attacks.adversary_attack import AdversaryAttack, ReleaseEvidence, Weighed
 from foreknow.attacks.attack import check_order_1
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.attacks.adversary_attack import AdversaryAttack, ReleaseEvidence, Weighed
 from foreknow.models import Adversary, Beliefs, Memory, Observation, Release
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import BoolArray, FloatArray

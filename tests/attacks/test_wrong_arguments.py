@@ -16,8 +16,8 @@ from foreknow.attacks import (
     SignatureAttack,
     SnapshotAttack,
 )
-from foreknow.attacks.minimality import merge_credibility
 from foreknow.attacks.adversary_attack import AdversaryAttack
+from foreknow.attacks.minimality import merge_credibility
 from foreknow.models import (
     Adversary,
     ExternalKnowledge,

@@ -30,7 +30,7 @@ from foreknow.models.foreground.global_distribution import (
 )
 from foreknow.models.problem import check_is_estimator
 from foreknow.models.progress import Progress, stepping
-from foreknow.models.settings import MAX_FLOAT, check_choice, check_not_class, check_whole, is_number
+from foreknow.models.settings import MAX_FLOAT, check_choice, check_kind, check_range, check_whole
 from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values
 
 
@@ -218,9 +218,7 @@ class ForegroundAttack:
         if self.sensitive_set is not None:
             object.__setattr__(self, "sensitive_set", as_sensitive_values("ForegroundAttack", self.sensitive_set))
         check_is_estimator("ForegroundAttack", "estimator", self.estimator)
-        check_not_class("ForegroundAttack", "fit", self.fit)
-        if not callable(self.fit) or hasattr(self.fit, "exact"):
-            raise TypeError(f"ForegroundAttack: fit is {self.fit!r}; it is a Fitting, as ExpectationMaximization().")
+        check_kind("ForegroundAttack", "fit", self.fit, Callable, "is a Fitting, as ExpectationMaximization()")
         check_whole("ForegroundAttack", "support", self.min_support, "records, or a SampleSize(...)")
         check_choice("ForegroundAttack", "unmatched", self.unmatched, ("table", "uniform"))
 
@@ -361,8 +359,7 @@ def _counted(some: list[GlobalDistribution], of: tuple[GlobalDistribution, ...])
 
 def breach_threshold(r: float, owner: str) -> float:
     """Return the threshold that a belief must exceed to be a breach: 1/r, plus an allowance for rounding."""
-    if not is_number(r, 1, MAX_FLOAT):
-        raise ValueError(f"{owner}: r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
+    check_range(owner, "r", r, 1, MAX_FLOAT, "as a breach is a belief over 1/r")
     return 1 / r + ROUNDING_ERROR
 
 

@@ -1,6 +1,6 @@
 """ForegroundSafe: groups whose mined global distributions disclose no respondent beyond a bound."""
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from foreknow.models.foreground.attribute_signatures import (
 )
 from foreknow.models.foreground.fit import ExpectationMaximization, Fitting
 from foreknow.models.foreground.global_distribution import mine_global_distributions
-from foreknow.models.settings import as_generator, check_not_class, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_kind, check_whole, stored_generator
 from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values
 
 
@@ -121,7 +121,7 @@ class ForegroundSafe(SizedDefense):
         check_whole("ForegroundSafe", "r", self.r, "records")
         check_whole("ForegroundSafe", "rounds", self.rounds, "attacks")
         check_whole("ForegroundSafe", "support", self._min_support, "records")
-        check_not_class("ForegroundSafe", "fit", self.fit)
+        check_kind("ForegroundSafe", "fit", self.fit, Callable, "is a Fitting, as ExpectationMaximization()")
         set_fields(
             self,
             sensitive_set=as_sensitive_values("ForegroundSafe", self.sensitive_set),

@@ -10,7 +10,7 @@ from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models import Categorical, Numeric, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import is_number, is_whole
+from foreknow.models.settings import check_range, check_whole
 
 # Largest number of fuzzy terms of a numeric attribute; the degrees of all terms and distinct values are stored
 MAX_TERMS = 1_000
@@ -207,12 +207,9 @@ def least_support(
 
 def check_mining_settings(owner: str, min_confidence: float, min_expectation: float, terms: int) -> None:
     """Raise ValueError if a setting of rule mining is out of its range."""
-    if not (is_number(min_confidence, 0, 1) and min_confidence > 0):
-        raise ValueError(f"{owner}: min_confidence is {min_confidence!r}; it is a share above 0 and at most 1.")
-    if not (is_number(min_expectation, 0, 1) and 0 < min_expectation < 1):
-        raise ValueError(f"{owner}: min_expectation is {min_expectation!r}; it is a probability above 0 and below 1.")
-    if not is_whole(terms, 2) or terms > MAX_TERMS:
-        raise ValueError(f"{owner}: terms is {terms!r}; it is a number of fuzzy terms, from 2 to {MAX_TERMS}.")
+    check_range(owner, "min_confidence", min_confidence, 0, 1, "a share", excluded=(0,))
+    check_range(owner, "min_expectation", min_expectation, 0, 1, "a probability", excluded=(0, 1))
+    check_whole(owner, "terms", terms, "fuzzy terms", 2, MAX_TERMS)
 
 
 def most_general_denials(table: DistinctRecords, min_confidence: float, least_support: FloatArray) -> list[Denial]:

@@ -19,7 +19,7 @@ from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.mechanisms import Channel, counterfeit_posterior, distortion_posterior, fit_channel
 from foreknow.models.memory import Memory, Revision, joint_size, predict_by_class, remember, with_classes
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, check_is_estimator, probability_rows
-from foreknow.models.settings import as_floats, check_choice, check_kind, check_not_class, shown
+from foreknow.models.settings import as_floats, check_choice, check_kind, check_shape, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import Observation, People
 
@@ -98,7 +98,6 @@ class Adversary:
         check_choice("Adversary", "distortion", self.distortion, ("counted", "ignored"))
         check_knowledge(self.prior, self.transitions, self.compromised)
         check_is_estimator("Adversary", "estimator", self.estimator)
-        check_not_class("Adversary", "cascade", self.cascade)
         takes = "is an object: RemoveKnown(), PriorCascade(), PosteriorCascade() or EvidenceCascade()"
         check_kind("Adversary", "cascade", self.cascade, (Cascade, type(None)), takes)
         if self.transitions is not None:
@@ -121,11 +120,7 @@ class Adversary:
         takes = "is a float array of shape (n, m): one distribution per respondent"
         rows = as_floats("Adversary", "the result of prior(people)", self.prior(people), takes)
         shape = (len(people), len(people.schema.values))
-        if rows.shape != shape:
-            raise ValueError(
-                f"the prior returns an array of shape {rows.shape} for {shape[0]} respondents and {shape[1]} values; a Prior "
-                f"returns one distribution per respondent, shape {shape}."
-            )
+        check_shape("Adversary: the result of prior(people)", rows, shape, "one distribution per respondent")
         return probability_rows(rows, "the prior of the person in row")
 
     def revise(
@@ -286,8 +281,6 @@ def check_knowledge(prior: Any, transitions: Any, compromised: Any) -> None:
     A prior is called with people; transitions have ``at(release)``, which returns a `MarkovChain`, or the methods of
     `PersonalTransitions`. Transitions and compromised records may be None.
     """
-    for name, setting in (("prior", prior), ("transitions", transitions), ("compromised", compromised)):
-        check_not_class("Adversary", name, setting)
     maps = (
         "maps people to probabilities, as UniformPrior(), ClassFrequencies.fit(history, classes), or GivenPrior(frame) of one row "
         "per respondent and one column per value. The prior stands first"

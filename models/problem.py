@@ -9,7 +9,7 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from foreknow.models.equality import equal_by_fields, set_fields
-from foreknow.models.settings import as_floats, check_kind, check_not_class
+from foreknow.models.settings import as_floats, check_kind, check_shape
 
 ROW_SUM_TOLERANCE = 1e-6
 """Largest difference from 1 of the sum of a row of probabilities. Within it, rows are normalized on entry, and negative
@@ -168,7 +168,6 @@ class Estimator(Protocol):
 
 def check_is_estimator(owner: str, name: str, value: Any) -> None:
     """Raise TypeError unless a setting is an estimator: an object that can be called and has the flag ``exact``."""
-    check_not_class(owner, name, value)
     takes = (
         "is an estimator object, as Exact() or Auto(). Make one of a function of the prior (k, m) and the counts (m,) of one group "
         "by PerGroup(function)"
@@ -238,8 +237,7 @@ def _pseudo_counts(evidence: Any, shape: tuple[int, ...]) -> FloatArray:
     given = np.asarray(
         as_floats("Problem", "evidence", evidence, "is a float array of the shape of the prior"), order="C"
     )
-    if given.shape != shape:
-        raise ValueError(f"evidence has shape {given.shape}; it needs the prior's, {shape}: a pseudo-count per pair.")
+    check_shape("evidence", given, shape, "that of the prior: a pseudo-count per pair")
     wrong = ~(np.isfinite(given) & (given >= 0))
     if wrong.any():
         row, value = (int(axis[0]) for axis in np.nonzero(wrong))

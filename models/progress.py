@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import shown
 
 type Progress = Callable[[Sequence[Any]], Iterable[Any]]
 """Function of the steps of a call that returns an iterable of the same length, as ``rich.progress.track``; `iter` shows nothing."""
@@ -12,7 +12,8 @@ type Progress = Callable[[Sequence[Any]], Iterable[Any]]
 
 def check_progress(owner: str, progress: Any, steps: str) -> None:
     """Raise TypeError unless ``progress`` can be called; ``steps`` says what it is a function of."""
-    check_kind(owner, "progress", progress, Callable, f"is a function of {steps}, as rich.progress.track")
+    if not callable(progress):
+        raise TypeError(f"{owner}: progress is {shown(progress)}; it is a function of {steps}, as rich.progress.track.")
 
 
 def stepping(progress: Progress, steps: Sequence[Any]) -> Callable[[], None]:

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
@@ -29,15 +29,16 @@ def is_number(value: Any, least: float, most: float = math.inf) -> bool:
     return is_real and bool(least <= number <= most) and not (isinstance(number, int) and abs(number) > MAX_FLOAT)
 
 
-def is_whole(value: Any, least: int = 1) -> bool:
-    """Return whether a value is a finite whole number of at least ``least``: 2 or 2.0."""
-    return is_number(value, least, MAX_FLOAT) and bool(value == int(value))
+def is_whole(value: Any, least: int = 1, most: float = MAX_FLOAT) -> bool:
+    """Return whether a value is a finite whole number from ``least`` to ``most``: 2 or 2.0."""
+    return is_number(value, least, most) and bool(value == int(value))
 
 
-def check_whole(owner: str, name: str, value: Any, what: str, least: int = 1) -> None:
-    """Raise ValueError unless a setting is a whole number of something, ``least`` or more."""
-    if not is_whole(value, least):
-        raise ValueError(f"{owner}: {name} is {shown(value)}; it is a number of {what}, {least} or more.")
+def check_whole(owner: str, name: str, value: Any, what: str, least: int = 1, most: float = MAX_FLOAT) -> None:
+    """Raise ValueError unless a setting is a whole number of something, from ``least`` to ``most``."""
+    if not is_whole(value, least, most):
+        ends = f"from {least} to {most:,}" if most < MAX_FLOAT else f"{least} or more"
+        raise ValueError(f"{owner}: {name} is {shown(value)}; it is a number of {what}, {ends}.")
 
 
 def check_array_size(owner: str, **sizes: int) -> None:
@@ -57,11 +58,27 @@ def check_array_size(owner: str, **sizes: int) -> None:
         )
 
 
-def check_range(owner: str, name: str, value: Any, least: float, most: float = math.inf, what: str = "") -> None:
-    """Raise ValueError unless a setting is a number from ``least`` to ``most``."""
-    if not is_number(value, least, most):
-        ends = f"from {least:g} to {most:g}" if most < MAX_FLOAT else f"of at least {least:g}"
+def check_range(
+    owner: str,
+    name: str,
+    value: Any,
+    least: float,
+    most: float = math.inf,
+    what: str = "",
+    excluded: Sequence[float] = (),
+) -> None:
+    """Raise ValueError unless a setting is a number from ``least`` to ``most``; ``excluded`` are the ends that it must not be."""
+    if not is_number(value, least, most) or value in excluded:
+        above = "above" if least in excluded else "of at least"
+        but = f", but not {' or '.join(f'{end:g}' for end in excluded)}" if excluded else ""
+        ends = f"from {least:g} to {most:g}{but}" if most < MAX_FLOAT else f"{above} {least:g}"
         raise ValueError(f"{owner}: {name} is {shown(value)}; it is a number {ends}{f', {what}' if what else ''}.")
+
+
+def check_shape(what: str, array: Any, shape: tuple[int, ...], why: str) -> None:
+    """Raise ValueError unless an array has some shape; ``why`` gives the meaning of its axes."""
+    if np.shape(array) != shape:
+        raise ValueError(f"{what} has shape {np.shape(array)}; it needs {shape}, {why}.")
 
 
 def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) -> None:
@@ -95,7 +112,7 @@ KINDS = {
 
 
 def check_kind(owner: str, name: str, value: Any, kind: Any, takes: str = "") -> None:
-    """Raise TypeError unless a value is of some type.
+    """Raise TypeError unless a value is of some type; a class, where an object of it was meant, is not.
 
     Parameters
     ----------
@@ -108,7 +125,7 @@ def check_kind(owner: str, name: str, value: Any, kind: Any, takes: str = "") ->
         What the parameter takes and how to make it, as a predicate: "is a View; make one by View(frame, schema)". By default
         that of the type in `KINDS`.
     """
-    if not isinstance(value, kind):
+    if isinstance(value, type) or not isinstance(value, kind):
         raise TypeError(f"{owner}: {name} is {shown(value)}; it {takes or KINDS[getattr(kind, '__name__', '')]}.")
 
 
@@ -123,20 +140,9 @@ def as_list[T](owner: str, name: str, values: Iterable[T], takes: str) -> list[T
     takes : str
         What the parameter takes, as a predicate: "is a list of columns, as ['age']".
     """
-    if isinstance(values, str | bytes):
-        raise TypeError(f"{owner}: {name} is the text {str(values)[:60]!r}; it {takes}.")
-    check_kind(owner, name, values, Iterable, takes)
-    try:
-        return list(values)
-    except TypeError:  # An array without an axis.
-        raise TypeError(f"{owner}: {name} is {values!r}; it {takes}.") from None
-
-
-def check_not_class(owner: str, name: str, value: Any) -> None:
-    """Raise TypeError if a setting is a class where an object of it was meant, as Exact for Exact()."""
-    if isinstance(value, type):
-        kind = value.__name__
-        raise TypeError(f"{owner}: {name} is the class {kind}; write {name}={kind}(...), an object of it.")
+    if isinstance(values, str | bytes) or not np.iterable(values):
+        raise TypeError(f"{owner}: {name} is {shown(values)}; it {takes}.")
+    return list(values)
 
 
 def as_generator(owner: str, rng: Any, optional: bool = False) -> np.random.Generator:
@@ -247,14 +253,14 @@ def as_integers(name: str, numbers: Any, shape: tuple[int | None, ...], takes: s
     """
     array = _integer_array(numbers)
     if array is None or array.dtype.kind not in "iuf":
-        found = f"a {type(numbers).__name__}" if array is None or not isinstance(numbers, np.ndarray) else array.dtype
-        raise TypeError(f"{name} must be an array of integers, {takes}; got {found}.")
+        raise TypeError(f"{name} must be an array of integers, {takes}; got {shown(numbers)}.")
     if array.ndim != len(shape) or any(want not in (None, got) for want, got in zip(shape, array.shape, strict=True)):
         raise ValueError(f"{name} must be {takes}; got shape {array.shape}.")
-    if array.dtype.kind == "f" and not np.array_equal(array, np.round(array)):
-        raise ValueError(f"{name} must be integers, {takes}; got {array.dtype}.")
-    if array.size and max(abs(float(array.max())), abs(float(array.min()))) >= INTEGER_LIMIT:
-        raise ValueError(f"{name} must be integers of 64 bits, {takes}; got {array.max()}.")
+    rounded = np.array_equal(array, np.round(array))
+    if not rounded or (array.size and max(abs(float(array.max())), abs(float(array.min()))) >= INTEGER_LIMIT):
+        raise ValueError(
+            f"{name} must be integers of 64 bits, {takes}; got {array.dtype} from {array.min()} to {array.max()}."
+        )
     return array.astype(np.int64, copy=False)
 
 
@@ -274,6 +280,8 @@ def shown(value: Any) -> str:
     """Return a value as text for an error message: its type, and its own text where short."""
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
     text = repr(value)
     article = "an" if type(value).__name__[0] in "aeiouAEIOU" else "a"
     return text if len(text) <= 60 and "\n" not in text else f"{article} {type(value).__name__}"
@@ -303,8 +311,7 @@ MAX_STATES_IN_MEMORY = 2**40
 
 def check_state_limit(owner: str, limit: Any) -> None:
     """Raise ValueError unless a limit is a whole number of states from 1 to `MAX_STATES_IN_MEMORY`."""
-    if not is_whole(limit) or limit > MAX_STATES_IN_MEMORY:
-        raise ValueError(f"{owner}: limit is {limit!r}; it is a number of states, from 1 to 2^40 (32 bytes each).")
+    check_whole(owner, "limit", limit, "states of 32 bytes", most=MAX_STATES_IN_MEMORY)
 
 
 def check_positive(owner: str, name: str, value: Any, what: str) -> None:
@@ -316,5 +323,4 @@ def check_positive(owner: str, name: str, value: Any, what: str) -> None:
 def check_iteration(owner: str, tolerance: Any, iterations: Any) -> None:
     """Raise ValueError unless a tolerance is positive and finite and a number of iterations fits a kernel."""
     check_positive(owner, "tolerance", tolerance, "at which the iteration stops")
-    if not is_whole(iterations) or iterations > MAX_ITERATIONS:
-        raise ValueError(f"{owner}: iterations is {iterations!r}; it is a number of iterations, from 1 to 2^63 - 1.")
+    check_whole(owner, "iterations", iterations, "iterations", most=MAX_ITERATIONS)

@@ -26,7 +26,7 @@ from foreknow.models.advice import Advice, Setting, Wording
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.notes import Note
 from foreknow.models.problem import jensen_shannon
-from foreknow.models.settings import check_choice, check_range, is_number
+from foreknow.models.settings import check_choice, check_range
 from foreknow.models.tables.distance import points
 
 # Largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB
@@ -230,10 +230,7 @@ class ClusteringDefense(SizedDefense):
         owner, tolerance = type(self).__name__, self.tolerance
         check_range(owner, "j", self.j, 0, what="a divergence")
         check_base(owner, self.base)
-        if not is_number(tolerance, 0, float(self.j) / 4):
-            raise ValueError(
-                f"{owner}: tolerance is {tolerance!r}; it is a divergence from 0 to j / 4 = {self.j / 4:g}."
-            )
+        check_range(owner, "tolerance", tolerance, 0, float(self.j) / 4, "a divergence of at most j / 4")
         check_choice(owner, "judged", self.judged, ("published", "view"))
         self.requirement  # noqa: B018 - its parts check the other settings
 

@@ -16,7 +16,7 @@ from foreknow.models import Grouping, People, Release, View
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.notes import Note
-from foreknow.models.settings import check_choice, check_whole, is_whole
+from foreknow.models.settings import check_choice, check_whole
 
 type Leftovers = Literal["join", "suppress", "relax", "counterfeit"]
 
@@ -52,11 +52,8 @@ class GrowingDefense(SizedDefense):
         check_whole(owner, "k", self.k, "records")
         check_choice(owner, "judged", self.judged, ("published", "view"))
         check_choice(owner, "leftovers", self.leftovers, self._treatments)
-        if self.patience is not None and not is_whole(self.patience, self.k):
-            raise ValueError(
-                f"{owner}: patience is {self.patience!r}; it is a number of records, and no group has fewer than k = {self.k}; "
-                "raise it."
-            )
+        if self.patience is not None:
+            check_whole(owner, "patience", self.patience, "records, as no group has fewer than k", int(self.k))
         self.requirement  # noqa: B018 - its parts check the other settings
 
     @property

@@ -17,7 +17,7 @@ from foreknow.defenses.requirements.requirement import (
 from foreknow.defenses.requirements.summary import DrawnPrior, Summary, entropy
 from foreknow.models import Hierarchy, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.settings import MAX_FLOAT, check_range, is_number
+from foreknow.models.settings import MAX_FLOAT, check_range
 
 
 @dataclass(frozen=True)
@@ -271,5 +271,4 @@ class JSimilarity(GroupPredicate):
 
 def check_base(owner: str, base: Any) -> None:
     """Raise ValueError unless the base of a logarithm is a finite number above 1."""
-    if not is_number(base, 1, MAX_FLOAT) or base == 1:
-        raise ValueError(f"{owner}: the logarithm's base is {base!r}; it must be above 1.")
+    check_range(owner, "the logarithm's base", base, 1, MAX_FLOAT, excluded=(1,))

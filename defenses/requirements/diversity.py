@@ -11,7 +11,7 @@ import numpy as np
 from foreknow.defenses.requirements.requirement import CountsPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import MAX_FLOAT, check_range, check_whole, is_number
+from foreknow.models.settings import MAX_FLOAT, check_range, check_whole
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,7 @@ class RecursiveDiversity(CountsPredicate):
 
     def __post_init__(self) -> None:
         check_whole("RecursiveDiversity", "l", self.l, "values")
-        if not is_number(self.c, 0) or self.c == 0:
-            raise ValueError(f"RecursiveDiversity: c is {self.c!r}; it must be above 0.")
+        check_range("RecursiveDiversity", "c", self.c, 0, excluded=(0,))
 
     @property
     @override

@@ -17,7 +17,7 @@ from foreknow.defenses.requirements.summary import GroupMembers, Summary
 from foreknow.models import Linking, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.quasi_sensitive.links import READINGS, Reading, Words, add_record
-from foreknow.models.settings import check_choice, check_kind, check_positive, check_range, is_whole
+from foreknow.models.settings import check_choice, check_kind, check_positive, check_range, check_whole
 
 LINKING = "holds the external knowledge on items and names their column: give a Linking(knowledge, 'symptoms')"
 
@@ -84,8 +84,7 @@ class QSDiversity(Requirement):
     is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not is_whole(self.l) or self.l > UNBOUNDED_L:
-            raise ValueError(f"QSDiversity: l is {self.l!r}; it is a number of labels, from 1 to {UNBOUNDED_L}.")
+        check_whole("QSDiversity", "l", self.l, "labels", most=UNBOUNDED_L)
         check_positive("QSDiversity", "c", self.c, "a ratio of beliefs")
         check_kind("QSDiversity", "linking", self.linking, Linking, LINKING)
 

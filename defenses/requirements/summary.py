@@ -11,6 +11,7 @@ from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import probability_rows
+from foreknow.models.settings import check_shape
 
 LOG_FLOOR = 1e-300  # smallest argument of a logarithm; it replaces 0, so that 0 log 0 is 0
 
@@ -32,11 +33,7 @@ class TableCounts:
     counts: IntArray
 
     def __post_init__(self) -> None:
-        if self.counts.shape != (len(self.values),):
-            raise ValueError(
-                f"TableCounts: counts has shape {self.counts.shape}, and there are {len(self.values)} values; give one count "
-                "for each value."
-            )
+        check_shape("TableCounts: counts", self.counts, (len(self.values),), "one count for each value")
 
 
 class GroupMembers(NamedTuple):
@@ -140,11 +137,8 @@ def prior_of(view: View, prior: ArrayLike) -> FloatArray:
         return DrawnPrior.of(draws, prior.weights, prior.first_weights, prior.groups)
     rows = np.asarray(prior, dtype=np.float64)
     shape = (len(view), len(view.schema.values))
-    if rows.shape != shape:
-        raise ValueError(
-            f"the prior has shape {rows.shape}; the view at {view.time!r} needs {shape}, one row per record and one column "
-            "per sensitive value. A prior object gives it: prior(view.people)."
-        )
+    why = "one row per record and one column per sensitive value, as prior(view.people)"
+    check_shape(f"the prior of the view at {view.time!r}", rows, shape, why)
     return probability_rows(rows, "the prior of the record in row")
 
 
@@ -180,10 +174,7 @@ def summarize_groups(records: Summary, labels: IntArray, table: TableCounts | No
     table : TableCounts, optional
         The table that the groups are part of. By default, that of ``records``.
     """
-    if np.shape(labels) != (len(records),):
-        raise ValueError(
-            f"summarize_groups: labels has shape {np.shape(labels)}, and there are {len(records)} records; give one for each."
-        )
+    check_shape("summarize_groups: labels", labels, (len(records),), "one for each record")
     groups = int(labels.max(initial=-1)) + 1
     order = np.argsort(labels, kind="stable")[np.count_nonzero(labels < 0) :]
     if not len(order):

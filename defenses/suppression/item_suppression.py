@@ -35,7 +35,7 @@ from foreknow.defenses.suppression.label_workspace import (
 from foreknow.models import Adversary, ItemRelease, Items, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import check_choice, check_range, is_whole
+from foreknow.models.settings import check_choice, check_range, check_whole
 
 
 @equal_by_fields
@@ -142,8 +142,8 @@ class ItemSuppression:
     def __post_init__(self) -> None:
         _label_requirements(self.requirement)
         check_range("ItemSuppression", "seconds", self.seconds, 0, what="a time limit, which may be math.inf")
-        if self.nodes is not None and not is_whole(self.nodes, 0):
-            raise ValueError(f"ItemSuppression: nodes is {self.nodes!r}; it is a whole number of at least 0, or None.")
+        if self.nodes is not None:
+            check_whole("ItemSuppression", "nodes", self.nodes, "nodes, or None", 0)
         check_choice("ItemSuppression", "search", self.search, SEARCH_ORDERS)
 
     def __call__(self, release: Release, progress: Progress = iter) -> SuppressedItems:

@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.assignments import group_beliefs, weights_and_possible_pairs, write_group_beliefs
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
-from foreknow.models.settings import check_iteration, is_number
+from foreknow.models.settings import check_iteration, check_range
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,7 @@ class BeliefPropagation:
 
     def __post_init__(self) -> None:
         check_iteration("BeliefPropagation", self.tolerance, self.iterations)
-        if not (is_number(self.damping, 0, 1) and self.damping < 1):
-            raise ValueError(
-                f"BeliefPropagation: damping is {self.damping!r}; it is a number of at least 0 and below 1. The default is 0.2."
-            )
+        check_range("BeliefPropagation", "damping", self.damping, 0, 1, "0.2 by default", excluded=(1,))
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""

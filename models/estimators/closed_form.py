@@ -10,7 +10,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.assignments import average_of_best, group_sums
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import GroupRows, Posterior, Problem, Status, group_rows, probability_rows
-from foreknow.models.settings import check_choice, check_positive
+from foreknow.models.settings import check_choice, check_kind, check_positive, check_shape
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,8 @@ class PerGroup:
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not callable(self.function) or isinstance(self.function, type):
-            raise TypeError(
-                f"PerGroup: function is {self.function!r:.60}; it is a function that takes the prior (k, m) and the counts (m,) "
-                "of one group and returns beliefs (k, m)."
-            )
+        takes = "is a function that takes the prior (k, m) and the counts (m,) of one group and returns beliefs (k, m)"
+        check_kind("PerGroup", "function", self.function, Callable, takes)
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
@@ -132,10 +129,9 @@ class PerGroup:
         for j in np.flatnonzero(problem.sizes):
             rows = order[starts[j] : starts[j + 1]]
             answer = np.asarray(self.function(problem.prior[rows], problem.counts[j]), dtype=np.float64)
-            if answer.shape != belief[rows].shape:
-                raise ValueError(
-                    f"PerGroup: the function returned shape {answer.shape} for group {j}; it must be {belief[rows].shape}."
-                )
+            check_shape(
+                f"PerGroup: the function's answer for group {j}", answer, belief[rows].shape, "a row per member"
+            )
             belief[rows] = probability_rows(answer, f"group {j}: the function's row")
         return Posterior(belief, np.zeros(len(problem.counts), dtype=np.int64))
 

@@ -11,7 +11,7 @@ from foreknow.models.estimators.assignments import group_beliefs, weights_and_po
 from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS, mean_diagnostics
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
-from foreknow.models.settings import as_generator, is_whole, shown
+from foreknow.models.settings import as_generator, check_whole
 
 MIN_RELATIVE_PRIOR = 1e-100
 """Smallest positive prior, relative to the member's largest; smaller ones are raised to it, so that products of three do not
@@ -23,10 +23,9 @@ MAX_STORED_PROBABILITIES = 2**31
 
 def check_chains(owner: str, draws: Any, chains: Any, warmup: Any) -> None:
     """Raise ValueError unless chains are long enough for their diagnostics; a warm-up may be None."""
-    numbers = {"draws": (draws, MIN_DRAWS), "chains": (chains, 2), "warmup": (0 if warmup is None else warmup, 0)}
-    for name, (number, least) in numbers.items():
-        if not is_whole(number, least) or number > MAX_STORED_PROBABILITIES:
-            raise ValueError(f"{owner}: {name} is {shown(number)}; it is a whole number from {least} to 2^31.")
+    check_whole(owner, "draws", draws, "draws", MIN_DRAWS, MAX_STORED_PROBABILITIES)
+    check_whole(owner, "chains", chains, "chains", 2, MAX_STORED_PROBABILITIES)
+    check_whole(owner, "warmup", 0 if warmup is None else warmup, "draws", 0, MAX_STORED_PROBABILITIES)
 
 
 @equal_by_fields

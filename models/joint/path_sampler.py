@@ -31,7 +31,7 @@ from foreknow.models.joint.path_factors import PathFactors, path_factors
 from foreknow.models.joint.problem import JointPosterior, JointProblem, Layout, belief_starts, forward_by_prefixes
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, stepping
-from foreknow.models.settings import as_generator, check_choice, check_range, check_whole, is_whole
+from foreknow.models.settings import as_generator, check_choice, check_range, check_whole
 
 BATCHES = 20
 """Number of batches of draws of each chain, for standard errors."""
@@ -141,10 +141,8 @@ class PathSampler:
             check_whole("PathSampler", "threads", self.threads, "threads")
         for name, least in (("sweeps", 1), ("warmup", 0), ("anneal", 0)):
             number = getattr(self, name)
-            if not (number is None and name != "sweeps") and not (is_whole(number, least) and number <= MAX_SWEEPS):
-                raise ValueError(
-                    f"PathSampler: {name} is {number!r}; it is a number of sweeps, from {least} to {MAX_SWEEPS}."
-                )
+            if number is not None or name == "sweeps":
+                check_whole("PathSampler", name, number, "sweeps", least, MAX_SWEEPS)
         check_choice("PathSampler", "start", self.start, ("random", "paths"))
         check_range("PathSampler", "redraws", self.redraws, 0, 1000, "a share of the records")
 

@@ -1,7 +1,7 @@
 """Estimation problem of a whole history as arrays, with its layout and components, and the posterior that a solver returns."""
 
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import probability_rows
 from foreknow.models.progress import Progress
-from foreknow.models.settings import shown
+from foreknow.models.settings import check_kind
 
 MAX_STATES = 2**31
 """Largest number of states of all records together; three arrays of 8 bytes each take 48 GiB."""
@@ -423,6 +423,7 @@ def record_beliefs(problem: JointProblem, states: FloatArray) -> FloatArray:
     return np.asarray(beliefs / np.repeat(totals, width))
 
 
+@runtime_checkable
 class JointSolver(Protocol):
     """Rule that computes the posterior of a joint problem; a frozen settings object."""
 
@@ -440,10 +441,7 @@ class JointSolver(Protocol):
 
 def check_is_solver(owner: str, name: str, value: Any) -> None:
     """Raise TypeError unless a setting is a solver object."""
-    if isinstance(value, type) or not callable(value) or not hasattr(value, "forward"):
-        raise TypeError(
-            f"{owner}: {name} is {shown(value)}; it is a joint solver, as MaxEntropy() or PathSampler(rng=1)."
-        )
+    check_kind(owner, name, value, JointSolver, "is a joint solver, as MaxEntropy() or PathSampler(rng=1)")
 
 
 def with_progress(solver: JointSolver, progress: Progress) -> JointSolver:

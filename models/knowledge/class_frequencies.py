@@ -11,7 +11,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
 from foreknow.models.problem import probability_rows, rows_of_counts
-from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, check_range, is_whole, shown
+from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, check_range, check_whole, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Categorical, Schema
@@ -215,11 +215,7 @@ def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:
                 f"{name!r} has {len(kind.values)} values and one class for each, not {shown(parts)}; write None."
             )
         return tuple(np.arange(len(kind.values) - 1) + 0.5)
-    if parts is None or not is_whole(parts) or parts > MAX_CLASS_PROBABILITIES:
-        raise ValueError(
-            f"{name!r} is cut into {shown(parts)} classes; write the number of intervals of equal width, 1 or more, at "
-            f"most {MAX_CLASS_PROBABILITIES}."
-        )
+    check_whole("the classes", repr(name), parts, "intervals of equal width", most=MAX_CLASS_PROBABILITIES)
     return tuple(np.linspace(*kind.bounds, int(parts) + 1)[1:-1].tolist())
 
 

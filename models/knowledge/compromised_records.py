@@ -11,7 +11,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import posterior_variable
 from foreknow.models.problem import ROW_SUM_TOLERANCE
-from foreknow.models.settings import as_generator, check_choice, check_kind, check_range, is_number
+from foreknow.models.settings import as_generator, check_choice, check_kind, check_range
 from foreknow.models.tables.columns import (
     check_columns,
     check_time,
@@ -131,8 +131,7 @@ class CompromisedRecords:
         owner = "CompromisedRecords.sample"
         check_kind(owner, "history", history, History)
         check_range(owner, "share", share, 0, 1, "a part of the records")
-        if not (is_number(confidence, 0, 1) and confidence > 0):
-            raise ValueError(f"{owner}: confidence is {confidence!r}; it must be over 0 and at most 1.")
+        check_range(owner, "confidence", confidence, 0, 1, "a probability", excluded=(0,))
         draws = as_generator(owner, rng)
         parts = []
         for view in history:

@@ -13,7 +13,15 @@ from foreknow.models.knowledge.markov_chain import MarkovChain, chain_of_tables
 from foreknow.models.knowledge.posterior_variable import TABLE, VALUE, posterior_variable
 from foreknow.models.knowledge.sequences import GapRule, sequences_for_order
 from foreknow.models.problem import probability_rows
-from foreknow.models.settings import as_floats, as_generator, check_kind, check_positive, check_whole, is_number, shown
+from foreknow.models.settings import (
+    as_floats,
+    as_generator,
+    check_kind,
+    check_positive,
+    check_range,
+    check_shape,
+    check_whole,
+)
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
@@ -34,8 +42,7 @@ def row_standard_deviations(concentrations: FloatArray) -> FloatArray:
 
 def row_intervals(concentrations: FloatArray, mass: float) -> tuple[FloatArray, FloatArray]:
     """Ends of the central credible interval of each probability; raises ValueError unless the mass is between 0 and 1."""
-    if not (is_number(mass, 0, 1) and 0 < mass < 1):
-        raise ValueError(f"the mass of the interval is {shown(mass)}; it is a probability between 0 and 1, as 0.95.")
+    check_range("credible intervals", "mass", mass, 0, 1, "a probability, as 0.95", excluded=(0, 1))
     from scipy.stats import beta  # imported here, as the import is slow and only intervals need it
 
     others = concentrations.sum(axis=-1, keepdims=True) - concentrations
@@ -109,10 +116,7 @@ def row_concentrations(owner: str, name: str, concentration: Any, shape: tuple[i
         check_positive(owner, name, concentration, "1 for uniform rows")
         return np.full(shape, float(concentration))
     concentrations = positive_concentrations(concentration, "row")
-    if concentrations.shape != shape:
-        raise ValueError(
-            f"{owner}: {name} has shape {concentrations.shape}; it is one number, or one for each: {shape}."
-        )
+    check_shape(f"{owner}: {name}", concentrations, shape, "or is one number for all")
     return concentrations
 
 

@@ -27,7 +27,7 @@ from foreknow.models.knowledge.markov_chain import (
 )
 from foreknow.models.knowledge.posterior_variable import TABLE, VALUE, posterior_variable
 from foreknow.models.knowledge.sequences import GapRule, record_order, sequences_for_order
-from foreknow.models.settings import MAX_FLOAT, as_list, check_kind, check_not_class, check_range, shown
+from foreknow.models.settings import MAX_FLOAT, as_list, check_kind, check_range, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
@@ -157,7 +157,6 @@ class TransitionsByClass:
 
     def __post_init__(self) -> None:
         owner = "TransitionsByClass"
-        check_not_class(owner, "classes", self.classes)
         check_kind(owner, "classes", self.classes, (Mapping, Callable), f"{CUTS}, or is a function of People")
         chains = tuple(as_list(owner, "chains", self.chains, "is a tuple of chains, one per class"))
         for number, chain in enumerate(chains):

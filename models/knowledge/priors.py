@@ -222,11 +222,8 @@ class PriorByTime:
         """
         owner = "PriorByTime.from_posterior"
         dataset = posterior_dataset(tree)
-        if not callable(prior) or isinstance(prior, type):
-            raise TypeError(
-                f"{owner}: prior is {shown(prior)}; it is a function of the posterior of one time, as "
-                "lambda one: ClassFrequencies.from_posterior(one, cuts)."
-            )
+        takes = "is a function of the posterior of one time, as lambda one: ClassFrequencies.from_posterior(one, cuts)"
+        check_kind(owner, "prior", prior, Callable, takes)
         named = _times(owner, dataset, times)
         warn_of_divergences(tree, callers=1)
         return cls({time: prior(dataset.isel(time=t)) for t, time in enumerate(named)})

@@ -28,7 +28,6 @@ from foreknow.models.settings import (
     check_choice,
     check_flag,
     check_kind,
-    check_not_class,
     check_range,
     check_whole,
     installing,
@@ -150,7 +149,6 @@ class ProgramEstimator:
     _programs: ProgramCache = field(init=False, repr=False, compare=False, default_factory=ProgramCache)
 
     def __post_init__(self) -> None:
-        check_not_class("ProgramEstimator", "build", self.build)
         takes = "is a function from a Problem to a pymc.Model, as permutation_model"
         check_kind("ProgramEstimator", "build", self.build, Callable, takes)
         check_progress("ProgramEstimator", self.progress, "the groups")

@@ -8,7 +8,7 @@ import pandas as pd
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import Beliefs, coordinate
 from foreknow.models.knowledge.compromised_records import CompromisedRecords, claim_labels
-from foreknow.models.settings import MAX_FLOAT, is_number
+from foreknow.models.settings import check_positive, check_shape
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -68,10 +68,9 @@ def compromised_model(
     import pytensor.tensor
 
     pt: Any = pytensor.tensor
-    if np.shape(reliability) != (2,) or not all(is_number(count, 0, MAX_FLOAT) and count > 0 for count in reliability):
-        raise ValueError(
-            f"reliability is {reliability!r}; it is the two parameters of a Beta distribution, positive numbers, as (1.0, 1.0)."
-        )
+    check_shape("reliability", reliability, (2,), "the two parameters of a Beta distribution, as (1.0, 1.0)")
+    for count in reliability:
+        check_positive("compromised_model", "reliability", count, "a parameter of a Beta distribution")
     frame = claims.frame if isinstance(claims, CompromisedRecords) else claims
     labels, claimed, attack_belief = _claim_arrays(frame, beliefs)
     domain = beliefs.releases[0].observation.people.schema.values

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.items import check_separator, is_missing, item_set
-from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
+from foreknow.models.settings import check_kind, check_positive
 from foreknow.models.tables.columns import check_columns, is_hashable, plain_value
 from foreknow.models.tables.table_files import read_table
 
@@ -211,10 +211,7 @@ def _relative(prevalence: Mapping[Hashable, float], labels: Sequence[Hashable]) 
     numbers = {_stripped(label): number for label, number in prevalence.items()}
     for label in labels:
         number = numbers.get(label)
-        if not is_number(number, 0, MAX_FLOAT) or number == 0:
-            raise ValueError(
-                f"ExternalKnowledge: the prevalence of {label!r} is {number!r}; each label needs a finite number above 0."
-            )
+        check_positive("ExternalKnowledge", f"the prevalence of {label!r}", number, "one for each label")
     largest = max(float(numbers[label]) for label in labels)
     # A tiny prevalence must not become 0, which would rule the label out.
     return {label: max(float(numbers[label]) / largest, sys.float_info.min) for label in labels}

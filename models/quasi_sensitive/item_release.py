@@ -89,8 +89,8 @@ class ItemRelease:
         check_kind("ItemRelease", "published", self.published, Items)
         if len(self.published) != len(self.release.view):
             raise ValueError(
-                f"ItemRelease: published has the items of {len(self.published)} records, and the view at {self.time!r} has "
-                f"{len(self.release.view)}; give one set per record, an empty one for a suppressed record."
+                f"ItemRelease: published has {len(self.published)} sets of items, and the view at {self.time!r} "
+                f"{len(self.release.view)} records; give one per record, an empty one for a suppressed record."
             )
 
     def __repr__(self) -> str:

@@ -475,18 +475,17 @@ def test_a_release_that_teaches_nothing_has_no_intervals():
 
 RELEASE = release_of("Afa Amb Bfb Bmc", [0, 0, 1, 1])
 BAD_SETTINGS = {
-    "a class of estimators": ({"estimator": Exact}, TypeError, "estimator is the class Exact; write estimator=Exact"),
+    "a class of estimators": ({"estimator": Exact}, TypeError, "estimator is the class Exact"),
     "a name of an estimator": ({"estimator": "exact"}, TypeError, "estimator is 'exact'; it is an estimator object"),
     "an adversary": ({"estimator": Adversary(UniformPrior())}, TypeError, "it is an estimator object"),
     "a class of fits": ({"fit": ExpectationMaximization}, TypeError, "fit is the class ExpectationMaximization"),
     "another reading": ({"unmatched": "half"}, ValueError, "unmatched is 'half'; it is one of 'table', 'uniform'"),
-    "an estimator to fit": ({"fit": Exact()}, TypeError, "it is a Fitting, as ExpectationMaximization"),
     "no attribute set": ({"attribute_sets": []}, ValueError, "one at least"),
     "an empty attribute set": ({"attribute_sets": [[]]}, ValueError, "one at least"),
     "one attribute as text": (
         {"attribute_sets": "sex"},
         TypeError,
-        "is the text 'sex'; it is 'all', or a list of sets",
+        "is 'sex'; it is 'all', or a list of sets",
     ),
     "attribute sets as numbers": ({"attribute_sets": [1]}, TypeError, "'all', or a list of sets of names"),
     "an attribute that is no column": ({"attribute_sets": [["town", "age"]]}, ValueError, "'age'.*there are town, sex"),

@@ -283,12 +283,12 @@ def test_requirements_receive_the_group_members(drawn, leftovers):
         ({"k": 0}, "k is 0; it is a number of records, 1 or more"),
         ({"beta": -1}, "BetaLikeness: beta is -1"),
         ({"j": -1}, "j is -1; it is a number of at least 0, a divergence"),
-        ({"base": 1}, "base is 1; it must be above 1"),
+        ({"base": 1}, "base is 1; it is a number above 1"),
         ({"leftovers": "drop"}, "BKAA: leftovers is 'drop'; it is one of 'join', 'suppress', 'relax', 'counterfeit'"),
         ({"judged": "table"}, "BKAA: judged is 'table'; it is one of 'published', 'view'"),
         (
             {"patience": 2},
-            "BKAA: patience is 2; it is a number of records, and no group has fewer than k = 3; raise it",
+            "BKAA: patience is 2; it is a number of records, as no group has fewer than k, 3 or more",
         ),
     ],
 )

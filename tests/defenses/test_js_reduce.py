@@ -285,11 +285,11 @@ class TestSettings:
             ({"t": -1}, "t is -1; it is a number of at least 0, a distance"),
             ({"j": -1}, "j is -1; it is a number of at least 0, a divergence"),
             ({"j": math.nan}, "j is nan"),
-            ({"base": 1}, "base is 1; it must be above 1"),
+            ({"base": 1}, "base is 1; it is a number above 1"),
             ({"distance": "far"}, "distance is 'far'"),
             ({"leftovers": "drop"}, "leftovers is 'drop'; it is one of 'suppress', 'relax', 'counterfeit'"),
             ({"patience": 3.5}, r"patience is 3\.5; it is a number of records"),
-            ({"patience": 2}, "patience is 2; it is a number of records, and no group has fewer than k = 3; raise it"),
+            ({"patience": 2}, "patience is 2; it is a number of records, as no group has fewer than k, 3 or more"),
         ],
     )
     def test_bad_settings_are_one_clear_error(self, settings, match):

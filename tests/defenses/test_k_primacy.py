@@ -168,7 +168,7 @@ class TestPromises:
         ({"k": 0}, "k is 0"),
         ({"beta": -1}, "beta is -1"),
         ({"j": float("nan")}, "KPrimacy: j is nan; it is a number of at least 0, a divergence"),
-        ({"base": 0.5}, "KPrimacy: the logarithm's base is 0.5; it must be above 1"),
+        ({"base": 0.5}, "KPrimacy: the logarithm's base is 0.5; it is a number above 1"),
         ({"judged": None}, "KPrimacy: judged is None; it is one of 'published', 'view'"),
     ],
 )

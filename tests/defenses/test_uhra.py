@@ -212,7 +212,7 @@ class TestBinaryErratum:
         ({"k": 0}, "k is 0"),
         ({"t": -1}, "TCloseness: t is -1"),
         ({"j": -0.1}, "UHRA: j is -0.1; it is a number of at least 0, a divergence"),
-        ({"base": 1}, "UHRA: the logarithm's base is 1; it must be above 1"),
+        ({"base": 1}, "UHRA: the logarithm's base is 1; it is a number above 1"),
         ({"judged": "later"}, "UHRA: judged is 'later'; it is one of 'published', 'view'"),
         ({"sweeps": 0}, "UHRA: sweeps is 0; it is a number of sweeps over all records, 1 or more"),
         ({"distance": "far"}, "TCloseness: distance is 'far'"),

@@ -242,13 +242,13 @@ def test_a_prior_of_one_s_own_is_checked(row):
 
 WRONG = {
     "a name": ({"estimator": "omega"}, r"estimator is 'omega'; it is an estimator object, as Exact\(\) or Auto\(\)"),
-    "a class": ({"estimator": Omega}, r"estimator is the class Omega; write estimator=Omega\(...\)"),
+    "a class": ({"estimator": Omega}, r"estimator is the class Omega"),
     "a number": ({"estimator": 3}, "estimator is 3; it is an estimator object"),
     "a cascade's name": (
         {"cascade": "prior"},
         r"cascade is 'prior'; it is an object: RemoveKnown\(\), PriorCascade\(\)",
     ),
-    "a cascade's class": ({"cascade": PriorCascade}, r"cascade is the class PriorCascade; write cascade="),
+    "a cascade's class": ({"cascade": PriorCascade}, r"cascade is the class PriorCascade"),
     "swapped": (
         {"prior": CHAIN, "transitions": UniformPrior()},
         r"prior is a MarkovChain; .* The prior stands first",
@@ -260,9 +260,9 @@ WRONG = {
     ),
     "a prior's class": (
         {"prior": UniformPrior},
-        r"prior is the class UniformPrior; write prior=UniformPrior\(...\)",
+        r"prior is the class UniformPrior",
     ),
-    "a chain's class": ({"transitions": MarkovChain}, "transitions is the class MarkovChain; write transitions="),
+    "a chain's class": ({"transitions": MarkovChain}, "transitions is the class MarkovChain"),
     "a table for a prior": ({"prior": pd.DataFrame()}, r"prior is a DataFrame; .* GivenPrior\(frame\)"),
     "an array for a prior": ({"prior": np.eye(3)}, r"prior is an array of shape \(3, 3\); .* GivenPrior\("),
     "an array for a chain": (
@@ -413,7 +413,7 @@ class TestWorthlessClaims:
 
 
 def test_classes_in_place_of_settings_are_refused():
-    with pytest.raises(TypeError, match=r"estimator is the class Exact; write estimator=Exact\(\.\.\.\)"):
+    with pytest.raises(TypeError, match=r"estimator is the class Exact"):
         Adversary(ByName(), estimator=Exact)
     with pytest.raises(TypeError, match="cascade is the class RemoveKnown"):
         Adversary(ByName(), cascade=RemoveKnown)

@@ -72,7 +72,7 @@ class TestEvidence:
             ([[0, np.nan], [0, 0]], "row 0 and value 1 is nan; .*finite"),
             ([[0, 0], [0, np.inf]], "row 1 and value 1 is inf; .*finite"),
             ([[0, -1], [np.nan, 0]], "row 0 and value 1 is -1"),
-            ([[0, 0]], r"shape \(1, 2\); it needs the prior's, \(2, 2\): a pseudo-count per pair"),
+            ([[0, 0]], r"shape \(1, 2\); it needs \(2, 2\), that of the prior: a pseudo-count per pair"),
             ([0, 0], r"shape \(2,\); it needs the prior's"),
             (1.0, r"shape \(\); it needs the prior's"),
         ],

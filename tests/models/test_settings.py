@@ -1,6 +1,7 @@
 """Checks of settings."""
 
 import re
+from collections.abc import Hashable
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from foreknow.models.settings import (
     check_choice,
     check_flag,
     check_kind,
-    check_not_class,
     check_range,
+    check_shape,
     check_whole,
     is_number,
     is_whole,
@@ -83,6 +84,18 @@ def test_sizes_of_arrays():
 
 
 def test_a_class_instead_of_an_object():
-    check_not_class("X", "estimator", 3)
-    with pytest.raises(TypeError, match=re.escape("X: estimator is the class int; write estimator=int(...)")):
-        check_not_class("X", "estimator", int)
+    with pytest.raises(TypeError, match=re.escape("X: size is the class int; it is hashable, as 3.")):
+        check_kind("X", "size", int, Hashable, "is hashable, as 3")
+
+
+def test_excluded_ends():
+    check_range("X", "t", 0.5, 0, 1, excluded=(0, 1))
+    for end in (0, 1):
+        with pytest.raises(ValueError, match=f"X: t is {end}; it is a number from 0 to 1, but not 0 or 1, a share"):
+            check_range("X", "t", end, 0, 1, "a share", excluded=(0, 1))
+
+
+def test_shapes():
+    check_shape("X: rows", [[1, 2]], (1, 2), "one row per group")
+    with pytest.raises(ValueError, match=re.escape("X: rows has shape (2,); it needs (1, 2), one row per group.")):
+        check_shape("X: rows", [1, 2], (1, 2), "one row per group")

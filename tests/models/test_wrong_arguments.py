@@ -185,8 +185,7 @@ MESSAGES = [
     (
         lambda: Adversary(lambda _: np.full(3, 1 / 3)).observe(Memory(), RELEASE.observation),
         ValueError,
-        "the prior returns an array of shape (3,) for 2 respondents and 3 values; a Prior returns one distribution per "
-        "respondent, shape (2, 3).",
+        "Adversary: the result of prior(people) has shape (3,); it needs (2, 3), one distribution per respondent.",
     ),
     (
         lambda: CompromisedRecords.sample(HISTORY, 0.5, 1.0, rng="1"),
@@ -244,5 +243,5 @@ def test_a_seed_is_a_generator(draw):
 def test_a_prior_of_another_domain_is_named():
     view = view_of("AB", "ab", domain="ab")
     adversary = Adversary(lambda people: np.full((len(people), 3), 1 / 3))
-    with pytest.raises(ValueError, match=re.escape("shape (2, 3) for 2 respondents and 2 values")):
+    with pytest.raises(ValueError, match=re.escape("shape (2, 3); it needs (2, 2)")):
         adversary.prior_rows(view.people)

@@ -205,7 +205,7 @@ class TestGroups:
         (lambda: ForegroundSafe(2, set()), ValueError, "ForegroundSafe: the sensitive set is empty"),
         (lambda: ForegroundSafe(2, "a"), TypeError, "ForegroundSafe: sensitive_set is 'a'; it is a set of values"),
         (lambda: ForegroundSafe(2, None), TypeError, "ForegroundSafe: sensitive_set is None; it is a set of values"),
-        (lambda: ForegroundSafe(2, {"a"}, "age"), TypeError, "attribute_sets is the text 'age'; it is 'all'"),
+        (lambda: ForegroundSafe(2, {"a"}, "age"), TypeError, "attribute_sets is 'age'; it is 'all'"),
         (lambda: ForegroundSafe(2, {"a"}, support=0), ValueError, "ForegroundSafe: support is 0"),
         (
             lambda: ForegroundSafe(2, {"a"}, rounds=0),
@@ -215,7 +215,7 @@ class TestGroups:
         (
             lambda: ForegroundSafe(2, {"a"}, fit=GibbsSampling),
             TypeError,
-            "ForegroundSafe: fit is the class GibbsSampling; write fit=GibbsSampling",
+            "ForegroundSafe: fit is the class GibbsSampling",
         ),
         (lambda: ForegroundSafe(2, {"a"}, rng="1"), TypeError, "ForegroundSafe: rng is '1'; it is a generator"),
     ],

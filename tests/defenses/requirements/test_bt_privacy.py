@@ -224,7 +224,7 @@ class TestSettings:
             ({"t": math.nan}, "BTPrivacy: t is nan"),
             ({"distance": "euclid"}, "BTPrivacy: distance is 'euclid'; it is 'equal', 'ordered' or a Hierarchy"),
             ({"smoothing": math.inf}, "BTPrivacy: smoothing is inf; it is a positive finite number"),
-            ({"base": 1}, "BTPrivacy: the logarithm's base is 1; it must be above 1"),
+            ({"base": 1}, "BTPrivacy: the logarithm's base is 1; it is a number above 1"),
         ],
     )
     def test_bad_settings_are_one_clear_error(self, settings, match):

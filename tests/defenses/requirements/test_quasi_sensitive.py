@@ -362,7 +362,7 @@ class TestErrors:
     def test_more_labels_than_numbers_can_count(self):
         with pytest.raises(
             ValueError,
-            match="QSDiversity: l is 9223372036854775808; it is a number of labels, from 1 to 4611686018427387904",
+            match="QSDiversity: l is 9223372036854775808; it is a number of labels, from 1 to 4,611,686,018,427,387,904",
         ):
             QSDiversity(1, 2**63, knowledge({"L": "u"}))
 

@@ -274,7 +274,7 @@ class TestBadInput:
             ({"requirement": None}, TypeError, "None is not about items"),
             ({"seconds": -1}, ValueError, "seconds is -1; it is a number of at least 0, a time limit"),
             ({"seconds": math.nan}, ValueError, "seconds is nan"),
-            ({"nodes": 1.5}, ValueError, "nodes is 1.5; it is a whole number of at least 0"),
+            ({"nodes": 1.5}, ValueError, "nodes is 1.5; it is a number of nodes, or None, 0 or more"),
             ({"nodes": -1}, ValueError, "nodes is -1"),
             ({"nodes": math.inf}, ValueError, "nodes is inf"),
             ({"search": "best"}, ValueError, "search is 'best'; it is one of 'adaptive', 'plain'"),

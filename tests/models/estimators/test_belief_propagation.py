@@ -254,7 +254,7 @@ class TestSettings:
 
     @pytest.mark.parametrize("damping", [-0.1, 1.0, 2.0, np.nan])
     def test_damping_that_keeps_everything_is_refused(self, damping):
-        with pytest.raises(ValueError, match=r"it is a number of at least 0 and below 1\. The default is 0\.2"):
+        with pytest.raises(ValueError, match=r"it is a number from 0 to 1, but not 1, 0\.2 by default"):
             BeliefPropagation(damping=damping)
 
 

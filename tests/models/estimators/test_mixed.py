@@ -114,7 +114,7 @@ def test_what_a_sampler_reports_is_kept():
         ({"size": True}, ValueError, r"size is True"),
         ({"evidence": "ignore"}, ValueError, r"evidence is 'ignore'; it is one of 'drop', 'prior'"),
         ({"small": DirichletMultinomial}, TypeError, r"small is the class DirichletMultinomial; write"),
-        ({"large": Omega}, TypeError, r"large is the class Omega; write large=Omega\(\.\.\.\)"),
+        ({"large": Omega}, TypeError, r"large is the class Omega"),
     ],
 )
 def test_bad_settings_are_one_clear_error(settings, error, message):

@@ -122,7 +122,7 @@ class TestSignatures:
             (
                 "every",
                 TypeError,
-                "F: attribute_sets is the text 'every'; it is 'all', or a list of sets of names, as ['age',",
+                "F: attribute_sets is 'every'; it is 'all', or a list of sets of names, as ['age',",
             ),
             ([], ValueError, "F: attribute_sets is []; it is 'all', or a list of sets of names"),
             ([()], ValueError, "one at least"),

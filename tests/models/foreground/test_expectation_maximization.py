@@ -307,7 +307,7 @@ class TestStatus:
             "ExpectationMaximization: tolerance is 0; it is a positive finite number, at which the iteration stops.",
         ),
         ({"tolerance": float("nan")}, "tolerance is nan"),
-        ({"iterations": 0}, "iterations is 0; it is a number of iterations, from 1 to 2^63 - 1."),
+        ({"iterations": 0}, "iterations is 0; it is a number of iterations, from 1 to 9,223,372,036,854,775,807"),
         ({"starts": 1.5}, "starts is 1.5; it is a number of starting points, 1 or more."),
         ({"starts": True}, "starts is True; it is a number of starting points"),
         ({"iterations": float("inf")}, "iterations is inf; it is a number of iterations"),

@@ -82,7 +82,7 @@ class TestMoments:
 
     @pytest.mark.parametrize("mass", [0, 1, -0.1, 95, float("nan")])
     def test_a_mass_that_is_none_is_one_clear_error(self, knowledge, mass):
-        with pytest.raises(ValueError, match=f"the mass of the interval is {mass}; .*between 0 and 1"):
+        with pytest.raises(ValueError, match=f"mass is {mass}; .*from 0 to 1, but not 0 or 1"):
             knowledge.interval(mass)
 
 

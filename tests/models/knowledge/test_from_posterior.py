@@ -303,7 +303,7 @@ def with_nan():
             "The types differ: '1' is text, and 1 a number",
         ),
         (chain_tree(last=("a", "b", "z")), {}, ValueError, "the coordinate 'last' of 'transitions'"),
-        (chain_tree(), {"values": "abc"}, TypeError, "values is the text 'abc'; it is the sensitive domain"),
+        (chain_tree(), {"values": "abc"}, TypeError, "values is 'abc'; it is the sensitive domain"),
         (chain_tree(ROWS * 2), {}, ValueError, "every row must be a distribution"),
     ],
 )

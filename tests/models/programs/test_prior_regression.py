@@ -88,7 +88,7 @@ class TestDesign:
         ("call", "error", "message"),
         [
             (lambda: RegressionDesign.fit(3), TypeError, "history is 3; it is a History"),
-            (lambda: RegressionDesign.fit(HISTORY, "age"), TypeError, "attributes is the text 'age'; it is a tuple"),
+            (lambda: RegressionDesign.fit(HISTORY, "age"), TypeError, "attributes is 'age'; it is a tuple"),
             (
                 lambda: RegressionDesign.fit(HISTORY, ["ages"]),
                 ValueError,

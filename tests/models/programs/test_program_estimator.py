@@ -475,7 +475,7 @@ class TestWrongPrograms:
     @pytest.mark.parametrize(
         ("settings", "error", "message"),
         [
-            ({"draws": 0}, ValueError, "ProgramEstimator: draws is 0; it is a whole number from 8 to 2^31"),
+            ({"draws": 0}, ValueError, "ProgramEstimator: draws is 0; it is a number of draws, from 8 to"),
             ({"chains": 1}, ValueError, "chains is 1; it is a whole number from 2"),
             ({"warmup": 0}, ValueError, "warmup is 0; it is a number of draws, 1 or more"),
             ({"per": "record"}, ValueError, "per is 'record'; it is one of 'group', 'release'"),
@@ -485,7 +485,7 @@ class TestWrongPrograms:
             ({"reads_evidence": 1}, TypeError, "reads_evidence is 1; it is True or False"),
             ({"rng": None}, TypeError, "rng is None; it is a generator"),
             ({"build": 3}, TypeError, "build is 3; it is a function from a Problem to a pymc.Model"),
-            ({"build": Exact}, TypeError, "build is the class Exact; write build=Exact(...)"),
+            ({"build": Exact}, TypeError, "build is the class Exact"),
         ],
     )
     def test_settings(self, settings, error, message):

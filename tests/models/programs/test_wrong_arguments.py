@@ -49,7 +49,7 @@ BELIEFS = beliefs()
         (
             lambda: compromised_model(CLAIMS, BELIEFS, ("a", 1)),
             ValueError,
-            "it is the two parameters of a Beta distribution",
+            "of a Beta distribution",
         ),
         (lambda: markov_model([[0, 1]], "1"), ValueError, "markov_model: order is '1'; it is a number of past values"),
         (lambda: markov_model([[0, 1]], 10**9), ValueError, "choose a smaller order"),

@@ -163,7 +163,7 @@ def test_several_wrong_arguments(data):
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [
-        (lambda: Items.from_cells("cough, fever"), TypeError, "cells is the text 'cough, fever'; it is a column"),
+        (lambda: Items.from_cells("cough, fever"), TypeError, "cells is 'cough, fever'; it is a column"),
         (lambda: Linking(KNOWLEDGE, 3), TypeError, "items is 3; it is the name of the column of items"),
         (lambda: ItemRelease(RELEASE, LINKING, [["a"]] * 4), TypeError, r"published is .*linking\.items_of"),
         (lambda: ItemRelease(VIEW, LINKING, ITEMS), TypeError, r"release is View.*Release\(view, labels\)"),

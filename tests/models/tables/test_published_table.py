@@ -197,7 +197,7 @@ BAD = {
     "no quasi-identifier": (of_one(quasi_identifiers=["age"]), ValueError, "no column 'age'"),
     "nothing to know people by": (of_one(how=lambda rows: rows.drop(columns="town")), ValueError, "their quasi-identifiers"),
     "none named": (of_one(quasi_identifiers=[]), ValueError, "their quasi-identifiers"),
-    "quasi-identifiers as text": (of_one(quasi_identifiers="town"), TypeError, "is the text 'town'; it is a list of columns"),
+    "quasi-identifiers as text": (of_one(quasi_identifiers="town"), TypeError, "is 'town'; it is a list of columns"),
     "the sensitive one among them": (of_one(quasi_identifiers=["town", "disease"]), ValueError, "'disease' has two roles"),
     "the group among them": (of_one(quasi_identifiers=["group"]), ValueError, "'group' has two roles"),
     "one twice": (of_one(quasi_identifiers=["town", "town"]), ValueError, "'town' has two roles"),

@@ -123,7 +123,7 @@ class TestDistortion:
             (lambda: Grouping(np.array([[0, 1]])), "must be one label per record, .* got shape"),
             (
                 lambda: Grouping(np.array([0.5, 1])),
-                "the labels of a grouping must be integers, one label per record, .* got float64",
+                "the labels of a grouping must be integers of 64 bits, one label per record, .* got float64",
             ),
             (
                 lambda: Grouping(np.array([0, 0]), values=np.array([1])),

@@ -171,7 +171,7 @@ class TestWholeNumbers:
 @pytest.mark.parametrize(
     ("build", "kind", "match"),
     [
-        (lambda f: Schema.infer(f, "age"), TypeError, r"quasi_identifiers is the text 'age'; it is a list of columns, as"),
+        (lambda f: Schema.infer(f, "age"), TypeError, r"quasi_identifiers is 'age'; it is a list of columns, as"),
         (lambda f: Schema.infer(f.to_dict(), ["age"]), TypeError, "the table is a dict; it is a DataFrame"),
         (lambda f: Schema.infer(f.assign(town=None), ["town"]), ValueError, "the column 'town' of the table is empty"),
         (lambda f: Schema.infer(f.assign(town=["1", 1]), ["town"]), ValueError, "column 'town' .* two values that both read '1'"),

@@ -180,7 +180,7 @@ MESSAGES = {
     "History.of": (
         {"respondents": "A"},
         TypeError,
-        "History.of: respondents is the text 'A'; it is a list of respondents, as some of history.respondents.",
+        "History.of: respondents is 'A'; it is a list of respondents, as some of history.respondents.",
     ),
     "History.until": (
         {"time": "2"}, TypeError, "History.until: time is '2', which cannot be compared with 1; give one of its kind.",
@@ -188,7 +188,7 @@ MESSAGES = {
     "Grouping": (
         {"labels": [[0], [0, 1]]},
         TypeError,
-        "the labels of a grouping must be an array of integers, one label per record, from -1 (suppressed) on; got a list.",
+        "the labels of a grouping must be an array of integers, one label per record, from -1 (suppressed) on; got [[0], [0, 1]].",
     ),
     "Grouping.renumbered": (
         {"rng": -1}, ValueError, "Grouping.renumbered: rng is -1; a seed is an integer of at least 0.",

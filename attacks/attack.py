@@ -1,7 +1,6 @@
 """Protocol of attacks, and what several attacks read of releases."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -54,26 +53,14 @@ def beliefs_of_each(
     return Beliefs(tuple(belief for belief, _ in found), notes=tuple(notes))
 
 
-def check_domains(owner: str, observations: Iterable[Observation]) -> None:
-    """Raise ValueError unless all releases have one sensitive domain, as those of a history have."""
-    for one, other in pairwise(observations):
-        if one.people.schema.values != other.people.schema.values:
-            raise ValueError(
-                f"{owner}: the sensitive domain at {other.time!r} is not that at {one.time!r}; attack each release on its own, or "
-                "give all tables one domain."
-            )
-
-
 def check_adversary(attack: object, adversary: Any, averaged: str | None = None) -> None:
     """Raise TypeError unless an argument is an `Adversary` or an `Averaged` one; the message names the attack.
 
     ``averaged`` is the reason for which an attack takes no `Averaged` adversary, None if it takes one.
     """
     name = type(attack).__name__
-    if averaged is not None and isinstance(adversary, Averaged):
-        raise TypeError(f"{name}: adversary is Averaged, and {name} takes one Adversary. {averaged}")
-    takes = "is an Adversary; make one by Adversary(prior), as Adversary(UniformPrior())"
-    check_kind(name, "adversary", adversary, (Adversary, Averaged), takes)
+    takes = f"is an Adversary, as Adversary(UniformPrior()){f', and not Averaged. {averaged}' if averaged else ''}"
+    check_kind(name, "adversary", adversary, Adversary if averaged else (Adversary, Averaged), takes.removesuffix("."))
 
 
 def check_order_1(attack: object, adversary: Adversary | Averaged) -> None:

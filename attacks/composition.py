@@ -10,7 +10,6 @@ import numpy as np
 from foreknow.attacks.attack import (
     Published,
     beliefs_of_each,
-    check_domains,
     each_release,
     group_shares,
     table_shares,
@@ -20,6 +19,7 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.problem import CONTRADICTED
 from foreknow.models.settings import check_choice, counted
+from foreknow.models.tables.people import check_one_domain
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class CompositionAttack:
     def __call__(self, releases: Iterable[Published]) -> Beliefs:
         """Beliefs before and after each release, given the releases up to it. Only observations are read."""
         seen = [release.observation for release in each_release(self, releases)]
-        check_domains("CompositionAttack", seen)
+        check_one_domain("CompositionAttack", seen)
         return beliefs_of_each(seen, partial(self._step, {}))
 
     def _step(self, held: dict[Hashable, FloatArray], seen: Observation) -> tuple[ReleaseBeliefs, Iterator[str]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.attacks.attack import Published, check_domains, each_release
+from foreknow.attacks.attack import Published, each_release
 from foreknow.models import Auto, Beliefs, Estimator, Observation, Posterior
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
@@ -31,6 +31,7 @@ from foreknow.models.foreground.global_distribution import (
 from foreknow.models.problem import check_is_estimator
 from foreknow.models.progress import Progress, stepping
 from foreknow.models.settings import MAX_FLOAT, check_choice, check_kind, check_range, check_whole
+from foreknow.models.tables.people import check_one_domain
 from foreknow.models.tables.schema import SensitiveSet, as_sensitive_values
 
 
@@ -230,7 +231,7 @@ class ForegroundAttack:
     def __call__(self, releases: Iterable[Published]) -> ForegroundBeliefs:
         """Attack each release on its own. Only the releases' observations are read."""
         found = [self._supported(release.observation) for release in each_release(self, releases)]
-        check_domains("ForegroundAttack", [one.observation for one in found])
+        check_one_domain("ForegroundAttack", [one.observation for one in found])
         step = stepping(self.progress, range(sum(len(one.sets) for one in found)))
         results = [self._attack(one, step) for one in found]
         beliefs = tuple(result.beliefs for result in results)

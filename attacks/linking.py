@@ -10,12 +10,13 @@ import pandas as pd
 
 from foreknow.models import ExternalKnowledge, ItemRelease, Linking, Release
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.beliefs import check_respondent, release_at
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.quasi_sensitive.external_knowledge import NONE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
 from foreknow.models.quasi_sensitive.links import READINGS, Reading, links
-from foreknow.models.settings import as_floats, check_kind, check_range
+from foreknow.models.settings import as_floats, as_list, check_kind, check_range
 from foreknow.models.tables.columns import check_order, check_time
 
 
@@ -95,10 +96,8 @@ class LabelBeliefs:
     def at(self, time: Any) -> ReleaseLabelBeliefs:
         """Beliefs before and after the release of a time, as arrays."""
         time = check_time("LabelBeliefs.at", time)
-        for release in self.releases:
-            if release.observation.time == time:
-                return release
-        raise ValueError(f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.")
+        found: ReleaseLabelBeliefs = release_at(self.releases, time)
+        return found
 
     def prior(self, time: Any) -> "pd.Series[float]":
         """Prior belief before the release of a time, the same for all respondents: indexed by label, none last."""
@@ -128,10 +127,7 @@ class LabelBeliefs:
             for release in self.releases
             for row in release.observation.people.rows(respondent)
         ]
-        if not rows:
-            raise ValueError(
-                f"respondent {respondent!r} is in no release; the times of the releases are {', '.join(map(repr, self.times))}."
-            )
+        check_respondent(rows, respondent, self.releases)
         index = pd.MultiIndex.from_product(
             [[time for time, _, _ in rows], ["prior", "posterior"]], names=["time", "stage"]
         )
@@ -235,20 +231,16 @@ class LinkingAttack:
 
     def __call__(self, releases: Iterable[ItemRelease | Release]) -> LabelBeliefs:
         """Beliefs before and after each release. Only published items are read; a `Release` shows all items of its view."""
-        if isinstance(releases, ItemRelease | Release):
-            raise TypeError("LinkingAttack takes releases in the order of time, and got one; put it into a list.")
-        observations = [self._observation(release) for release in releases]
+        takes = "is a list of ItemReleases or Releases, in the order of time"
+        observations = [self._observation(each) for each in as_list("LinkingAttack", "releases", releases, takes)]
         return LabelBeliefs(self.linking.knowledge, tuple(map(self._beliefs, observations)))
 
     def _observation(self, release: ItemRelease | Release) -> ItemObservation:
         """The adversary's observation of one release."""
         if isinstance(release, ItemRelease):
             return release.observation
-        if isinstance(release, Release):
-            return ItemRelease(release, self.linking, self.linking.items_of(release.view)).observation
-        raise TypeError(
-            f"LinkingAttack: {type(release).__name__} is no release; give a list of ItemReleases or Releases."
-        )
+        check_kind("LinkingAttack", "one of the releases", release, Release, "is an ItemRelease or a Release")
+        return ItemRelease(release, self.linking, self.linking.items_of(release.view)).observation
 
     def _beliefs(self, observation: ItemObservation) -> ReleaseLabelBeliefs:
         """Prior and posterior beliefs of one release."""

@@ -14,7 +14,7 @@ from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
 from foreknow.models.settings import check_kind, check_range, is_number, shown
-from foreknow.models.tables.columns import is_hashable, lookalike
+from foreknow.models.tables.columns import check_quasi_identifiers, check_value, is_hashable, lookalike
 
 MET = 1e-5  # largest distance of a probability from that of its statement at which the statement is met
 
@@ -74,11 +74,7 @@ class ConditionalProbability:
     def position(self, people: People) -> int:
         """Position of the value in the sensitive domain of some respondents; ValueError if it is not there."""
         values = people.schema.values
-        if self.value not in values:
-            raise ValueError(
-                f"{self!r}: the value is not in the sensitive domain, {', '.join(map(str, values[:8]))}"
-                f"{', ...' if len(values) > 8 else ''}.{lookalike(self.value, values)}"
-            )
+        check_value(repr(self), self.value, values)
         return values.index(self.value)
 
     def matches(self, people: People) -> BoolArray:
@@ -91,9 +87,8 @@ class ConditionalProbability:
         """
         kinds = people.schema.quasi_identifiers
         found = np.ones(len(people), dtype=np.bool_)
+        check_quasi_identifiers(repr(self), self.given, kinds)
         for name, condition in self.given.items():
-            if name not in kinds:
-                raise ValueError(f"{self!r}: {name!r} is no quasi-identifier; there are {', '.join(map(str, kinds))}.")
             codes = people.quasi_identifiers[:, list(kinds).index(name)]
             kind = kinds[name]
             if isinstance(kind, Numeric):

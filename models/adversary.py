@@ -12,7 +12,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators import Auto, TooLarge
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
-from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.markov_chain import MarkovChain, check_domain_size
 from foreknow.models.knowledge.personal_transitions import AnyTransitions, PersonalTransitions, chains_at, classes_of
 from foreknow.models.knowledge.priors import Prior
 from foreknow.models.knowledge.sequences import GAPS, GapRule
@@ -149,11 +149,7 @@ class Adversary:
         seen = np.flatnonzero(rows >= 0)
         if self.transitions is not None and len(seen):
             chains = chains_at(self.transitions, memory.releases)
-            if chains[0].values != revised.shape[1]:
-                raise ValueError(
-                    f"the transitions are over {chains[0].values} values and the prior over {revised.shape[1]}; both must be over "
-                    "the sensitive domain, in its order."
-                )
+            check_domain_size(chains[0], revised.shape[1])
             classes = classes_of(self.transitions, people)
             predicted = predict_by_class(memory, chains, self.revision, rows[seen], classes[seen])
             totals = predicted.sum(axis=1)
@@ -248,12 +244,8 @@ class Adversary:
 
     def check_claim_times(self, times: Sequence[Any]) -> None:
         """Raise ValueError if a compromised record is about a time without a release: it would never be used."""
-        for time in self.compromised.times if self.compromised is not None else ():
-            if time not in times:
-                raise ValueError(
-                    f"a compromised record is about {time!r}, and the times of the releases are {', '.join(map(repr, times))}. "
-                    "Correct the time, or leave the record out."
-                )
+        if self.compromised is not None:
+            self.compromised.check_times(times)
 
     def claims(self, time: Any, people: People) -> Claims | None:
         """Compromised records of a time, as rows of some respondents; None if there are none or no time is given."""

@@ -1,7 +1,7 @@
 """Beliefs before and after each release, labelled by respondent and value, and their DataTree."""
 
 import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import pairwise
@@ -62,6 +62,25 @@ class ReleaseBeliefs:
     def frame(self, stage: Stage) -> pd.DataFrame:
         """Beliefs at a stage as a table: one row per respondent, one column per value."""
         return _frame(self.observation.people, self.beliefs(stage))
+
+
+def release_at(releases: Sequence[Any], time: Any) -> Any:
+    """Beliefs about the release of a time; ValueError if there is none."""
+    for release in releases:
+        if release.observation.time == time:
+            return release
+    times = [release.observation.time for release in releases]
+    raise ValueError(
+        f"there is no release at {time!r}; there are {', '.join(map(repr, times))}.{lookalike(time, times)}"
+    )
+
+
+def check_respondent(rows: Collection[Any], respondent: Hashable, releases: Sequence[Any]) -> None:
+    """Raise ValueError if a respondent has no row in any of some releases."""
+    if not rows:
+        times = ", ".join(repr(release.observation.time) for release in releases)
+        near = lookalike(respondent, (each for release in releases for each in release.observation.people.respondents))
+        raise ValueError(f"respondent {respondent!r} is in no release; the times of the releases are {times}.{near}")
 
 
 @equal_by_fields
@@ -146,11 +165,7 @@ class Beliefs:
         for release in self.releases:
             for row in release.observation.people.rows(respondent):
                 rows |= {(release.observation.time, stage): release.beliefs(stage)[row] for stage in STAGES}
-        if not rows:
-            raise ValueError(
-                f"respondent {respondent!r} is in no release; the times of the releases are {', '.join(map(repr, self.times))}."
-                f"{lookalike(respondent, self._respondents)}"
-            )
+        check_respondent(rows, respondent, self.releases)
         schema = self.releases[0].observation.people.schema
         index = pd.MultiIndex.from_tuples(list(rows), names=["time", "stage"])
         return pd.DataFrame(list(rows.values()), index=index, columns=_columns(schema))
@@ -301,12 +316,8 @@ class Beliefs:
             If there is no release of that time.
         """
         time = check_time("Beliefs.at", time)
-        for release in self.releases:
-            if release.observation.time == time:
-                return release
-        raise ValueError(
-            f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.{lookalike(time, self.times)}"
-        )
+        found: ReleaseBeliefs = release_at(self.releases, time)
+        return found
 
     def _drawn(self, stage: Stage, t: int) -> FloatArray:
         """Beliefs at a stage of release t, by resampled draws: float array, shape ``(D, n, m)``, D = 1 without draws."""

@@ -202,9 +202,7 @@ def probability_rows(rows: FloatArray, what: str, names: Any = None) -> FloatArr
     wrong = ~are_probabilities(rows)
     if wrong.any():
         row = int(wrong.argmax())
-        fault = f"holds the negative number {rows[row].min():g}" if rows[row].min() < -ROW_SUM_TOLERANCE else ""
-        fault = fault or f"sums to {rows[row].sum():.6g}"
-        fault = fault if np.isfinite(rows[row]).all() else "holds NaN or an infinity"
+        fault = f"sums to {rows[row].sum():.6g}, with a least number of {rows[row].min():g}"
         raise ValueError(
             f"{what} {row if names is None else repr(names[row])} {fault}; a row must be probabilities that sum to 1 over the "
             "whole sensitive domain. Normalize it, or give the rest to the values that were left out."
@@ -218,9 +216,9 @@ def probability_rows(rows: FloatArray, what: str, names: Any = None) -> FloatArr
 def check_groups(group: IntArray, counts: IntArray, counterfeits: bool = False) -> None:
     """Raise ValueError unless groups are numbered -1 to g - 1, and the counts of each sum to its size, or to more."""
     if group.size and not (group.min() >= -1 and group.max() < len(counts)):
-        wrong = group.min() if group.min() < -1 else group.max()
+        found = f"{group.min()} to {group.max()}"
         raise ValueError(
-            f"group holds {wrong}, and there are {len(counts)} groups; it must lie in -1..{len(counts) - 1}."
+            f"group has numbers from {found}; with {len(counts)} groups they lie in -1..{len(counts) - 1}."
         )
     sizes = np.bincount(group[group >= 0], minlength=len(counts))
     more = counts.sum(axis=1) - sizes

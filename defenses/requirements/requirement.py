@@ -13,6 +13,7 @@ from foreknow.defenses.requirements.summary import DrawnPrior, GroupMembers, Sum
 from foreknow.models import View
 from foreknow.models.advice import VIEW, Advice
 from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.settings import check_kind
 
 # Largest distance by which a level may miss its bound and still satisfy: it absorbs rounding errors
 LEVEL_TOLERANCE = 1e-9
@@ -137,10 +138,9 @@ class CountsPredicate(GroupPredicate):
 
 def check_requirement(owner: str, requirement: object) -> None:
     """Raise TypeError unless an argument is a requirement."""
-    if not isinstance(requirement, Requirement):
-        raise TypeError(
-            f"{owner}: {requirement!r} is no requirement; give one, as KAnonymity(3), or several joined by &."
-        )
+    check_kind(
+        owner, "requirement", requirement, Requirement, "is a requirement, as KAnonymity(3), or several joined by &"
+    )
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,6 +14,7 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import as_list, check_positive, check_range
+from foreknow.models.tables.columns import check_quasi_identifiers
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Categorical
 
@@ -195,12 +196,5 @@ def check_attribute_sets(owner: str, attribute_sets: Any) -> AttributeSets:
 
 def _listed_sets(sets: Sequence[Any], names: tuple[str, ...]) -> list[tuple[str, ...]]:
     for attributes in sets:
-        for name in attributes:
-            if name not in names:
-                raise ValueError(
-                    f"the attribute set {attributes!r} names {name!r}, which is no quasi-identifier; there are "
-                    f"{', '.join(names)}."
-                )
-        if len(set(attributes)) < len(attributes):
-            raise ValueError(f"the attribute set {attributes!r} names an attribute twice; name each once.")
+        check_quasi_identifiers(f"the attribute set {attributes!r}", attributes, names)
     return sorted({frozenset(one): one for one in sets}.values(), key=len)

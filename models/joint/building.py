@@ -18,13 +18,13 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.assignments import group_sums
 from foreknow.models.joint.problem import JointPosterior, JointProblem
 from foreknow.models.knowledge.compromised_records import Claims
-from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.markov_chain import MarkovChain, check_alike, check_domain_size
 from foreknow.models.knowledge.personal_transitions import PersonalTransitions, chains_at, classes_of
 from foreknow.models.mechanisms import SignatureLaw, emission_matrices, normalized_rows, signature_numbers
 from foreknow.models.memory import Memory
 from foreknow.models.problem import DOUBT, Posterior, group_rows
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.people import Observation
+from foreknow.models.tables.people import Observation, check_one_domain
 
 
 class Records(NamedTuple):
@@ -97,7 +97,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     observations = tuple(observations)
     for observation in observations:
         check_kind("joint_history", "an observation", observation, Observation)
-    m = check_one_domain(observations)
+    check_one_domain("joint law", observations)
+    m = len(observations[0].people.schema.values) if observations else 0
     claims = [adversary.claims(observation.time, observation.people) for observation in observations]
     for claim, observation in zip(claims, observations, strict=True):
         if claim is not None and not (adversary.distortion == "counted" and observation.distorted):
@@ -138,18 +139,6 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         respondents=len(prior),
     )
     return JointHistory(problem, adversary, observations, *_places(rows, records, place, len(observations)), classes)
-
-
-def check_one_domain(observations: tuple[Observation, ...]) -> int:
-    """Number of sensitive values of all releases; raise ValueError if their domains differ."""
-    domains = [observation.people.schema.values for observation in observations]
-    for observation, domain in zip(observations, domains, strict=True):
-        if domain != domains[0]:
-            raise ValueError(
-                f"the release at {observation.time!r} has other sensitive values than the one at {observations[0].time!r}; the "
-                "joint law needs one domain. Read all releases with one Schema."
-            )
-    return len(domains[0]) if domains else 0
 
 
 def _all_rows(observations: tuple[Observation, ...]) -> Records:
@@ -293,10 +282,7 @@ def chain_steps(
     kinds, number = np.unique(kinds, axis=0, return_inverse=True)
     chains, distinct = _distinct_chains(adversary, kinds.tolist() or [[0, 1, 0, 0]], m)
     chain[later] = chains[number.reshape(-1)]
-    if len(orders := {each.order for each in distinct}) > 1:
-        raise ValueError(
-            f"the transitions have orders {sorted(orders)} at different releases; the joint law needs one order."
-        )
+    check_alike(distinct)
     tables = zip(*(each.tables for each in distinct), strict=True)
     return ChainSteps(path, chain, tuple(np.stack(table) for table in tables))
 
@@ -321,11 +307,7 @@ def _distinct_chains(adversary: Adversary, kinds: list[list[int]], m: int) -> tu
 def _product(links: list[MarkovChain], m: int) -> MarkovChain:
     """Chain over several steps of chains of order 1, or the only step."""
     for link in links:
-        if link.values != m:
-            raise ValueError(
-                f"the transitions are over {link.values} values, and the releases over {m}. Fit or give a chain over the "
-                "sensitive domain."
-            )
+        check_domain_size(link, m)
     if len(links) == 1:
         return links[0]
     table = np.linalg.multi_dot([link.probabilities for link in links])

@@ -31,7 +31,7 @@ from foreknow.models.knowledge.priors import UniformPrior
 from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.problem import DOUBT
 from foreknow.models.progress import Progress, check_progress, stepping
-from foreknow.models.settings import check_choice, check_range, check_whole, shown
+from foreknow.models.settings import check_choice, check_kind, check_range, check_whole
 from foreknow.models.tables.people import Observation
 from foreknow.models.tables.release import Release
 
@@ -374,7 +374,7 @@ def learning_data(
 
     The first law has the published distribution as prior. Each row of its transitions is half of it, with half staying.
     """
-    check_one_domain(observations)
+    check_one_domain(owner, observations)
     shown = sum((observation.counts.sum(axis=0) for observation in observations), np.zeros(1))
     if not shown.any():
         raise ValueError(f"{owner}: the releases publish no record; there is nothing to learn from.")
@@ -420,11 +420,7 @@ def each_observation(owner: str, releases: Iterable[Any]) -> tuple[Observation, 
     """Observations of releases, or of observations themselves."""
     observations = tuple(getattr(release, "observation", release) for release in releases)
     for observation in observations:
-        if not isinstance(observation, Observation):
-            raise TypeError(
-                f"{owner} takes releases or observations in the order of time, and got {shown(observation)}. Publish views first, "
-                "as publish(history, defense)."
-            )
+        check_kind(owner, "one of the releases", observation, Observation, "is a release, as publish returns")
     if not observations:
         raise ValueError(f"{owner}: there is no release; give one or more, in the order of time.")
     return observations

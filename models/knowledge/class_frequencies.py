@@ -12,6 +12,7 @@ from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
 from foreknow.models.problem import probability_rows, rows_of_counts
 from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, check_range, check_whole, shown
+from foreknow.models.tables.columns import check_quasi_identifiers
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Categorical, Schema
@@ -180,6 +181,7 @@ def class_cuts(owner: str, schema: Schema, classes: Mapping[str, int | None]) ->
     """
     takes = "maps each attribute to its number of classes, as {'age': 3, 'sex': None}, with None for a categorical attribute"
     check_kind(owner, "classes", classes, Mapping, takes)
+    check_quasi_identifiers("the classes", classes, schema.quasi_identifiers)
     cuts = {name: _cuts(schema, name, parts) for name, parts in classes.items()}
     shape, m = tuple(len(cut) + 1 for cut in cuts.values()), len(schema.values)
     if math.prod(shape) * m > MAX_CLASS_PROBABILITIES:
@@ -194,9 +196,8 @@ def class_codes(cuts: Mapping[str, tuple[float, ...]], people: People) -> IntArr
     """Class of each respondent as one number: the row of the table of class frequencies in shape ``(c, m)``."""
     names = list(people.schema.quasi_identifiers)
     cell = np.zeros(len(people), dtype=np.int64)
+    check_quasi_identifiers("the classes", cuts, names)
     for name, cut in cuts.items():
-        if name not in names:
-            raise ValueError(f"{name!r} is no quasi-identifier; classes are defined by {', '.join(names)}.")
         codes = people.quasi_identifiers[:, names.index(name)]
         cell = cell * (len(cut) + 1) + np.searchsorted(np.asarray(cut, dtype=np.float64), codes, side="right")
     return cell
@@ -204,11 +205,7 @@ def class_codes(cuts: Mapping[str, tuple[float, ...]], people: People) -> IntArr
 
 def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:
     """Cuts of the codes of an attribute into classes."""
-    kind = schema.quasi_identifiers.get(name)
-    if kind is None:
-        raise ValueError(
-            f"{name!r} is no quasi-identifier; classes are defined by {', '.join(schema.quasi_identifiers)}."
-        )
+    kind = schema.quasi_identifiers[name]
     if isinstance(kind, Categorical):
         if parts not in (None, len(kind.values)):
             raise ValueError(

@@ -1,6 +1,6 @@
 """Compromised records: values known to the adversary from outside all releases (CR of BayFrame, Definition 4)."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -186,6 +186,15 @@ class CompromisedRecords:
         else:
             confidence = [float(found.mean)] * len(claims)
         return cls(claims.assign(confidence=confidence), contradicted)
+
+    def check_times(self, times: Sequence[Any]) -> None:
+        """Raise ValueError if a claim is about a time without a release: it would never be used."""
+        for time in self.times:
+            if time not in times:
+                raise ValueError(
+                    f"a compromised record is about {time!r}, and the times of the releases are {', '.join(map(repr, times))}. "
+                    "Correct the time, or leave the record out."
+                )
 
     @property
     def times(self) -> list[Any]:

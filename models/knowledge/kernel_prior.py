@@ -234,18 +234,15 @@ class KernelPrior:
     def _codes(self, people: People) -> FloatArray:
         """Quasi-identifiers of people, in the order of the corpus."""
         names = list(people.schema.quasi_identifiers)
-        if set(names) != set(self.bandwidth) or people.schema.values != self.schema.values:
+        kinds, known = (
+            {name: Numeric() if isinstance(kind, Numeric) else kind for name, kind in schema.quasi_identifiers.items()}
+            for schema in (people.schema, self.schema)
+        )
+        if kinds != known or people.schema.values != self.schema.values:
             raise ValueError(
-                f"KernelPrior: the people have the quasi-identifiers {', '.join(names)}, or sensitive values, that are not those "
-                f"of the corpus ({', '.join(self.bandwidth)}); use one Schema for both."
+                f"KernelPrior: the people have the quasi-identifiers {', '.join(names)}, or domains, that are not those of the "
+                f"corpus ({', '.join(self.bandwidth)}); use one Schema for both, with one hierarchy for each column."
             )
-        for name, kind in self.schema.quasi_identifiers.items():
-            other = people.schema.quasi_identifiers[name]
-            if other != kind and not (isinstance(kind, Numeric) and isinstance(other, Numeric)):
-                raise ValueError(
-                    f"{name!r} is {other.domain} for the people and {kind.domain} in the corpus; use one Schema for "
-                    "both, with one hierarchy."
-                )
         return people.quasi_identifiers[:, [names.index(name) for name in self.bandwidth]]
 
     def _sums(self, queries: FloatArray, own: list[OwnRecords]) -> FloatArray:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from foreknow.models.settings import MAX_FLOAT, as_floats, as_list, check_flag, 
 from foreknow.models.tables.history import History
 
 
+@runtime_checkable
 class Transitions(Protocol):
     """Sequential knowledge, which may depend on the release; its chains have one order."""
 
@@ -235,15 +236,20 @@ def shrunk_chain(counted: Sequences, pooled: MarkovChain, pseudo_count: float, s
 
 def check_alike(chains: Sequence[MarkovChain]) -> None:
     """Raise ValueError unless there is at least one chain, and all have one order and one domain."""
-    kinds = [(chain.order, chain.values) for chain in chains]
-    if not kinds:
-        raise ValueError("there is no chain; give one per release.")
-    for number, kind in enumerate(kinds):
-        if kind != kinds[0]:
-            raise ValueError(
-                f"chain {number} is of order {kind[0]} over {kind[1]} values, chain 0 of order {kinds[0][0]} over "
-                f"{kinds[0][1]}; all must be alike. Truncate the longer ones."
-            )
+    kinds = sorted({(chain.order, chain.values) for chain in chains})
+    if len(kinds) != 1:
+        found = ", ".join(f"of order {order} over {values} values" for order, values in kinds) or "absent"
+        raise ValueError(
+            f"the chains are {found}; give at least one, all of one order and domain (truncate longer ones)."
+        )
+
+
+def check_domain_size(chain: MarkovChain, values: int) -> None:
+    """Raise ValueError unless a chain is over a number of sensitive values."""
+    if chain.values != values:
+        raise ValueError(
+            f"the transitions are over {chain.values} values, and the sensitive domain has {values}; fit or give a chain over it."
+        )
 
 
 def check_pseudo_count(owner: str, pseudo_count: float) -> None:

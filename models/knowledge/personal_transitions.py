@@ -27,7 +27,7 @@ from foreknow.models.knowledge.markov_chain import (
 )
 from foreknow.models.knowledge.posterior_variable import TABLE, VALUE, posterior_variable
 from foreknow.models.knowledge.sequences import GapRule, record_order, sequences_for_order
-from foreknow.models.settings import MAX_FLOAT, as_list, check_kind, check_range, shown
+from foreknow.models.settings import MAX_FLOAT, as_integers, as_list, check_kind, check_range
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
@@ -69,18 +69,18 @@ def classes_of(transitions: AnyTransitions, people: People) -> IntArray:
     """
     if not isinstance(transitions, PersonalTransitions):
         return np.zeros(len(people), dtype=np.int64)
-    number, classes = len(transitions.chains_at(0)), transitions.class_of(people)
-    if not isinstance(classes, np.ndarray) or classes.dtype.kind not in "iu":
-        raise TypeError(
-            f"class_of(people) returned {shown(classes)}; it is an int array of shape (n,), a class for each."
-        )
-    if classes.shape != (len(people),) or classes.min(initial=0) < 0 or classes.max(initial=0) >= number:
-        raise ValueError(
-            f"class_of(people) returned classes of shape {classes.shape} from {classes.min(initial=0)} to "
-            f"{classes.max(initial=0)} for {len(people)} respondents and {number} chains; it returns one of 0 to {number - 1} for "
-            "each respondent."
-        )
-    return np.asarray(classes, dtype=np.int64)
+    given = transitions.class_of(people)
+    return as_classes("the result of class_of(people)", given, len(people), len(transitions.chains_at(0)))
+
+
+def as_classes(name: str, classes: Any, respondents: int, number: int) -> IntArray:
+    """Class of each respondent as an int array; TypeError or ValueError unless each is one of 0 to ``number - 1``."""
+    found = as_integers(
+        name, classes, (respondents,), f"one class of 0 to {number - 1} for each of {respondents} respondents"
+    )
+    if found.min(initial=0) < 0 or found.max(initial=0) >= number:
+        raise ValueError(f"{name} has classes from {found.min()} to {found.max()}; each is one of 0 to {number - 1}.")
+    return found
 
 
 def class_by_respondent(transitions: AnyTransitions, people: People) -> dict[Hashable, int]:
@@ -160,10 +160,7 @@ class TransitionsByClass:
         check_kind(owner, "classes", self.classes, (Mapping, Callable), f"{CUTS}, or is a function of People")
         chains = tuple(as_list(owner, "chains", self.chains, "is a tuple of chains, one per class"))
         for number, chain in enumerate(chains):
-            if isinstance(chain, type) or not callable(getattr(chain, "at", None)):
-                raise TypeError(
-                    f"{owner}: chain {number} is {shown(chain)}; it is a MarkovChain, or another Transitions."
-                )
+            check_kind(owner, f"chain {number}", chain, Transitions, "is a MarkovChain, or another Transitions")
         object.__setattr__(self, "chains", chains)
         check_alike(self.chains_at(0))
         if isinstance(self.classes, Mapping):

@@ -84,8 +84,9 @@ def posterior_variable(
         raise ValueError(f"the posterior has no variable {variable!r}; it has {_listed(names)}.")
     array = _ordered(dataset[variable], orders)
     if array.dtype.kind not in "biuf" or not np.isfinite(array.to_numpy()).all():
-        kind = "a NaN or infinite draw" if array.dtype.kind in "biuf" else f"draws of the type {array.dtype}"
-        raise ValueError(f"{variable!r} has {kind}; every draw is a finite number. Check the model, sample again.")
+        raise ValueError(
+            f"{variable!r} has draws that are not finite numbers ({array.dtype}); check the model, sample again."
+        )
     if VALUE in array.dims:
         array = _sorted(array, values)
     warn_of_divergences(tree)
@@ -111,18 +112,11 @@ def posterior_dataset(tree: Any) -> "xarray.Dataset":
     check_kind("from_posterior", "tree", tree, (xarray.DataTree, xarray.Dataset), takes)
     found = tree.children.get("posterior", tree) if isinstance(tree, xarray.DataTree) else tree
     dataset: xarray.Dataset = found.to_dataset() if isinstance(found, xarray.DataTree) else found
-    missing = [name for name in SAMPLES if name not in dataset.dims]
-    if missing and found is tree and isinstance(tree, xarray.DataTree):
+    if not math.prod(dataset.sizes.get(name, 0) for name in SAMPLES):
         raise ValueError(
-            f"the tree has no group 'posterior'; it has {_listed(tree.children)}. Give the result of pymc.sample."
+            f"the posterior has no draws: its dimensions are {_listed(dataset.dims)}. A posterior has the dimensions chain and "
+            "draw; in a tree it is the group 'posterior', as pymc.sample returns it."
         )
-    if missing:
-        raise ValueError(
-            f"the posterior has the dimensions {_listed(dataset.dims)}; {missing[0]!r} is missing. A posterior has the "
-            "dimensions chain and draw, as pymc.sample returns it."
-        )
-    if not math.prod(dataset.sizes[name] for name in SAMPLES):
-        raise ValueError("the posterior has no draws; sample at least one.")
     return dataset
 
 

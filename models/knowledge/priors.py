@@ -16,7 +16,7 @@ from foreknow.models.knowledge.posterior_variable import (
     warn_of_divergences,
 )
 from foreknow.models.problem import probability_rows
-from foreknow.models.settings import check_kind, shown
+from foreknow.models.settings import check_kind, check_shape, shown
 from foreknow.models.tables.columns import lookalike
 from foreknow.models.tables.people import People
 
@@ -121,10 +121,7 @@ class GivenPrior:
                 "tree.posterior.to_dataset().isel(release=[0])."
             )
         check_kind(owner, "respondents", named, (Sequence, np.ndarray), "is a sequence of identifiers, one per row")
-        if len(named) != mean.shape[-2]:
-            raise ValueError(
-                f"{owner}: there are {len(named)} respondents, and {variable!r} has {mean.shape[-2]} rows."
-            )
+        check_shape(f"{owner}: respondents", list(named), (mean.shape[-2],), f"one for each row of {variable!r}")
         columns = found.labels[-1] if values is None else list(values)
         index = pd.Index(list(named), dtype=object, tupleize_cols=False)
         return cls(

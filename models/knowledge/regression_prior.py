@@ -9,8 +9,8 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, equidistant_draws, posterior_dataset, posterior_variable
-from foreknow.models.settings import as_floats, as_list, check_kind, check_whole, shown
-from foreknow.models.tables.columns import lookalike
+from foreknow.models.settings import as_floats, as_list, check_kind, check_whole
+from foreknow.models.tables.columns import check_quasi_identifiers
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Categorical, Schema
@@ -74,13 +74,7 @@ class RegressionDesign:
         schema = history.schema
         given = schema.quasi_identifiers if attributes is None else attributes
         names = tuple(as_list(owner, "attributes", given, "is a tuple of quasi-identifiers, as ('age', 'sex')"))
-        if unknown := [name for name in names if name not in schema.quasi_identifiers]:
-            raise ValueError(
-                f"{owner}: {shown(unknown[0])} is no quasi-identifier; there are {', '.join(schema.quasi_identifiers)}."
-                f"{lookalike(unknown[0], schema.quasi_identifiers)}"
-            )
-        if len(set(names)) < len(names):
-            raise ValueError(f"{owner}: attributes is {names}; each stands once.")
+        check_quasi_identifiers(owner, names, schema.quasi_identifiers)
         plain = cls(schema, names, np.zeros(1), np.ones(1))
         columns = np.concatenate([plain(view.people) for view in history])
         numeric = np.array([_values(schema, names[place]) is None for place in plain.attribute_of], dtype=np.bool_)

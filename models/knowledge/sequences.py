@@ -1,16 +1,15 @@
 """Sequences of values of all respondents, and counts of their subsequences."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import as_list, check_choice, check_whole, shown
+from foreknow.models.settings import as_list, check_choice, check_whole, counted, shown
 from foreknow.models.tables.history import History
 
 type GapRule = Literal["ignore", "power"]
@@ -134,12 +133,12 @@ def sequences_for_order(
     return sequences
 
 
-def check_chain_size(order: int, values: int) -> None:
-    """Raise ValueError if a chain over ``values`` values has more than `MAX_TRANSITIONS` probabilities."""
-    if (order + 1) * math.log2(values) > math.log2(MAX_TRANSITIONS) + 1e-9:
+def check_chain_size(order: int, values: int, chains: int = 1) -> None:
+    """Raise ValueError if chains over ``values`` values have more than `MAX_TRANSITIONS` probabilities."""
+    if math.log2(chains) + (order + 1) * math.log2(values) > math.log2(MAX_TRANSITIONS) + 1e-9:
         raise ValueError(
-            f"a chain of order {order} over {values} values has {values}^{order + 1} probabilities, more than "
-            f"{MAX_TRANSITIONS}; choose a smaller order."
+            f"{counted(chains, 'chain')} of order {order} over {values} values, with {values}^{order + 1} probabilities each, "
+            f"exceed {MAX_TRANSITIONS} in all; choose a smaller order."
         )
 
 
@@ -173,8 +172,6 @@ def _numbers(history: History) -> IntArray:
 def end_to_end(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
     """Respondent of each value, as increasing numbers, and the values of all sequences, one after another."""
     takes = "is a History, or one sequence of value positions for each person, as [[0, 1], [1, 1, 0]]"
-    if isinstance(sequences, str | bytes | Mapping | pd.DataFrame):
-        raise TypeError(f"sequences is {shown(sequences)}; it {takes}.")
     listed = as_list("fit", "sequences", sequences, takes)
     parts = [_codes(number, sequence) for number, sequence in enumerate(listed)]
     person = np.repeat(np.arange(len(parts)), [len(part) for part in parts])

@@ -10,7 +10,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import Problem, group_rows
-from foreknow.models.settings import shown
+from foreknow.models.settings import check_kind
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -396,10 +396,9 @@ def built_model(owner: str, build: "Callable[[Any], pm.Model]", argument: Any, n
         raise TooLarge(f"{owner}: build refuses {name}: {error}") from error
     except Exception as error:
         raise _kind(error)(f"{owner}: build stops at {name}: {_described(error)}") from error
-    if not isinstance(model, pm.Model):
-        raise TypeError(
-            f"{owner}: build returned {shown(model)} for {name}; it returns a pymc.Model. End it with `return model`."
-        )
+    check_kind(
+        owner, f"the result of build for {name}", model, pm.Model, "is a pymc.Model; end build with `return model`"
+    )
     return model
 
 

@@ -12,6 +12,7 @@ from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.problem import JointProblem, components
 from foreknow.models.knowledge.dirichlet import row_concentrations
+from foreknow.models.knowledge.personal_transitions import as_classes
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -167,17 +168,7 @@ def _classes(problem: JointProblem, classes: Any) -> IntArray:
     """Class of each path; 0 for counterfeits, whose class is not read."""
     if classes is None:
         return np.zeros(len(problem.prior), dtype=np.int64)
-    array = np.asarray(classes)
-    if (
-        array.dtype.kind not in "iu"
-        or array.shape != (problem.respondents,)
-        or array.min(initial=0) < 0
-        or array.max(initial=0) > len(array)
-    ):
-        raise ValueError(
-            f"history_model: classes has shape {array.shape} and numbers to {array.max(initial=0)}; it needs a class from 0 on for "
-            f"each of the {problem.respondents} respondents, and at most one class for each."
-        )
+    array = as_classes("history_model: classes", classes, problem.respondents, problem.respondents + 1)
     return np.concatenate([array, np.zeros(len(problem.prior) - len(array))]).astype(np.int64)
 
 

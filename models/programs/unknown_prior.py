@@ -160,7 +160,7 @@ def _check_shapes(arrays: Sequence[Any], problems: Sequence[Problem], what: str,
     shapes, wanted = [array.shape for array in arrays], [(len(problem.group), *last) for problem in problems]
     if shapes != wanted:
         raise ValueError(
-            f"{what} have the shapes {shapes}, and the problems need {wanted}: one array per release, a row per respondent."
+            f"{what} have the shapes {shapes}, and the problems need {wanted}: one array each, a row per respondent."
         )
 
 

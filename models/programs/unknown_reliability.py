@@ -102,11 +102,7 @@ def _claim_arrays(claims: pd.DataFrame, beliefs: Beliefs) -> tuple[list[str], In
             "there are two different claims about one respondent at one time; a source names one value. Keep one, or make them two "
             "sources, each with a model of its own."
         )
-    if odd := [time for time in records.times if time not in beliefs.times]:
-        raise ValueError(
-            f"a claim is about {odd[0]!r}, and there is no release of that time; there are {', '.join(map(repr, beliefs.times))}. "
-            "Correct the time, or leave the claim out."
-        )
+    records.check_times(beliefs.times)
     m = len(beliefs.releases[0].observation.people.schema.values)
     if m < 2:
         raise ValueError(

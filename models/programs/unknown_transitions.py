@@ -12,9 +12,10 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts
 from foreknow.models.knowledge.dirichlet import row_concentrations
+from foreknow.models.knowledge.personal_transitions import as_classes
 from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_chain_size, check_longest, end_to_end
-from foreknow.models.settings import check_positive, check_whole, shown
-from foreknow.models.tables.columns import lookalike
+from foreknow.models.settings import check_positive, check_whole
+from foreknow.models.tables.columns import check_value
 from foreknow.models.tables.history import History
 from foreknow.models.tables.schema import Categorical, Schema
 from foreknow.models.tables.view import View
@@ -169,11 +170,7 @@ def _can_be_missed(domain: Sequence[Hashable], never_missed: Any) -> FloatArray:
     """1 for each value that a missing visit can have, 0 for the others: float array, shape ``(m,)``."""
     closed = list(never_missed)
     for value in closed:
-        if value not in domain:
-            raise ValueError(
-                f"{value!r} is said to be never missed and is not in the domain, {', '.join(map(repr, domain))}."
-                f"{lookalike(value, domain)}"
-            )
+        check_value("the value never missed", value, domain)
     return np.array([float(value not in closed) for value in domain])
 
 
@@ -312,22 +309,13 @@ def _counted(
         domain: Sequence[Any] = [coordinate(value) for value in sequences.schema.values]
     else:
         known, domain = known_visits(sequences := list(sequences), None if values is None else int(values))
-        own_class = np.asarray(classes)
-        if own_class.dtype.kind not in "iu" or own_class.shape != (len(sequences),) or own_class.min(initial=0) < 0:
-            raise ValueError(
-                f"{owner}: classes is {shown(classes)} for {len(sequences)} sequences; it is an int array, a class from 0 on for "
-                "each sequence."
-            )
+        own_class = as_classes(f"{owner}: classes", classes, len(sequences), MAX_TRANSITIONS)
         visits = [np.asarray(each, dtype=np.int64) for each in sequences]
         own = [np.full(len(each), number) for each, number in zip(visits, own_class.tolist(), strict=True)]
         labels = list(range(int(own_class.max(initial=0)) + 1))
         check_longest(order, max(map(len, known)))
     m, number = len(domain), len(labels)
-    if math.log(number) + (order + 1) * math.log(m) > math.log(MAX_TRANSITIONS):
-        raise ValueError(
-            f"{owner}: {number} chains of order {order} over {m} values have more than {MAX_TRANSITIONS} probabilities; choose a "
-            "smaller order."
-        )
+    check_chain_size(order, m, number)
     followed = np.zeros((number, *(m,) * (order + 1)), dtype=np.int64)
     for one, of in zip(visits, own, strict=True):
         if len(one) > order:

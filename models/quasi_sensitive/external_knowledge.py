@@ -65,10 +65,7 @@ class ExternalKnowledge:
             label = _check_label(given, items_of)
             items_of[label] = item_set(cell, whose=f"the label {label!r}")
             if not items_of[label]:
-                raise ValueError(
-                    f"ExternalKnowledge: the label {label!r} has no item, so that no item could lead to it; give it one, or leave "
-                    "it out."
-                )
+                raise ValueError(f"ExternalKnowledge: the label {label!r} has no item; give it one, or leave it out.")
         if not items_of:
             raise ValueError("ExternalKnowledge: there is no label; give at least one, with its items.")
         object.__setattr__(self, "items_of", items_of)
@@ -171,9 +168,7 @@ def _joined(
     """Items of each label, from the rows of a table."""
     for row, label in enumerate(labels):
         if not is_hashable(label):
-            raise ValueError(
-                f"{_row(row)} has the label {label!r}, a {type(label).__name__}; a label is one text or number."
-            )
+            raise ValueError(f"{_row(row)} has the label {label!r}; a label is one text or number.")
     rows = Counter(labels)
     items_of: dict[Hashable, tuple[Hashable, ...]] = {}
     for row, (label, items) in enumerate(zip(labels, item_sets, strict=True)):
@@ -193,13 +188,10 @@ def _joined(
 def _check_label(given: Hashable, before: Mapping[Hashable, object]) -> Hashable:
     """The label without surrounding blanks. ValueError if it is missing, `NONE`, or one of those before it."""
     label = _stripped(given)
-    if is_missing(label):
-        raise ValueError(f"ExternalKnowledge: a label is {given!r}, which is no name; name it, or leave it out.")
-    if label == NONE:
-        raise ValueError(f"ExternalKnowledge: a label is called {NONE!r}, the name of linking to no label; rename it.")
-    if label in before:
+    if is_missing(label) or label == NONE or label in before:
         raise ValueError(
-            f"ExternalKnowledge: the label {label!r} occurs twice after blanks are stripped; join the two, or rename one."
+            f"ExternalKnowledge: a label is {given!r}; without surrounding blanks each has a name of its own, other than {NONE!r} "
+            "(linking to no label). Rename it, or leave it out."
         )
     return label
 

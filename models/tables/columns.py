@@ -12,6 +12,7 @@ import pandas as pd
 
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import BoolArray, IntArray
+from foreknow.models.settings import shown
 
 MAX_EXACT_INTEGER = 2**53
 """Upper end of the range in which float64 represents every integer."""
@@ -159,6 +160,24 @@ def _is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def check_quasi_identifiers(owner: str, names: Iterable[Any], known: Iterable[str]) -> None:
+    """Raise ValueError unless names are quasi-identifiers, each named once."""
+    listed, among = list(names), list(known)
+    for name in listed:
+        if name not in among:
+            near = f"there are {', '.join(among)}.{lookalike(name, among)}"
+            raise ValueError(f"{owner}: {shown(name)} is no quasi-identifier; {near}")
+        if listed.count(name) > 1:
+            raise ValueError(f"{owner}: the quasi-identifier {name!r} stands twice; name it once.")
+
+
+def check_value(owner: str, value: Any, domain: Sequence[Any]) -> None:
+    """Raise ValueError unless a value is in the sensitive domain."""
+    if value not in domain:
+        listed = f"{', '.join(map(str, domain[:8]))}{', ...' if len(domain) > 8 else ''}"
+        raise ValueError(f"{owner}: {value!r} is not in the sensitive domain, {listed}.{lookalike(value, domain)}")
 
 
 def lookalike(value: Any, domain: Iterable[Any]) -> str:

@@ -1,7 +1,8 @@
 """Respondents, and what an adversary observes of a release."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,16 @@ class People:
             for (name, kind), codes in zip(self.schema.quasi_identifiers.items(), self.quasi_identifiers.T, strict=True)
         }
         return pd.DataFrame(columns, index=pd.Index(self.respondents, name=self.schema.respondent, tupleize_cols=False))
+
+
+def check_one_domain(owner: str, observations: "Iterable[Observation]") -> None:
+    """Raise ValueError unless all releases have one sensitive domain, as those of a history have."""
+    for one, other in pairwise(observations):
+        if one.people.schema.values != other.people.schema.values:
+            raise ValueError(
+                f"{owner}: the sensitive domain at {other.time!r} is not that at {one.time!r}; attack each release on its own, or "
+                "give all tables one domain."
+            )
 
 
 @equal_by_fields

@@ -437,5 +437,5 @@ class TestConformance:
             attack(Averaged([Adversary(UniformPrior(), chain), Adversary(UniformPrior())]))
 
     def test_influence_takes_no_draws(self):
-        with pytest.raises(TypeError, match="Influence takes one Adversary"):
+        with pytest.raises(TypeError, match="and not Averaged"):
             Influence(Averaged([Adversary(UniformPrior(), cascade=PriorCascade())]))

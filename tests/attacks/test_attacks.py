@@ -310,7 +310,7 @@ CALLS = {
 @pytest.mark.parametrize("attack", CALLS.values(), ids=CALLS)
 class TestWhatIsAttacked:
     def test_one_release_is_refused(self, attack):
-        with pytest.raises(TypeError, match=r"takes a list of releases.* got a Release|got one; put it into a list"):
+        with pytest.raises(TypeError, match=r"takes a list of releases.* got a Release|it is a list of ItemReleases"):
             attack(released()[0])
 
     @pytest.mark.parametrize("wrong", [[view_of("AB", "ab")], [None], ["release"]])

@@ -490,7 +490,7 @@ BAD_SETTINGS = {
     "attribute sets as numbers": ({"attribute_sets": [1]}, TypeError, "'all', or a list of sets of names"),
     "an attribute that is no column": ({"attribute_sets": [["town", "age"]]}, ValueError, "'age'.*there are town, sex"),
     "the sensitive attribute": ({"attribute_sets": ["result"]}, ValueError, "'result'.*there are town, sex"),
-    "an attribute twice": ({"attribute_sets": [["sex", "sex"]]}, ValueError, "names an attribute twice"),
+    "an attribute twice": ({"attribute_sets": [["sex", "sex"]]}, ValueError, "stands twice"),
     "an unknown value": (
         {"sensitive_set": {"a", "z"}},
         ValueError,

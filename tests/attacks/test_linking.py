@@ -173,7 +173,7 @@ def test_another_type_than_a_release_is_refused():
 
 def test_one_release_is_no_list():
     for release in (shown := Release(patients(), FIGURE_1D), ItemRelease(shown, LINKING, LINKING.items_of(patients()))):
-        with pytest.raises(TypeError, match="got one; put it into a list"):
+        with pytest.raises(TypeError, match="it is a list of ItemReleases"):
             ATTACK(release)
 
 

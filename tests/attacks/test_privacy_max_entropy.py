@@ -207,7 +207,7 @@ class TestStatements:
     @pytest.mark.parametrize(
         ("statement", "match"),
         [
-            (("d", {}, 0.5), "the value is not in the sensitive domain, a, b, c"),
+            (("d", {}, 0.5), "is not in the sensitive domain, a, b, c"),
             (("a", {"town": 1}, 0.5), "'town' is no quasi-identifier; there are age, sex"),
             (("a", {"sex": "F"}, 0.5), "the condition of 'sex' names 'F'; it must be one of f, m"),
             (("a", {"sex": [["f"]]}, 0.5), r"the condition of 'sex' names \['f'\]"),

@@ -34,12 +34,12 @@ def test_empty_groups_and_no_respondents_are_valid():
     ("prior", "group", "counts", "match"),
     [
         ([[0.5, 0.5], [0.5, 0.4]], PAIR, BOTH, r"row 1 sums to 0\.9; .*sum to 1 .*Normalize"),
-        ([[0.5, 0.5], [1.5, -0.5]], PAIR, BOTH, r"row 1 holds the negative number -0\.5; .*Normalize"),
-        ([[np.nan, 0.5], [0.5, 0.5]], PAIR, BOTH, "row 0 holds NaN or an infinity"),
-        ([[0.5, 0.5], [np.inf, 0.5]], PAIR, BOTH, "row 1 holds NaN or an infinity"),
+        ([[0.5, 0.5], [1.5, -0.5]], PAIR, BOTH, r"row 1 sums to 1, with a least number of -0\.5; .*Normalize"),
+        ([[np.nan, 0.5], [0.5, 0.5]], PAIR, BOTH, "row 0 sums to (nan|inf)"),
+        ([[0.5, 0.5], [np.inf, 0.5]], PAIR, BOTH, "row 1 sums to (nan|inf)"),
         (HALF, PAIR, np.array([[2, 1]]), "group 0 has 2 respondents and the counts .* sum to 3; .*one value per resp"),
         (HALF, PAIR, np.array([[3, -1]]), "group 0 has 2 respondents"),
-        (HALF, np.array([0, 1]), BOTH, r"group holds 1, and there are 1 groups; .*-1\.\.0"),
+        (HALF, np.array([0, 1]), BOTH, r"group has numbers from 0 to 1; .*-1\.\.0"),
         (HALF, np.array([0.0, 0.0]), BOTH, "must be whole numbers, .* got float64"),
         (HALF, np.array([0, 0, 0]), BOTH, r"needs prior \(n, m\)"),
         (np.full((2, 3), 1 / 3), PAIR, BOTH, r"needs prior \(n, m\)"),
@@ -51,7 +51,7 @@ def test_bad_input_is_one_clear_error(prior, group, counts, match):
 
 
 def test_a_label_that_is_too_small_is_named():
-    with pytest.raises(ValueError, match="group holds -2"):
+    with pytest.raises(ValueError, match="group has numbers from -2"):
         Problem(HALF, np.array([-2, 0]), np.array([[1, 0]]))
 
 

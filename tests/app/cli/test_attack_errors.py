@@ -53,10 +53,10 @@ BAD_ATTACK = {
     ),
     "an attribute that is no column": (
         lambda d: attack(d, None, *FOREGROUND, "--attribute-set", "age,sex"),
-        "'sex', which is no quasi-identifier; there are age, town",
+        "'sex' is no quasi-identifier; there are age, town",
     ),
     "an attribute without a name": (
-        lambda d: attack(d, None, *FOREGROUND, "--attribute-set", "age,"), "'', which is no quasi-identifier",
+        lambda d: attack(d, None, *FOREGROUND, "--attribute-set", "age,"), \"'' is no quasi-identifier",
     ),
     "a corpus and another source of knowledge": (
         lambda d: attack(d, None, "--corpus", good(d), "--knowledge", "learned"), "--corpus and --knowledge learned exclude",

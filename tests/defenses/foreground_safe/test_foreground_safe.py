@@ -240,7 +240,7 @@ def test_bad_settings_are_one_clear_error(asked, error, message):
             "ForegroundSafe: the sensitive set holds 'x', which is not in the domain",
         ),
         (ForegroundSafe(2, {"a", "b", "c"}), ValueError, "ForegroundSafe: the sensitive set holds all 3 values"),
-        (ForegroundSafe(2, {"a"}, [["sex"]]), ValueError, "names 'sex', which is no quasi-identifier"),
+        (ForegroundSafe(2, {"a"}, [["sex"]]), ValueError, "'sex' is no quasi-identifier"),
         pytest.param(
             ForegroundSafe(2, {"a"}, support=1, fit=GibbsSampling(rng=np.random.default_rng(1))),
             ValueError,

@@ -107,9 +107,9 @@ class TestSignatures:
         [
             (
                 [("A", "Z")],
-                "the attribute set ('A', 'Z') names 'Z', which is no quasi-identifier; there are A, B, C, D.",
+                "the attribute set ('A', 'Z'): 'Z' is no quasi-identifier; there are A, B, C, D.",
             ),
-            ([("A", "A")], "the attribute set ('A', 'A') names an attribute twice; name each once."),
+            ([("A", "A")], "the attribute set ('A', 'A'): the quasi-identifier 'A' stands twice; name it once."),
         ],
     )
     def test_sets_that_are_not_columns(self, people, sets, message):

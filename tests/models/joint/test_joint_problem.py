@@ -300,7 +300,7 @@ class TestJointHistoryChecks:
 
     def test_chain_over_another_domain(self):
         chain = MarkovChain(1, np.full((3, 3), 1 / 3))
-        with pytest.raises(ValueError, match="transitions are over 3 values, and the releases over 2"):
+        with pytest.raises(ValueError, match="transitions are over 3 values, and the sensitive domain has 2"):
             joint_history(Adversary(UniformPrior(), chain), [self.observation(), self.observation(time=2)])
 
     def test_order_of_the_chain_changes(self):

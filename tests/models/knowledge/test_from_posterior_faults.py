@@ -145,7 +145,9 @@ class TestFaults:
         refuses(case, tree, TypeError, "it is a DataTree with the group posterior")
 
     def test_a_tree_without_posterior(self, case):
-        refuses(case, az.from_dict({"prior": {"x": np.zeros(DRAWS)}}), ValueError, "no group 'posterior'")
+        refuses(
+            case, az.from_dict({"prior": {"x": np.zeros(DRAWS)}}), ValueError, "no draws: its dimensions are nothing"
+        )
 
     def test_without_the_variable(self, case):
         posterior = case.dataset().rename({case.variable: "unknown"})
@@ -166,11 +168,11 @@ class TestFaults:
     def test_with_a_draw_that_is_no_number(self, case, number):
         posterior = case.dataset()
         posterior[case.variable][1, 2, ..., 0] = number
-        refuses(case, posterior, ValueError, f"{case.variable!r} has a NaN or infinite draw")
+        refuses(case, posterior, ValueError, f"{case.variable!r} has draws that are not finite numbers")
 
     @pytest.mark.parametrize("dimension", ["chain", "draw"])
     def test_without_draws(self, case, dimension):
-        refuses(case, case.dataset().isel({dimension: []}), ValueError, "has no draws; sample at least one")
+        refuses(case, case.dataset().isel({dimension: []}), ValueError, "has no draws: its dimensions")
 
     def test_without_the_dimension_of_chains(self, case):
         refuses(case, case.dataset().isel(chain=0, drop=True), ValueError, "'chain' is missing")

@@ -258,7 +258,7 @@ class TestChain:
             ([[0, 1]], {"pseudo_count": -1}, "pseudo_count is -1; .*at least 0"),
             ([[0, 1]], {"pseudo_count": float("nan")}, "pseudo_count is nan"),
             ([[0, 1]], {"order": 0}, "order is 0; it is a number of past values"),
-            ([[0, 1]], {"order": 8, "values": 20}, r"20\^9 probabilities, more than .*choose a smaller order"),
+            ([[0, 1]], {"order": 8, "values": 20}, r"20\^9 probabilities each, .*choose a smaller order"),
         ],
     )
     def test_a_bad_corpus_is_one_clear_error(self, corpus, settings, match):

@@ -198,9 +198,9 @@ class TestGivenPrior:
         ("row", "match"),
         [
             ([0.1, 0.0, 0.8], r"the prior of respondent 'A' sums to 0\.9; .*sum to 1 .*Normalize"),
-            ([-0.1, 0.2, 0.9], "the prior of respondent 'A' holds the negative number -0.1"),
+            ([-0.1, 0.2, 0.9], "the prior of respondent 'A' sums to 1, with a least number of -0.1"),
             ([np.nan, 0.1, 0.9], "the prior of respondent 'A' holds NaN"),
-            ([np.inf, 0.0, 0.0], "the prior of respondent 'A' holds NaN or an infinity"),
+            ([np.inf, 0.0, 0.0], "the prior of respondent 'A' sums to (nan|inf)"),
         ],
     )
     def test_a_row_that_is_no_distribution_is_one_clear_error(self, row, match):

@@ -249,7 +249,7 @@ class TestErrors:
             ([[0, 0.5]], {}, "it holds whole numbers, positions"),
             ([[0, -1], [1], []], {}, "no person has more than 1 values"),
             ([], {}, "no person has more than"),
-            ([[0, 1]], {"never_missed": [2]}, "2 is said to be never missed and is not in the domain, 0, 1"),
+            ([[0, 1]], {"never_missed": [2]}, "2 is not in the sensitive domain, 0, 1"),
             ([[0, 1]], {"concentration": 0}, "concentration is 0.*positive finite number"),
             ([[0, 1]], {"concentration": np.ones((3, 3))}, r"has shape \(3, 3\).*\(2, 2\)"),
             ([[0, 1]], {"concentration": np.array([[1, 1], [-1, 1]])}, r"value 0 in row \(1,\) is -1"),

@@ -94,7 +94,7 @@ class TestDesign:
                 ValueError,
                 "'ages' is no quasi-identifier; there are age, sex, town",
             ),
-            (lambda: RegressionDesign.fit(HISTORY, ["age", "age"]), ValueError, "each stands once"),
+            (lambda: RegressionDesign.fit(HISTORY, ["age", "age"]), ValueError, "stands twice"),
             (lambda: RegressionDesign.fit(HISTORY)(pbc()[0].people), ValueError, "'town' is missing in the people"),
             (lambda: RegressionDesign.fit(HISTORY)(3), TypeError, "people is 3; it is People"),
         ],

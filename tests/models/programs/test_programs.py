@@ -405,7 +405,7 @@ class TestCompromisedModel:
             (claims_of(), "there are 0 claims"),
             (
                 claims_of(("A", "a", 9)),
-                "a claim is about 9, and there is no release of that time; there are 1",
+                "a compromised record is about 9, and the times of the releases are 1",
             ),
             (claims_of(("G", "a", 1)), "respondent 'G' at 1, who has no record in that view"),
             (claims_of(("C", "a", 2)), "respondent 'C' at 2, who has no record in that view"),

@@ -246,7 +246,7 @@ class TestProgramPosterior:
     @pytest.mark.parametrize(
         ("build", "name", "error", "message"),
         [
-            (lambda _: 3, "mean", TypeError, "build returned 3 for the data; it returns a pymc.Model"),
+            (lambda _: 3, "mean", TypeError, "the result of build for the data is 3; it is a pymc.Model"),
             (normal_program, "other", ValueError, "the model has no variable 'other' (it has mean, y, seen, pair)"),
             (known_program, "mean", ValueError, "the model has no free variable"),
             (

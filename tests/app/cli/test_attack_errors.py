@@ -56,7 +56,7 @@ BAD_ATTACK = {
         "'sex' is no quasi-identifier; there are age, town",
     ),
     "an attribute without a name": (
-        lambda d: attack(d, None, *FOREGROUND, "--attribute-set", "age,"), \"'' is no quasi-identifier",
+        lambda d: attack(d, None, *FOREGROUND, "--attribute-set", "age,"), "'' is no quasi-identifier",
     ),
     "a corpus and another source of knowledge": (
         lambda d: attack(d, None, "--corpus", good(d), "--knowledge", "learned"), "--corpus and --knowledge learned exclude",

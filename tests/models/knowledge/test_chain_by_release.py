@@ -88,9 +88,9 @@ class TestFit:
         one, two = MarkovChain(1, STAY), MarkovChain(2, np.full((2, 2, 2), 0.5))
         with pytest.raises(ValueError, match="the chains are of order 1 over 2 values, of order 2 over 2 values; give"):
             ChainByRelease((one,), two)
-        with pytest.raises(ValueError, match="chain 1 is of order 2"):
+        with pytest.raises(ValueError, match="the chains are of order 1 over 2 values, of order 2 over 2 values"):
             ChainByRelease.of_views((one, two), inclusive=True)
-        with pytest.raises(ValueError, match="there is no chain"):
+        with pytest.raises(ValueError, match="the chains are absent; give at least one"):
             ChainByRelease(())
 
 

@@ -150,7 +150,7 @@ class TestOtherKnowledge:
         tree = tree_of({"belief": PAIRS}, {"belief": ["release", "respondent", "value"]})
         with pytest.raises(ValueError, match="has 3 releases, and a prior is of one"):
             GivenPrior.from_posterior(tree)
-        with pytest.raises(ValueError, match="respondents has shape .*one for each row of 'belief'"):
+        with pytest.raises(ValueError, match=r"respondents has shape .*one for each row of 'belief'"):
             GivenPrior.from_posterior(tree.posterior.to_dataset().isel(release=[0]), ["A", "B"])
 
     def test_a_global_distribution_keeps_its_draws(self):

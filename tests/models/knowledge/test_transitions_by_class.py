@@ -372,7 +372,12 @@ class TestFaults:
             (SEXES, TWO[:1], ValueError, "the cuts make (2,) classes, and there are 1 chains"),
             (SEXES, (), ValueError, "there is no chain"),
             (by_age, (), ValueError, "there is no chain"),
-            (by_age, (TWO[0], chain(2)), ValueError, "chain 1 is of order 2"),
+            (
+                by_age,
+                (TWO[0], chain(2)),
+                ValueError,
+                "the chains are of order 1 over 2 values, of order 2 over 2 values",
+            ),
             ({"sex": (1.0, 0.0)}, TWO, ValueError, "the cuts of 'sex' are"),
             ({"sex": None}, TWO, ValueError, "the cuts of 'sex' are None; they are increasing numbers"),
             ({"age": 3}, TWO, ValueError, "the cuts of 'age' are 3; they are increasing numbers"),
@@ -385,10 +390,10 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("result", "error", "message"),
         [
-            ([0, 1], TypeError, "class_of(people) must"),
-            (np.array([0.0, 1.0]), TypeError, "it is an int array of shape (n,)"),
-            (np.array([0]), ValueError, "classes of shape (1,)"),
-            (np.array([0, 2]), ValueError, "from 0 to 2 for 2 respondents and 2 chains"),
+            (["a", "b"], TypeError, "the result of class_of(people) must be an array of integers, one class of 0 to 1"),
+            (np.array([0.5, 1.0]), ValueError, "class_of(people) must be integers"),
+            (np.array([0]), ValueError, "got shape (1,)"),
+            (np.array([0, 2]), ValueError, "has classes from 0 to 2; each is one of 0 to 1"),
         ],
     )
     def test_a_function_that_returns_no_classes(self, result, error, message):

@@ -212,7 +212,7 @@ def test_its_posterior_is_knowledge_by_class():
         (
             lambda: hierarchical_markov_model(CORPUS, [0, 1]),
             ValueError,
-            "classes is [0, 1] for 5 sequences",
+            "classes must be one class of 0 to",
         ),
         (
             lambda: hierarchical_markov_model([[0, -1, 1]], [0]),

@@ -202,10 +202,10 @@ def probability_rows(rows: FloatArray, what: str, names: Any = None) -> FloatArr
     wrong = ~are_probabilities(rows)
     if wrong.any():
         row = int(wrong.argmax())
-        fault = f"sums to {rows[row].sum():.6g}, with a least number of {rows[row].min():g}"
+        name = row if names is None else repr(names[row])
         raise ValueError(
-            f"{what} {row if names is None else repr(names[row])} {fault}; a row must be probabilities that sum to 1 over the "
-            "whole sensitive domain. Normalize it, or give the rest to the values that were left out."
+            f"{what} {name} sums to {rows[row].sum():.6g}; a row must be probabilities (the least here is {rows[row].min():g}) that "
+            "sum to 1 over the whole sensitive domain. Normalize it, or give the rest to the values that were left out."
         )
     rows = np.maximum(rows, 0.0)
     sums = rows.sum(axis=1, keepdims=True)

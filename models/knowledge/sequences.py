@@ -186,6 +186,7 @@ def _codes(number: int, sequence: Any) -> IntArray:
         codes = np.zeros((0, 0))
     if codes.ndim != 1 or (codes.size and not np.issubdtype(codes.dtype, np.integer)):
         raise TypeError(
-            f"sequence {number} is {shown(sequence)}; it holds whole numbers, positions in the sensitive domain, as [0, 1]."
+            f"sequence {number} is {shown(sequence)}; it holds whole numbers, positions in the sensitive domain, as [0, 1]. "
+            "A History may stand in place of all sequences."
         )
     return codes.astype(np.int64)

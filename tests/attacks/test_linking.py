@@ -167,7 +167,7 @@ def test_linking_is_no_knowledge():
 
 
 def test_another_type_than_a_release_is_refused():
-    with pytest.raises(TypeError, match="DataFrame is no release"):
+    with pytest.raises(TypeError, match="one of the releases is a DataFrame; it is an ItemRelease"):
         ATTACK([pd.DataFrame()])
 
 

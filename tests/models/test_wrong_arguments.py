@@ -200,7 +200,8 @@ MESSAGES = [
     (
         lambda: MarkovChain.fit(FRAME),
         TypeError,
-        "sequences is a DataFrame; it is a History, or one sequence of value positions for each person, as [[0, 1], [1, 1, 0]].",
+        "sequence 0 is 'respondent'; it holds whole numbers, positions in the sensitive domain, as [0, 1]. A History may stand in "
+        "place of all sequences.",
     ),
     (
         lambda: GivenPrior({"A": [0.5, 0.5]}),

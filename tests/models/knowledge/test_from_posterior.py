@@ -277,8 +277,8 @@ def with_nan():
         (None, {}, TypeError, "tree is None; it is a DataTree with the group posterior, as pymc.sample returns"),
         (ROWS, {}, TypeError, "tree is an array of shape (2, 5, 3, 3)"),
         (az.from_dict({"prior": {"x": np.zeros((1, 2))}}), {}, ValueError, "no draws: its dimensions are nothing"),
-        (xarray.DataTree(), {}, ValueError, "it has nothing"),
-        (xarray.Dataset({"x": ("draw", [1.0])}), {}, ValueError, "'chain' is missing"),
+        (xarray.DataTree(), {}, ValueError, "no draws: its dimensions are nothing"),
+        (xarray.Dataset({"x": ("draw", [1.0])}), {}, ValueError, "no draws: its dimensions are"),
         (
             chain_tree(),
             {"variable": "transition"},

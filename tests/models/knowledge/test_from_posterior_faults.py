@@ -175,7 +175,7 @@ class TestFaults:
         refuses(case, case.dataset().isel({dimension: []}), ValueError, "has no draws: its dimensions")
 
     def test_without_the_dimension_of_chains(self, case):
-        refuses(case, case.dataset().isel(chain=0, drop=True), ValueError, "'chain' is missing")
+        refuses(case, case.dataset().isel(chain=0, drop=True), ValueError, "no draws: its dimensions are")
 
     def test_with_divergent_draws_is_a_warning(self, case):
         tree = az.from_dict({"sample_stats": {"diverging": np.eye(*DRAWS, dtype=bool)}})

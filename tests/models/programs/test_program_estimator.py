@@ -434,7 +434,7 @@ class TestWrongPrograms:
             (
                 returning([[-0.5, 1.5], [0, 1]]),
                 ValueError,
-                "the belief in row 0 sums to 1, with a least number of -0.5",
+                "the belief in row 0 sums to 1; a row must be probabilities",
             ),
             (returning([[0.5, 0.5], [0.5, 0.6]]), ValueError, "the belief in row 1 sums to 1.1"),
             (

@@ -204,7 +204,7 @@ def probability_rows(rows: FloatArray, what: str, names: Any = None) -> FloatArr
         row = int(wrong.argmax())
         name = row if names is None else repr(names[row])
         raise ValueError(
-            f"{what} {name} sums to {rows[row].sum():.6g}; a row must be probabilities (the least here is {rows[row].min():g}) that "
+            f"{what} {name} sums to {rows[row].sum():.6g}; a row must be probabilities (the least is {rows[row].min():g}) that "
             "sum to 1 over the whole sensitive domain. Normalize it, or give the rest to the values that were left out."
         )
     rows = np.maximum(rows, 0.0)

@@ -109,10 +109,8 @@ def check_output(
         ``keep``, or, without ``overwrite``, any file.
     """
     folder, names = Path(folder), list(names)
-    if os.path.exists(folder) and not folder.is_dir():
-        raise ValueError(f"{folder} is a file, and the output is several files; name a folder.")
-    if (above := _nearest_existing(folder)).is_file():
-        raise ValueError(f"{folder} would lie in {above}, which is a file; name another folder.")
+    if not (above := _nearest_existing(folder)).is_dir():
+        raise ValueError(f"{above} is a file, and the output is a folder of files; name another folder.")
     for place in {_nearest_existing((folder / name).parent): None for name in (*names, "file")}:
         if not os.access(place, os.W_OK | os.X_OK):
             raise ValueError(

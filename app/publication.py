@@ -189,6 +189,15 @@ def extra_files(folder: Path, listing: Listing) -> list[str]:
     return sorted(name for name in names if not WORK_OF_RUNS.fullmatch(name))
 
 
+def check_no_extra_file(folder: Path, listing: Listing) -> None:
+    """Raise ValueError if a folder that would be replaced holds a file that no run wrote."""
+    if extra := extra_files(folder, listing):
+        raise ValueError(
+            f"{folder / extra[0]} is not of the run that would be replaced ({len(extra)} such files); move it, or name another "
+            "folder."
+        )
+
+
 def _state(path: Path, expected: str) -> str:
     """Empty if a file is as listed."""
     if not path.exists():

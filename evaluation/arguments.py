@@ -3,25 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from foreknow.models import Beliefs, History, ItemRelease, Release
-from foreknow.models.settings import check_kind, is_number
+from foreknow.models import Beliefs, History, Release
+from foreknow.models.settings import as_list, check_kind, is_number
 
 
 def check_releases[R](owner: str, releases: Iterable[R], kind: type = Release) -> tuple[R, ...]:
     """Releases that a measure was given, as a tuple; raises TypeError unless each is a `Release`, or another kind."""
-    # A DataFrame iterates over its column names.
-    many = np.iterable(releases) and not isinstance(releases, pd.DataFrame)
-    listed: tuple[Any, ...] = tuple(releases) if many else (releases,)
-    wrong = [each for each in listed if not isinstance(each, kind)]
-    if wrong or not many:
-        got = f"a {type(wrong[0]).__name__}" if wrong else f"one {type(releases).__name__}"
-        way = "publish views, as publish(history, defense), or make each a Release(view, labels)"
-        if kind is ItemRelease:
-            way = "make each an ItemRelease(release, linking, items), or take the `release` of a SuppressedItems"
-        raise TypeError(f"{owner} takes several releases, and got {got}; {way if wrong else 'put it into a list'}.")
+    takes = f"takes several {kind.__name__} objects; put a single one into a list"
+    listed = tuple(as_list(owner, "releases", releases, takes))
+    for each in listed:
+        check_kind(owner, "one of the releases", each, kind)
     return listed
 
 
@@ -37,10 +30,10 @@ def check_history(owner: str, history: Any) -> None:
     check_kind(owner, "history", history, History, takes)
 
 
-def check_least(owner: str, least: Any, most: float = 1) -> None:
-    """Raise ValueError unless a lower limit of beliefs is over 0 and at most a number."""
-    if not (is_number(least, 0, most) and least > 0):
-        raise ValueError(f"{owner}: least is {least!r}; it is a probability over 0 and at most {most:g}.")
+def check_share(owner: str, name: str, value: Any, most: float = 1) -> None:
+    """Raise ValueError unless a probability or a share is over 0 and at most a number."""
+    if not (is_number(value, 0, most) and value > 0):
+        raise ValueError(f"{owner}: {name} is {value!r}; it is a number over 0 and at most {most:g}.")
 
 
 def release_table(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:

@@ -255,8 +255,7 @@ def compare(
 
 def check_named(owner: str, name: str, named: Any, example: str) -> None:
     """Raise TypeError unless an argument is a mapping of names to callables."""
-    if not isinstance(named, Mapping):
-        raise TypeError(f"{owner}: {name} is a {type(named).__name__}; it is a mapping of names, as {example}.")
+    check_kind(owner, name, named, Mapping, f"is a mapping of names, as {example}")
     for key, each in named.items():
         if not callable(each) or isinstance(each, type):
             raise TypeError(f"{owner}: {name}[{key!r}] is {each!r}; it is a settings object, as in {example}.")

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 
 from foreknow.attacks import Attack, JointAttack
-from foreknow.evaluation.arguments import check_least, check_releases
+from foreknow.evaluation.arguments import check_releases, check_share
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, beliefs_and_truth, numbered
 from foreknow.evaluation.risk.reliability_curve import as_bootstrap
 from foreknow.models import Adversary, Averaged, Beliefs, History, Release
 from foreknow.models.arrays import FloatArray
 from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import shown
+from foreknow.models.settings import check_kind
 
 COLUMNS = ("log_score", "low", "high", "difference", "difference_low", "difference_high")
 
@@ -88,10 +88,13 @@ def compare_knowledge(
     """
     owner = "compare_knowledge"
     listed = check_releases(owner, releases)
-    _check_adversaries(owner, adversaries)
-    check_least(owner, least)
-    if not listed:
-        raise ValueError(f"{owner}: releases is empty; give at least one, as publish(history, defense) returns them.")
+    takes = 'is a mapping of names to an Adversary or an Averaged, as {"mean": adversary}'
+    check_kind(owner, "adversaries", adversaries, Mapping, takes)
+    for name, adversary in adversaries.items():
+        check_kind(owner, f"adversaries[{name!r}]", adversary, (Adversary, Averaged), "is an Adversary or an Averaged")
+    check_share(owner, "least", least)
+    if not listed or not adversaries:
+        raise ValueError(f"{owner}: {'adversaries' if listed else 'releases'} is empty; give at least one.")
     check_progress(owner, progress, "the names")
     bootstrap = as_bootstrap(owner, draws, level, rng)
     history = History([release.view for release in listed])
@@ -117,18 +120,6 @@ def compare_knowledge(
     table.insert(0, "adversary", list(adversaries))
     table["measured"] = int(records.sum())
     return table.sort_values("log_score", ascending=False, kind="stable", ignore_index=True)
-
-
-def _check_adversaries(owner: str, adversaries: Any) -> None:
-    if not isinstance(adversaries, Mapping):
-        raise TypeError(
-            f'{owner}: adversaries is {shown(adversaries)}; it maps names to adversaries, as {{"mean": adversary}}.'
-        )
-    if not adversaries:
-        raise ValueError(f'{owner}: adversaries is empty; name at least one, as {{"mean": adversary}}.')
-    for name, adversary in adversaries.items():
-        if not isinstance(adversary, Adversary | Averaged):
-            raise TypeError(f"{owner}: adversaries[{name!r}] is {shown(adversary)}; it is an Adversary or an Averaged.")
 
 
 def _by_respondent(

@@ -98,6 +98,7 @@ KINDS = {
     "Evidence": "is an Evidence; make one by Evidence(signature, group, counts, rest), or attack releases by ForegroundAttack",
     "ExternalKnowledge": "is an ExternalKnowledge, as ExternalKnowledge({'flu': ['cough']})",
     "History": "is a History; make one by History([view, ...]) or History.read",
+    "ItemRelease": "is an ItemRelease, as ItemRelease(release, linking, items), or the `release` of a SuppressedItems",
     "Items": "is Items, as linking.items_of(view) or Items.from_cells(column) makes them",
     "LargeReleases": "is the result of publish_large, or LargeReleases(folder)",
     "Linking": "is a Linking(knowledge, 'symptoms')",
@@ -106,7 +107,9 @@ KINDS = {
     "People": "is People, as view.people or release.observation.people",
     "RegressionDesign": "is a RegressionDesign; make one by RegressionDesign.fit(history)",
     "Release": "is a Release, as publish or Release(view, labels) makes it",
+    "Requirement": "is a requirement, as KAnonymity(3), or several joined by &",
     "View": "is a View, as View(frame, schema) makes it",
+    "Workload": "takes a Workload; draw one, as Workload.draw(history, rng=1)",
 }
 """What a parameter of a class takes, and how an object of the class is made, as a predicate."""
 

@@ -229,9 +229,7 @@ def _content(path: Path, command: str, own: Mapping[str, Any]) -> dict[str, Any]
         if settings["command"] == command:
             return {command: settings["options"]}
         return {key: value for key, value in settings["options"].items() if key in own and own[key].name in TABLE}
-    except OSError as error:
-        raise ValueError(f"--config {path} cannot be read: {error.strerror}.") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"--config {path} is no file of settings: {error}.") from None
 
 

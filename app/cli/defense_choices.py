@@ -311,17 +311,6 @@ def defense_options(defense: Defense) -> str | None:
     return " ".join([name, *(flagged(setting, value) for setting, value in found.items())])
 
 
-def least_values_of(defense: Defense) -> float:
-    """The number of distinct sensitive values that a defense requires in each group; 1 if it requires none.
-
-    >>> from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
-    >>> least_values_of(Mondrian(KAnonymity(6) & DistinctDiversity(2)))
-    2
-    """
-    found = thresholds(defense)
-    return max(1, found.get("l", 1), found.get("m", 1))
-
-
 def _options(defense: Defense, choice: DefenseChoice) -> dict[str, Any]:
     """Values of the options that a defense reads: all thresholds, and the others where they are not the default."""
     own, usual = {"l": 1} | thresholds(defense), choice.make(DefenseOptions())  # l = 1 requires nothing

@@ -421,15 +421,12 @@ def checked_name(kind: Kind, name: str, built_in: Collection[str]) -> str:
         If nothing has this name.
     """
     found, a_kind = installed(kind), WITH_ARTICLE[kind]
-    for entry in found:
-        if entry.name in built_in:
+    for other in (*built_in, name):
+        packages = ["foreknow"] * (other in built_in) + [_package(entry) for entry in found if entry.name == other]
+        if len(packages) > 1:
             raise ValueError(
-                f"the package {_package(entry)} names {a_kind} {entry.name!r}, which is {a_kind} of foreknow; rename its entry "
-                "point, or uninstall the package."
+                f"the packages {' and '.join(packages)} name {a_kind} {other!r}; uninstall all but one of them."
             )
-    packages = [_package(entry) for entry in found if entry.name == name]
-    if len(packages) > 1:
-        raise ValueError(f"the packages {' and '.join(packages)} both name {a_kind} {name!r}; uninstall one of them.")
     return one_of(a_kind, choice_names(kind, built_in))(name)
 
 
@@ -448,9 +445,7 @@ def load(kind: Kind, name: str) -> Callable[..., Any]:
     except Exception as error:
         raise ValueError(f"{named} cannot be loaded from {entry.value!r}: {error}.") from error
     if not callable(factory):
-        raise ValueError(
-            f"{named} is {entry.value!r}, which is not a class or a function; name one in its entry point."
-        )
+        raise ValueError(f"{named} is {entry.value!r}; name a class or a function in its entry point.")
     return factory  # type: ignore[no-any-return]
 
 

@@ -33,7 +33,7 @@ from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.attacks.belief_notes import approximation_notes, law_notes, overconfidence_notes
 from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation
-from foreknow.models.settings import check_kind, counted, shown
+from foreknow.models.settings import check_kind, counted
 
 
 def attack_large(
@@ -114,7 +114,7 @@ def attack_large(
     return folder
 
 
-def checked_attack(published: LargeReleases, attack: object) -> SequentialAttack | JointAttack:
+def checked_attack(published: LargeReleases, attack: Any) -> SequentialAttack | JointAttack:
     """Attack on a publication without a missing part, of an adversary whose state on disk is known.
 
     Raises
@@ -124,24 +124,20 @@ def checked_attack(published: LargeReleases, attack: object) -> SequentialAttack
     """
     check_kind("attack_large", "published", published, LargeReleases)
     check_listed_parts("attack_large", published.private, f"{PRIVATE}/{KEY}{PARTS}")
-    if isinstance(attack, SequentialAttack | JointAttack):
-        check_large_adversary("attack_large", attack.adversary)
-        if isinstance(attack, JointAttack) and (
-            attack.signatures
-            or not isinstance(attack.solver, MaxEntropy | GroupMessages)
-            or getattr(attack.solver, "passes", False)
-        ):
-            raise ValueError(
-                f"attack_large: {attack!r} needs all records in memory. From disk: JointAttack with GroupMessages(), without "
-                "passes, or MaxEntropy(), and without signatures."
-            )
-        return attack
-    if isinstance(attack, Adversary):
-        check_large_adversary("attack_large", attack)
-        return SequentialAttack(attack)
-    raise TypeError(
-        f"attack_large: attack is {shown(attack)}; it is an Adversary, or a SequentialAttack or JointAttack with one."
-    )
+    takes = "is an Adversary, or a SequentialAttack or JointAttack with one"
+    check_kind("attack_large", "attack", attack, (Adversary, SequentialAttack, JointAttack), takes)
+    made = SequentialAttack(attack) if isinstance(attack, Adversary) else attack
+    check_large_adversary("attack_large", made.adversary)
+    if isinstance(made, JointAttack) and (
+        made.signatures
+        or not isinstance(made.solver, MaxEntropy | GroupMessages)
+        or getattr(made.solver, "passes", False)
+    ):
+        raise ValueError(
+            f"attack_large: {made!r} needs all records in memory. From disk: JointAttack with GroupMessages(), without "
+            "passes, or MaxEntropy(), and without signatures."
+        )
+    return made
 
 
 def _write_sequential_beliefs(

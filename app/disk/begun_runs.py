@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from foreknow.app.atomic_output import check_output, locked, remove_torn, write_json
-from foreknow.app.publication import BEGUN, MANIFEST, PRIVATE, PUBLIC, extra_files, listing_of, read_json
+from foreknow.app.publication import BEGUN, MANIFEST, PRIVATE, PUBLIC, check_no_extra_file, listing_of, read_json
 from foreknow.evaluation.checks.program import versions
 from foreknow.models.tables.atomic_file import SCRATCH_FILES
 
@@ -143,12 +143,8 @@ def replaced_publication(folder: Path) -> Iterator[Path]:
     with locked(folder):
         if (new / PRIVATE / MANIFEST).exists() and not (new / PUBLIC).exists():  # A replacement was interrupted.
             (folder / PUBLIC).rename(new / PUBLIC)
-        extra = extra_files(folder, listing_of(folder)) if (folder / PRIVATE / MANIFEST).exists() else []
-        if extra:
-            more = f" and {len(extra) - 1} more" if len(extra) > 1 else ""
-            raise ValueError(
-                f"{folder / extra[0]}{more} is not of the publication that would be replaced; move it, or name another folder."
-            )
+        if (folder / PRIVATE / MANIFEST).exists():
+            check_no_extra_file(folder, listing_of(folder))
         try:
             yield new
         except Exception:

@@ -10,13 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from foreknow.app.disk.parts import dense_beliefs
-from foreknow.models import Adversary, Averaged, GivenPrior, KernelPrior, People
+from foreknow.models import Adversary, GivenPrior, KernelPrior, People
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import PersonalTransitions, chains_at
+from foreknow.models.settings import check_kind, shown
 
 
-def check_large_adversary(owner: str, adversary: object) -> None:
+def check_large_adversary(owner: str, adversary: Any) -> None:
     """Raise ValueError unless the state of an adversary is the last belief about each respondent.
 
     Raises
@@ -24,40 +25,33 @@ def check_large_adversary(owner: str, adversary: object) -> None:
     TypeError
         If it is no `Adversary`.
     ValueError
-        If it is `Averaged`; or has compromised records, a prior by respondent, transitions by person, or transitions of an order
-        over 1.
+        If it has compromised records, a prior by respondent, transitions by person, or transitions of an order over 1.
     """
-    way = f"use {'publish' if owner == 'publish_large' else 'SequentialAttack'}, in memory"
-    if isinstance(adversary, Averaged):
-        raise ValueError(f"{owner}: an Averaged adversary is not read from disk; {way}, or one of its adversaries.")
-    if not isinstance(adversary, Adversary):
-        raise TypeError(f"{owner}: adversary is {adversary!r}; make one by Adversary(prior, transitions).")
-    if adversary.compromised is not None:
-        raise ValueError(f"{owner}: compromised records are not read from disk; {way}.")
-    if kind := _prior_by_respondent(adversary.prior, set()):
-        raise ValueError(f"{owner}: a {kind} is not read from disk, where blocks number the respondents; {way}.")
-    if adversary.transitions is not None and (
-        isinstance(adversary.transitions, PersonalTransitions) or chains_at(adversary.transitions, 0)[0].order > 1
-    ):
-        raise ValueError(f"{owner} needs transitions of order 1, the same for all respondents; {way}, or truncate(1).")
+    check_kind(owner, "adversary", adversary, Adversary, "is an Adversary; an Averaged one needs all records in memory")
+    chains = adversary.transitions
+    differ = isinstance(chains, PersonalTransitions) or (chains is not None and chains_at(chains, 0)[0].order > 1)
+    if adversary.compromised is not None or _reads_respondents(adversary.prior, set()) or differ:
+        raise ValueError(
+            f"{owner}: adversary is {shown(adversary)}; from disk it has no compromised records, transitions of order 1, the same "
+            "for all, and a prior that does not read respondents, as GivenPrior and KernelPrior with leave_one_out do. Change it, "
+            f"or use {'publish' if owner == 'publish_large' else 'SequentialAttack'}, in memory."
+        )
 
 
-def _prior_by_respondent(prior: object, seen: set[int]) -> str | None:
-    """Name of a prior that reads the identifiers of respondents, for which blocks have numbers; None if there is none.
+def _reads_respondents(prior: object, seen: set[int]) -> bool:
+    """Return whether a prior reads the identifiers of respondents, for which blocks have numbers.
 
-    It is sought in a prior, its attributes and theirs, ``seen`` being those that were looked into. Those of plain functions are
-    not seen.
+    Such a prior is sought in a prior, its attributes and theirs, ``seen`` being those that were looked into. Those of plain
+    functions are not seen.
     """
-    if isinstance(prior, GivenPrior):
-        return "GivenPrior"
-    if isinstance(prior, KernelPrior):
-        return "KernelPrior with leave_one_out" if prior.own else None
+    if isinstance(prior, GivenPrior | KernelPrior):
+        return isinstance(prior, GivenPrior) or bool(prior.own)
     if id(prior) in seen or isinstance(prior, str | bytes | np.ndarray):
-        return None
+        return False
     seen.add(id(prior))
     held = prior.values() if isinstance(prior, Mapping) else getattr(prior, "__dict__", {}).values()
     listed = prior if isinstance(prior, list | tuple) else ()
-    return next(filter(None, (_prior_by_respondent(part, seen) for part in [*held, *listed])), None)
+    return any(_reads_respondents(part, seen) for part in [*held, *listed])
 
 
 def revised_beliefs(adversary: Adversary, people: People, block: pa.Table, release: int) -> FloatArray:

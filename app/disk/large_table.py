@@ -196,13 +196,10 @@ def _bounded(relation: duckdb.DuckDBPyRelation, name: str) -> Numeric:
     """Attribute with the bounds of a column of numbers."""
     column = quoted(name)
     low, high = relation.aggregate(f"min({column}), max({column})").fetchall()[0]
-    if low is None:
-        raise ValueError(f"LargeTable: the column {name!r} has no value; leave it out of the quasi-identifiers.")
-    outside = [bound for bound in (low, high) if not abs(float(bound)) <= 2**53]
-    if outside:
+    if low is None or not -(2**53) <= float(low) <= float(high) <= 2**53:
         raise ValueError(
-            f"LargeTable: the column {name!r} holds {outside[0]}; a number is from -2**53 to 2**53. Correct it, or name the "
-            "column in categorical=."
+            f"LargeTable: the column {name!r} holds numbers from {low} to {high}; they are from -2**53 to 2**53, at least one. "
+            "Correct them, name the column in categorical=, or leave it out."
         )
     return Numeric(float(low) + 0.0, float(high) + 0.0)  # no -0.0
 
@@ -254,17 +251,12 @@ IDENTIFIERS = NUMBERS | NAMES | {"uuid", "blob", "time", "timestamp with time zo
 
 def check_types(kinds: dict[str, Any], names: Sequence[str], respondent: str) -> None:
     """Raise ValueError unless some columns hold numbers or values of a domain, and respondents are single cells."""
-    for name in names:
-        if kinds[name].id not in NUMBERS | NAMES:
+    for name in (*names, respondent):
+        if kinds[name].id not in (IDENTIFIERS if name == respondent else NUMBERS | NAMES):
             raise ValueError(
                 f"LargeTable: the column {name!r} is of type {kinds[name]}; it holds numbers, texts, booleans, dates or times "
-                "without zone. Write it as text or as a number, or leave it out."
+                "without zone, or that of the respondents UUIDs or binary cells. Write it as text or as a number."
             )
-    if kinds[respondent].id not in IDENTIFIERS:
-        raise ValueError(
-            f"LargeTable: the column {respondent!r} of the respondents is of type {kinds[respondent]}; a respondent is one text, "
-            "number, date, time, UUID or binary cell. Write it as text or as a number."
-        )
 
 
 def distinct_cells(relation: duckdb.DuckDBPyRelation, name: str) -> list[tuple[Any, int]]:
@@ -279,17 +271,12 @@ def distinct_cells(relation: duckdb.DuckDBPyRelation, name: str) -> list[tuple[A
     column, kind = quoted(name), dict(zip(relation.columns, relation.types, strict=True))[name].id
     columns = f"{column}, count(*), bool_or({_inexact(kind, column)}), any_value({column}::VARCHAR)"
     rows = relation.aggregate(columns).order(column).fetchall()
-    told = [told for _, _, inexact, told in rows if inexact]
+    is_large = [isinstance(cell, int) and not -(2**63) <= cell < 2**63 for cell, *_ in rows]
+    told = [told for (_, _, inexact, told), large in zip(rows, is_large, strict=True) if inexact or large]
     if told:
         raise ValueError(
             f"LargeTable: the column {name!r} holds {told[0]}; dates and times are of the years 1 to 9999, in whole "
-            "microseconds. Round or correct it, or write the column as text or as a number."
-        )
-    large = [cell for cell, *_ in rows if isinstance(cell, int) and not -(2**63) <= cell < 2**63]
-    if large:
-        raise ValueError(
-            f"LargeTable: the column {name!r} holds {large[0]}; a whole number is from -2**63 to 2**63 - 1. Write the column as "
-            "text."
+            "microseconds, and whole numbers from -2**63 to 2**63 - 1. Round or correct it, or write the column as text."
         )
     return [
         (0.0 if isinstance(cell, float) and cell == 0 else cell, records) for cell, records, _, _ in rows

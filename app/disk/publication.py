@@ -323,8 +323,9 @@ def check_defense(defense: object) -> None:
     requirement = getattr(defense, "requirement", None)
     if isinstance(requirement, Requirement):
         check_block_requirement("publish_large", requirement)
-    reads_members = isinstance(requirement, GroupPredicate) and requirement.reads_members
-    if isinstance(defense, LEVEL_DEFENSES) and (defense.requirement.weighs_beliefs or reads_members):
+    if isinstance(defense, LEVEL_DEFENSES) and (
+        defense.requirement.weighs_beliefs or (isinstance(requirement, GroupPredicate) and requirement.reads_members)
+    ):
         raise ValueError(
             f"publish_large: {defense!r} reads beliefs or single members, and groups from disk are chosen by their counts; use "
             "publish, in memory."

@@ -145,21 +145,18 @@ def check_cells(columns: dict[str, pa.Array], table: LargeTable, time: Any) -> N
         )
     names = (*schema.quasi_identifiers, schema.sensitive)
     for name, column in zip(names, list(columns.values())[1:], strict=True):
-        if column.null_count:
-            row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-            who = columns["respondent"][row].as_py()
+        wrong = column.is_null().to_numpy(zero_copy_only=False)
+        kind = schema.quasi_identifiers.get(name)
+        if kind is not None:
+            wrong = wrong | ~kind.contains(column.to_numpy(zero_copy_only=False))
+        if wrong.any():
+            row = int(wrong.argmax())
+            who, cell = columns["respondent"][row].as_py(), column[row].as_py()
+            outside = "missing or outside its domain"
+            found = outside if cell is None or kind is None else f"{cell!r}; it must be {kind.domain}"
             raise ValueError(
-                f"{name!r} of respondent {who!r} in the release at {time!r} is missing or outside its domain. Correct or drop the "
-                "record, or widen the schema."
-            )
-    for a, (name, kind) in enumerate(schema.quasi_identifiers.items()):
-        inside = kind.contains(columns[f"q{a}"].to_numpy())
-        if not inside.all():
-            row = int((~inside).argmax())
-            who, cell = columns["respondent"][row].as_py(), columns[f"q{a}"][row].as_py()
-            raise ValueError(
-                f"{name!r} of respondent {who!r} in the release at {time!r} is {cell!r}; it must be {kind.domain}. "
-                "Correct or drop the record, or widen the schema."
+                f"{name!r} of respondent {who!r} in the release at {time!r} is {found}. Correct or drop the record, or widen "
+                "the schema."
             )
 
 

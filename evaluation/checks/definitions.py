@@ -180,15 +180,12 @@ def _member_problem(part: BTPrivacy | PosteriorBound, published: CheckedTable) -
     if published.problem is not None:
         return published.problem, len(published.problem.group)
     release, prior = published.release, published.prior
-    if release is None:
+    bandwidth = part.bandwidth if isinstance(part, BTPrivacy) else None
+    if release is not None and bandwidth is not None:
+        prior = kernel_prior(release.view, bandwidth)
+    if release is None or prior is None:
         raise ValueError(
-            f"{type(part).__name__} speaks of beliefs about people, whom no published table shows; use verify with the release."
-        )
-    if isinstance(part, BTPrivacy) and part.bandwidth is not None:
-        prior = kernel_prior(release.view, part.bandwidth)
-    if prior is None:
-        raise ValueError(
-            f"{type(part).__name__} speaks of beliefs, which no published table shows; give the checker the prior as well."
+            f"{type(part).__name__} speaks of beliefs, which no published table shows; use verify with the release and the prior."
         )
     return release.observation.problem(prior), len(release.group)
 

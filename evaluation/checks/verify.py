@@ -4,7 +4,6 @@ It shares no code with the enforcement of requirements, except the estimator of 
 rows instead of summaries, and takes levels from `definitions`, where each definition is written a second time.
 """
 
-import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 
@@ -18,7 +17,7 @@ from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.checks.definitions import CheckedTable, Group, ShownItems, holds, level_of
 from foreknow.models import ItemRelease, Release
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import check_kind, check_whole, is_number, shown
+from foreknow.models.settings import as_floats, check_kind, check_whole, is_number, shown
 
 
 def verify(release: Release, requirement: Requirement, prior: ArrayLike | None = None) -> pd.DataFrame:
@@ -57,9 +56,9 @@ def verify(release: Release, requirement: Requirement, prior: ArrayLike | None =
     `BTPrivacy` is fitted to the true values of ``release.view`` at a cost of O(n N) for N distinct vectors of
     quasi-identifiers: it is meant for checks on small tables.
     """
-    if not isinstance(release, Release):
-        way = "use verify_items" if isinstance(release, ItemRelease) else "call it for each release"
-        raise TypeError(f"verify takes one Release, and got {type(release).__name__}; {way}.")
+    check_kind(
+        "verify", "release", release, Release, "is one Release, as publish makes it; verify_items takes an ItemRelease"
+    )
     return verdicts(release, requirement, prior, None)
 
 
@@ -67,7 +66,7 @@ def verdicts(
     release: Release, requirement: Requirement, prior: ArrayLike | None, items: ShownItems | None
 ) -> pd.DataFrame:
     """Result of `verify`, for a release with or without published items."""
-    _check_requirement(requirement)
+    check_kind("verify", "requirement", requirement, Requirement)
     priors: dict[Hashable, list[FloatArray]] = {}
     rows = None if prior is None else _rows(release, prior)
     for row, group in zip(rows if rows is not None else (), release.group.tolist(), strict=False):
@@ -110,7 +109,7 @@ def verify_table(
         If an argument is of the wrong kind, a column is missing, a group has no priors, or as `verify`.
     """
     check_kind("verify_table", "table", table, pd.DataFrame, "is a DataFrame, one row for each published record")
-    _check_requirement(requirement)
+    check_kind("verify", "requirement", requirement, Requirement)
     missing = [name for name in ("group", sensitive) if name not in table.columns]
     if missing:
         raise ValueError(
@@ -148,12 +147,6 @@ def _levels(
     return pd.DataFrame(rows, columns=["group", "requirement", "level", "bound", "holds"])
 
 
-def _check_requirement(requirement: object) -> None:
-    check_kind(
-        "verify", "requirement", requirement, Requirement, "is a requirement, as KAnonymity(3), or several joined by &"
-    )
-
-
 def _rows(release: Release, prior: ArrayLike) -> FloatArray:
     """Prior as an array; the labels of a DataFrame must equal the release's respondents and values, in that order."""
     if isinstance(prior, pd.DataFrame):
@@ -163,13 +156,8 @@ def _rows(release: Release, prior: ArrayLike) -> FloatArray:
                 "the prior's rows or columns are not the release's respondents or values, in the view's order; reindex it, or give "
                 "an array."
             )
-    try:
-        rows = np.asarray(prior, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as wrong:
-        raise TypeError(
-            f"verify: prior is a {type(prior).__name__}; it is an array of numbers, as beliefs.revised(time) or a prior object "
-            "called with release.view.people gives."
-        ) from wrong
+    takes = "is an array of numbers, as beliefs.revised(time) or a prior object called with release.view.people gives"
+    rows = as_floats("verify", "prior", prior, takes)
     shape = (len(release.group), len(release.view.schema.values))
     if rows.shape != shape:
         raise ValueError(
@@ -224,14 +212,7 @@ def verify_items(
     Items are compared by their texts, as a table shows them. Suppressed records, and counterfeits, which have no items, are not
     counted. Cost: O(e) for each item of a record and e labels: seconds for 3,000 records and 3,000 labels.
     """
-    if not isinstance(release, ItemRelease):
-        raise TypeError(
-            f"verify_items takes an ItemRelease, and got {type(release).__name__}; make one, as "
-            "ItemRelease(release, linking, linking.items_of(release.view)), or use verify if the requirement is not about items."
-        )
-    check_kind(
-        "verify_items", "requirement", requirement, Requirement, "is a Requirement, as QSDiversity(1, 5, linking)"
-    )
+    check_kind("verify_items", "release", release, ItemRelease)
     if label_prior is not None:
         _check_label_prior(label_prior)
     linking = release.linking
@@ -243,18 +224,12 @@ def verify_items(
 
 def _check_label_prior(label_prior: Mapping[Hashable, float]) -> None:
     """Raise an error unless the prior is a distribution over labels."""
-    check_kind(
-        "verify_items", "label_prior", label_prior, Mapping, "is a mapping of each label, and 'none', to a probability"
-    )
+    takes = "is a mapping of each label, and 'none', to its probability; together they sum to 1"
+    check_kind("verify_items", "label_prior", label_prior, Mapping, takes)
     numbers = list(label_prior.values())
-    if (
-        not all(is_number(p, 0, 1 + PROBABILITY_TOLERANCE) for p in numbers)
-        or abs(sum(numbers) - 1) > PROBABILITY_TOLERANCE
-    ):
-        total = sum(p for p in numbers if is_number(p, -math.inf))
-        raise ValueError(
-            f"verify_items: label_prior sums to {total:g}, or holds something else than numbers from 0 to 1; normalize it."
-        )
+    in_range = all(is_number(p, 0, 1 + PROBABILITY_TOLERANCE) for p in numbers)
+    if not in_range or abs(sum(numbers) - 1) > PROBABILITY_TOLERANCE:
+        raise ValueError(f"verify_items: label_prior is {shown(label_prior)}; it {takes}. Normalize it.")
 
 
 def m_invariance(releases: Iterable[Release], m: int) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from foreknow.models.settings import check_kind
 from foreknow.models.tables.hierarchy import Hierarchy
 from foreknow.models.tables.history import History
 from foreknow.models.tables.schema import Categorical, Schema
+from foreknow.models.tables.table_files import existing_file
 from foreknow.models.tables.view import View
 
 COLUMNS = (
@@ -77,10 +78,6 @@ def adult(
     which is removed. Records that are equal in all columns are kept.
     """
     check_kind("adult", "folder", folder, (str, Path), "is the path of the folder that holds adult.data and adult.test")
-    if isinstance(quasi_identifiers, str):
-        raise TypeError(
-            f"adult: quasi_identifiers is {quasi_identifiers!r}; it is a sequence of columns, as ['age', 'sex']."
-        )
     parts = [_part(Path(folder) / name, header) for name, header in (("adult.data", 0), ("adult.test", 1))]
     frame = pd.concat(parts).dropna().reset_index(drop=True)
     frame["salary-class"] = frame["salary-class"].str.rstrip(".")
@@ -93,11 +90,11 @@ def adult(
 
 def _part(path: Path, header: int) -> pd.DataFrame:
     """Records of one of the two files, after ``header`` lines."""
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"there is no file {path}. Adult's adult.data and adult.test can be had from the UCI Machine Learning "
-            'Repository, "Adult" (archive.ics.uci.edu/dataset/2/adult); name the folder that holds them.'
-        )
+    existing_file(
+        path,
+        'Adult\'s adult.data and adult.test can be had from the UCI Machine Learning Repository, "Adult" '
+        "(archive.ics.uci.edu/dataset/2/adult); name the folder that holds them",
+    )
     return pd.read_csv(
         path, names=list(COLUMNS), skiprows=header, skipinitialspace=True, na_values="?", keep_default_na=False
     )

@@ -11,7 +11,7 @@ from foreknow.models.adversary import Simulation
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.settings import MAX_FLOAT, as_generator, check_array_size, is_number, is_whole
+from foreknow.models.settings import as_generator, check_array_size, check_positive, is_whole
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Numeric, Schema
@@ -259,11 +259,7 @@ def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain:
     >>> float(chain.probabilities[RESULTS.index("AIDS"), RESULTS.index("deceased")].round(4))
     0.0097
     """
-    if not (is_number(weeks_per_step, 0, MAX_FLOAT) and weeks_per_step > 0):
-        raise ValueError(
-            f"weeks_per_step is {weeks_per_step!r}; it is the time between two records and must be a positive number. "
-            "Write 1 for weekly records."
-        )
+    check_positive("exams", "weeks_per_step", weeks_per_step, "the weeks between two records")
     weekly = _generator(_matrix(LIVER_PER_YEAR, ALZHEIMER_PER_YEAR)) / WEEKS_PER_YEAR + _hiv_generator()
     sepsis = _matrix(SEPSIS_PER_DAY, SEPSIS_PER_DAY_ASSUMED)
     # Each factor leaves the stages of the other diseases unchanged, so the product is the chain of all diseases.

@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.evaluation.datasets.adult import adult
 from foreknow.models import ExternalKnowledge, History, Linking, View
-from foreknow.models.settings import as_generator, check_array_size, is_number, is_whole
+from foreknow.models.settings import as_generator, check_array_size, check_range, is_number, is_whole
 
 DEFAULT_VOCABULARY_SIZE = 200
 """Default number of different items. The paper does not state it, and it determines how many labels a record links to.
@@ -121,10 +121,7 @@ def random_knowledge(
             raise ValueError(
                 f"random_knowledge: {name} is {number!r}; it is a whole number from 1 to {MAX_ITEMS_OR_LABELS}."
             )
-    if not is_number(mean_items, 0, MAX_POISSON_MEAN):
-        raise ValueError(
-            f"random_knowledge: mean_items is {mean_items!r}; it is a number from 0 to {MAX_POISSON_MEAN:g}."
-        )
+    check_range("random_knowledge", "mean_items", mean_items, 0, MAX_POISSON_MEAN)
     labels, vocabulary = int(labels), int(vocabulary)
     check_array_size("random_knowledge", labels=labels, items_of_the_vocabulary=vocabulary)
     sizes = np.clip(generator.poisson(float(mean_items), labels), 1, vocabulary).tolist()

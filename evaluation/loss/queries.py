@@ -7,13 +7,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.arguments import check_releases, release_table
+from foreknow.evaluation.arguments import check_releases, check_share, release_table
 from foreknow.evaluation.boxes import Boxes, Domains, check_same_columns, domains, original_boxes, published_boxes
 from foreknow.models import Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind, is_number, is_whole
+from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind, check_whole, is_whole
 
 type Predicates = Literal["values", "ranges"]
 """Kind of predicate on a quasi-identifier: any values, or consecutive ones."""
@@ -46,14 +46,6 @@ class Workload:
     dimensions: IntArray
     redrawn: int = 0
     sanity_bound: float | None = None
-
-    def __post_init__(self) -> None:
-        queries = (len(self.selected_values),)
-        if [mask.shape for mask in self.selected] != [(*queries, len(domain)) for domain in self.domains]:
-            raise ValueError(
-                f"Workload: {len(self.domains)} domains and {queries[0]} queries need a Boolean mask of shape (queries, domain) "
-                "per quasi-identifier; draw a workload, as Workload.draw(views, rng=1)."
-            )
 
     @classmethod
     def draw(
@@ -180,7 +172,7 @@ def query_error(releases: Iterable[Release], workload: Workload, *, progress: Pr
     0         0.0           0.0      100
     1         1.0           1.0      100
     """
-    _check_workload("query_error", workload)
+    check_kind("query_error", "workload", workload, Workload)
     check_progress("query_error", progress, "the releases")
     checked = check_releases("query_error", releases)
     actual: dict[View, FloatArray] = {}
@@ -222,7 +214,7 @@ def query_errors(release: Release, workload: Workload, *, actual: FloatArray | N
     """
     takes = "takes one Release; make one, as Release(view, labels), or use query_error for several"
     check_kind("query_errors", "release", release, Release, takes)
-    _check_workload("query_errors", workload)
+    check_kind("query_errors", "workload", workload, Workload)
     counted = actual_counts(release.view, workload) if actual is None else np.asarray(actual)
     if counted.shape != (len(workload),):
         raise ValueError(
@@ -240,11 +232,6 @@ def actual_counts(view: View, workload: Workload) -> FloatArray:
     """Number of original records that each query counts: float array, shape ``(q,)``."""
     check_same_columns(view, len(workload.domains), workload.selected_values.shape[1])
     return workload.count(original_boxes(view, workload.domains))
-
-
-def _check_workload(owner: str, workload: object) -> None:
-    takes = "takes a Workload; draw one, as Workload.draw(history, rng=1)"
-    check_kind(owner, "workload", workload, Workload, takes)
 
 
 MAX_SELECTED_CODES = 2**30
@@ -340,9 +327,7 @@ def _checked_views(views: Any) -> tuple[View, ...]:
     """Views to draw from."""
     listed = (views,) if isinstance(views, View) or not np.iterable(views) else tuple(views)
     for view in listed:
-        check_kind(
-            "Workload.draw", "views", view, View, "holds the views to be published: a View, a History or several views"
-        )
+        check_kind("Workload.draw", "views", view, View, "holds the views to be published, as a History")
     return listed
 
 
@@ -356,26 +341,18 @@ def _check(
     sizes: tuple[int, ...],
 ) -> None:
     """Raise ValueError or TypeError unless the settings of a draw are in range."""
-    if not is_whole(queries):
-        raise ValueError(f"queries is {queries!r}; a workload has at least one.")
+    check_whole("Workload.draw", "queries", queries, "queries")
     most = len(restrictable(sizes))
-    if not most:
+    if not most or (dimensions is not None and not (is_whole(dimensions) and dimensions <= most)):
         raise ValueError(
-            "no quasi-identifier has two values, so a query can restrict none; draw the workload from all views."
+            f"dimensions is {dimensions!r} and the views have {most} quasi-identifiers of two or more values, which a query can "
+            "restrict; it is a number from 1 to that. Draw the workload from all views."
         )
-    if dimensions is not None and not (is_whole(dimensions) and dimensions <= most):
-        raise ValueError(
-            f"dimensions is {dimensions!r} and the table has {most} quasi-identifiers of two or more values; a query has "
-            f"predicates on 1 to {most}."
-        )
-    if not (is_number(selectivity, 0, 1) and selectivity > 0):
-        raise ValueError(
-            f"selectivity is {selectivity!r}; it is the share of the records counted, over 0 and at most 1."
-        )
+    check_share("Workload.draw", "selectivity", selectivity)
     check_choice("Workload.draw", "predicates", predicates, PREDICATES)
     check_flag("Workload.draw", "restrict_sensitive", restrict_sensitive)
-    if sanity_bound is not None and not (is_number(sanity_bound, 0, 1) and sanity_bound > 0):
-        raise ValueError(f"sanity_bound is {sanity_bound!r}; it is a share of the records, over 0 and at most 1.")
+    if sanity_bound is not None:
+        check_share("Workload.draw", "sanity_bound", sanity_bound)
     if queries * max(sizes) > MAX_SELECTED_CODES:
         raise ValueError(
             f"{queries} queries over a quasi-identifier of {max(sizes)} values are more than a workload holds; lower their number, "

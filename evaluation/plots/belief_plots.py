@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 from matplotlib.patches import Patch, Rectangle
 
+from foreknow.evaluation.arguments import check_history
 from foreknow.evaluation.plots.style import (
     Panels,
     TimeAxis,
     as_titled,
-    check_label,
     check_text,
     color_and_marker,
     given_panels,
@@ -28,7 +28,7 @@ from foreknow.evaluation.plots.style import (
 from foreknow.evaluation.risk.respondent_risk import interval_of
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import check_kind, is_number, shown
+from foreknow.models.settings import as_list, check_kind, is_number
 from foreknow.models.tables.columns import lookalike
 
 MIN_WRITTEN_PROBABILITY = 0.005
@@ -211,12 +211,7 @@ def _heat_map(
 def _check_belief_arguments(history: object, respondent: object, time: object) -> None:
     owner = "belief_over_time"
     check_text(owner, time=time)
-    if not isinstance(history, History) or respondent is None:
-        got = "no respondent" if isinstance(history, History) else f"{history!r} in place of the history"
-        raise TypeError(
-            f"{owner} takes beliefs, the original records and a respondent, and got {got}; write "
-            f"{owner}(beliefs, history, respondent)."
-        )
+    check_history(owner, history)
     check_kind(owner, "respondent", respondent, Hashable, "is one of history.respondents")
 
 
@@ -291,7 +286,7 @@ def belief_forest(
     """
     titled = as_titled(FOREST, beliefs)
     first = next(iter(titled.values()))
-    check_label(FOREST, "release", release, "is the time of a release")
+    check_kind(FOREST, "release", release, Hashable, "is the time of a release")
     time = first.times[-1] if release is None and len(first) else release
     _check(first, value, history, mass)
     tables = {title: _table(title, each, value, time, mass) for title, each in titled.items()}
@@ -349,11 +344,9 @@ def _names(table: Mapping[Hashable, _Row], respondents: Iterable[Hashable] | Non
 def _labels(respondents: Iterable[Hashable]) -> list[Hashable]:
     """Respondents that are asked for, each one once."""
     takes = "is a list of respondents, of beliefs.posterior(release).index"
-    if isinstance(respondents, str) or not isinstance(respondents, Iterable):
-        raise TypeError(f"{FOREST}: respondents is {shown(respondents)}; it {takes}.")
-    asked = list(respondents)
+    asked = as_list(FOREST, "respondents", respondents, takes)
     for respondent in asked:
-        check_label(FOREST, "a respondent", respondent, "is one of beliefs.posterior(release).index")
+        check_kind(FOREST, "a respondent", respondent, Hashable, "is one of beliefs.posterior(release).index")
     return list(dict.fromkeys(asked))
 
 
@@ -404,14 +397,10 @@ def _check(beliefs: Beliefs, value: object, history: object, mass: object) -> No
     if not len(beliefs):
         raise ValueError(f"{FOREST}: the beliefs are of no release; give those of an attack on at least one.")
     values = list(beliefs.releases[0].observation.people.schema.values)
-    given = ", ".join(map(str, values))
-    if value is None:
-        raise TypeError(
-            f"{FOREST} takes beliefs and a value, as {FOREST}(beliefs, {values[0]!r}); the values are {given}."
-        )
-    check_label(FOREST, "value", value, f"is one of {given}")
+    takes = f"is one of {', '.join(map(str, values))}"
+    check_kind(FOREST, "value", value, Hashable, takes)
     if value not in values:
-        raise ValueError(f"{FOREST}: {value!r} is no value; the values are {given}.{lookalike(value, values)}")
+        raise ValueError(f"{FOREST}: value is {value!r}; it {takes}.{lookalike(value, values)}")
 
 
 type Source = Literal["draws", "Monte Carlo", "none"]

@@ -25,7 +25,7 @@ from foreknow.evaluation.plots.style import (
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
 from foreknow.evaluation.risk.breaches import BELIEF_DECIMALS
 from foreknow.evaluation.risk.reliability_curve import ROWS_AT
-from foreknow.models import Beliefs, CompromisedRecords, History
+from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.settings import check_kind
 
@@ -77,10 +77,6 @@ def breach_curve(
     """
     check_kind("breach_curve", "beliefs", beliefs, Beliefs, "is a Beliefs, as an attack returns it")
     check_kind("breach_curve", "history", history, History, "is a History of the original records")
-    if isinstance(leaving_out, str | bytes) or not isinstance(leaving_out, CompromisedRecords | Collection | None):
-        raise TypeError(
-            f"breach_curve: leaving_out is {leaving_out!r}; it is compromised records, or a list or set of respondents."
-        )
     threshold = None if r is None else breach_threshold(r, "breach_curve")
     outcomes = list(set_beliefs_and_truth("breach_curve", beliefs, history, sensitive_set, leaving_out))
     belief = np.concatenate([np.zeros(0), *(outcome.belief for outcome in outcomes)])

@@ -1,6 +1,6 @@
 """Plot of mined global probabilities against the frequencies in the original records."""
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from foreknow.evaluation.risk.global_errors import (
 from foreknow.models import History, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.foreground.global_distribution import GlobalDistribution
+from foreknow.models.settings import as_list, check_kind
 from foreknow.models.tables.columns import check_time
 from foreknow.models.tables.schema import as_sensitive_values
 
@@ -100,11 +101,10 @@ def _selected(
     beliefs: ForegroundBeliefs, history: History, attributes: str | Sequence[str], time: Any
 ) -> tuple[GlobalDistribution, View]:
     """The attribute set's distribution in a release, and the release's original records."""
-    names = [attributes] if isinstance(attributes, str) else attributes
-    if not (isinstance(names, Iterable) and np.iterable(names) and all(isinstance(name, str) for name in names)):
-        raise TypeError(
-            f"foreground_map: attributes is {attributes!r}; it is an attribute set, as 'town' or ['town', 'sex']."
-        )
+    takes = "is an attribute set, as 'town' or ['town', 'sex']"
+    names = as_list("foreground_map", "attributes", [attributes] if isinstance(attributes, str) else attributes, takes)
+    for name in names:
+        check_kind("foreground_map", "attributes", name, str, takes)
     time = None if time is None else check_time("foreground_map", time)
     for observation, distributions in global_distributions("foreground_map", beliefs):
         if time is None or observation.time == time:

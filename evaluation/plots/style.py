@@ -103,8 +103,9 @@ def given_panels(owner: str, ax: Any, shape: tuple[int, ...]) -> Panels | None:
     takes = f"is an array of {number} matplotlib Axes, shape {shape}, as matplotlib's subplots returns it"
     given = [_checked(owner, one, takes) for one in _in_rows(ax)]
     if len(given) != number or len(set(given)) != number:
-        found = f"{len(given)} Axes" if len(given) != number else "the same Axes twice"
-        raise ValueError(f"{owner}: ax has {found}, and the plot has {number} panels; give an array of shape {shape}.")
+        raise ValueError(
+            f"{owner}: ax has {len(set(given))} different Axes, and the plot has {number} panels; give an array of shape {shape}."
+        )
     panels = np.empty(number, dtype=object)
     panels[:] = given
     return panels.reshape(shape)
@@ -167,8 +168,7 @@ def _in_rows(ax: Any) -> list[Any]:
 
 def _checked(owner: str, ax: Any, takes: str) -> Axes:
     if not isinstance(ax, Axes) or ax.name != "rectilinear":
-        what = f"Axes of the projection {ax.name!r}" if isinstance(ax, Axes) else shown(ax)
-        raise TypeError(f"{owner}: ax is {what}; it {takes}.")
+        raise TypeError(f"{owner}: ax is {shown(ax)}; it {takes}, with straight axes.")
     return ax
 
 
@@ -282,19 +282,9 @@ def check_text(owner: str, **texts: Any) -> None:
         check_kind(owner, name, text, str, "is text")
 
 
-def check_label(owner: str, name: str, label: Any, takes: str) -> None:
-    """Raise TypeError unless an argument can be hashed, as a time, a value or a respondent."""
-    try:
-        hash(label)
-    except TypeError:
-        raise TypeError(f"{owner}: {name} is {shown(label)}; it {takes}.") from None
-
-
 def check_titled(owner: str, name: str, titled: Any, kind: type, takes: str) -> None:
     """Raise TypeError unless an argument is a mapping from titles to objects of a type."""
-    advice = f'write {{"a title": {name}}}'
-    if not isinstance(titled, Mapping):
-        raise TypeError(f"{owner} takes a mapping of titles to {name}, and got {type(titled).__name__}; {advice}.")
+    check_kind(owner, name, titled, Mapping, f'is a mapping of titles, as {{"a title": {name}}}')
     for title, value in titled.items():
         check_kind(owner, f"{name}[{title!r}]", value, kind, takes)
 

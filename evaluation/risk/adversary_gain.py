@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.arguments import check_least, release_table
+from foreknow.evaluation.arguments import check_share, release_table
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, mean
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
@@ -200,7 +200,7 @@ def log_score(
     DataFrame
         As of `adversary_confidence`, with ``log_score``.
     """
-    check_least("log_score", least)
+    check_share("log_score", "least", least)
     return _averaged("log_score", "log_score", lambda r: log_scores(r, least), beliefs, history, leaving_out)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.arguments import check_beliefs, check_least, release_table
+from foreknow.evaluation.arguments import check_beliefs, check_share, release_table
 from foreknow.evaluation.risk.adversary_gain import RELATIVE_TIE
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, mean
 from foreknow.models import Beliefs, History
@@ -190,7 +190,7 @@ def retroactive_leak(
     """
     owner = "retroactive_leak"
     check_range(owner, "sure", sure, 0, 1, "the belief from which the adversary is sure")
-    check_least(owner, least)
+    check_share(owner, "least", least)
     for beliefs in (forward, hindsight):
         check_beliefs(owner, beliefs)
     _check_same_releases(forward, hindsight)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from foreknow.evaluation.arguments import check_least
+from foreknow.evaluation.arguments import check_share
 from foreknow.evaluation.risk.beliefs_and_truth import Forecasts, LeftOut, forecasts
 from foreknow.evaluation.risk.breaches import BELIEF_DECIMALS
 from foreknow.models import Beliefs, History
@@ -316,7 +316,7 @@ def consistency_test(
     check_choice(owner, "decomposition", decomposition, ("isotonic", "bins"))
     check_whole(owner, "draws", draws, "draws")
     parts, settings = check_bins(owner, bins), as_bootstrap(owner, draws, level, rng)
-    check_least(owner, least, 0.5)
+    check_share(owner, "least", least, 0.5)
     found = forecasts(owner, beliefs, history, sensitive_set, leaving_out)
     distinct = distinct_beliefs(found)
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.arguments import check_least, release_table
+from foreknow.evaluation.arguments import check_share, release_table
 from foreknow.evaluation.risk.beliefs_and_truth import (
     BeliefsAndTruth,
     Forecasts,
@@ -153,7 +153,7 @@ def score_decomposition(
     check_choice(owner, "score", score, ("brier", "log"))
     check_choice(owner, "decomposition", decomposition, ("isotonic", "bins"))
     parts, bootstrap = check_bins(owner, bins), as_bootstrap(owner, draws, level, rng)
-    check_least(owner, least, 0.5)
+    check_share(owner, "least", least, 0.5)
     found = forecasts(owner, beliefs, history, sensitive_set, leaving_out)
     distinct = distinct_beliefs(found)
 

@@ -57,12 +57,9 @@ def saved_file(owner: str, path: "str | Path", suffix: str, overwrite: bool) -> 
     target = Path(path)
     if target.suffix.lower() != suffix:
         raise ValueError(f"{owner}: path is {str(target)[:200]!r}; name a file that ends in {suffix}.")
-    if not target.parent.is_dir():
-        raise ValueError(f"{owner}: there is no folder {str(target.parent)[:200]!r}; make it first.")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
+    if not (target.parent.is_dir() and os.access(target.parent, os.W_OK | os.X_OK)):
         raise ValueError(
-            f"{owner}: the folder {str(target.parent)[:200]!r} cannot be written to by this user; name a file in another folder, "
-            "or change the permissions of this one."
+            f"{owner}: there is no folder {str(target.parent)[:200]!r} that this user can write to; make it, or name another."
         )
     _check_free(owner, target, overwrite)
     with atomic_file(target) as scratch:

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from datetime import date, datetime, time
 from typing import Any
 
@@ -220,23 +221,16 @@ def check_columns(frame: pd.DataFrame, names: Iterable[Hashable]) -> None:
     Raises
     ------
     TypeError
-        If the table is not a DataFrame, or a name cannot be that of a column, as None.
+        If the table is not a DataFrame.
     ValueError
-        If a column is missing or duplicated, or column names have several levels.
+        If a column is missing or duplicated.
     """
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"the table is a {type(frame).__name__}; it is a DataFrame with one row per record.")
-    if frame.columns.nlevels > 1:
-        raise ValueError(
-            f"the table's column names have {frame.columns.nlevels} levels, the first {frame.columns[0]!r}; a column has one "
-            "name. Flatten them, as frame.columns = ['_'.join(name) for name in frame.columns]."
-        )
     columns = list(frame.columns)
     twice = repeated(columns)
     for name in names:
-        if not is_column_name(name):
-            raise TypeError(f"a column is named by {name!r}; a column's name is one text, as 'age'.")
-        if name not in columns:
+        if not is_column_name(name) or name not in columns:
             raise ValueError(
                 f"the table has no column {name!r}; it has {', '.join(map(repr, columns))}.{lookalike(name, columns)} Rename the "
                 "column, or name another in the schema."
@@ -273,23 +267,19 @@ def checked_domain(values: Iterable[Any], owner: str) -> tuple[Hashable, ...]:
         )
     listed = tuple(map(plain_value, values))
     if not listed:
-        raise ValueError(f"{owner} needs at least one value; list its domain.")
-    texts: dict[str, Any] = {}
-    earlier: dict[Hashable, Any] = {}
+        raise ValueError(f"{owner} has no value; its domain needs at least one. List it, or leave the column out.")
+    equal: dict[Hashable, Any] = {}
+    alike: dict[str, Any] = {}
     for value in listed:
-        if not is_hashable(value):
-            raise ValueError(f"{owner} lists {value!r}; a value is one text, number or date. Join it to a text.")
-        if is_missing(value):
+        if not is_hashable(value) or is_missing(value):
             raise ValueError(
-                f"{owner} lists {value!r}, which marks a missing cell; leave it out, or name it, as 'unknown'."
+                f"{owner} lists {value!r}; a value is one text, number or date. Leave it out, or name it by a text."
             )
-        if value in earlier:
-            raise ValueError(f"{owner} lists {earlier[value]!r} and {value!r}, which are equal; list one of them.")
-        if str(value) in texts:
+        if (other := equal.get(value, alike.get(str(value)))) is not None:
             raise ValueError(
-                f"{owner} lists two values that both read {str(value)!r}; they are indistinguishable when published. Rename one."
+                f"{owner} lists {other!r} and {value!r}, which are indistinguishable when published; rename one, or leave it out."
             )
-        earlier[value] = texts[str(value)] = value
+        equal[value] = alike[str(value)] = value
     return listed
 
 
@@ -301,14 +291,10 @@ def inferred_domain(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
     Raises
     ------
     ValueError
-        If the column holds no value, or as `checked_domain`.
+        As `checked_domain`.
     """
     categories = _ordered_categories(column)
     values = sorted_values(plain_column(column, "the table").dropna().unique()) if categories is None else categories
-    if not values:
-        raise ValueError(
-            f"the column {column.name!r} of the table is empty; a domain needs at least one value. Fill it in, or leave it out."
-        )
     return checked_domain(values, f"the column {column.name!r} of the table")
 
 
@@ -359,22 +345,15 @@ def check_time(owner: str, time: Any) -> Any:
 
     Raises
     ------
-    TypeError
-        If the time cannot be hashed or compared, as a list or None.
     ValueError
-        If the time is not at most itself, as NaN.
+        If the time cannot be hashed or compared, as a list or None, or is not at most itself, as NaN.
     """
     time = plain_value(time)
-    try:
+    with suppress(TypeError):
         hash(time)
-        is_ordered = bool(time <= time)
-    except TypeError:
-        raise TypeError(
-            f"{owner}: time is {time!r}; it is a value that can be ordered, as a number, a date or a text."
-        ) from None
-    if not is_ordered:
-        raise ValueError(f"{owner}: time is {time!r}, which has no place in an order; give a number, a date or a text.")
-    return time
+        if time <= time:
+            return time
+    raise ValueError(f"{owner}: time is {time!r}; it is a value that can be ordered, as a number, a date or a text.")
 
 
 def check_order(before: Any, after: Any) -> None:

@@ -14,9 +14,9 @@ import numpy as np
 
 from foreknow.models.advice import Advice, message_of
 from foreknow.models.arrays import IntArray
-from foreknow.models.settings import as_list, check_kind
+from foreknow.models.settings import as_list, check_kind, counted
 from foreknow.models.tables.columns import repeated
-from foreknow.models.tables.table_files import check_encoding, existing_file, undecodable
+from foreknow.models.tables.table_files import check_encoding, check_separator, existing_file, undecodable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -82,8 +82,7 @@ class Hierarchy:
             If the file is not in that encoding or not text with separators, Python has no such encoding, the separator is
             not one character, or as the constructor does. The message names the file.
         """
-        if separator is not None and not (isinstance(separator, str) and len(separator) == 1):
-            raise ValueError(f"the separator of a hierarchy file is {separator!r}; it is one character, as ';'.")
+        check_separator(separator)
         takes = "is the path of a hierarchy file, as 'hierarchy.csv'"
         check_kind("Hierarchy.read", "path", path, (str, PathLike), takes)
         path = existing_file(path, "name a hierarchy file")
@@ -216,13 +215,10 @@ def checked_rows(rows: list[Row]) -> tuple[Row, ...]:
     if not rows:
         raise ValueError("a hierarchy needs at least one value; this one has no row.")
     longest, shortest = max(map(len, rows)), min(rows, key=len)
-    if longest < 2:
-        raise ValueError("the rows of a hierarchy name only the values; add at least one more label to each, the root.")
-    if len(shortest) < longest:
-        place = f"the row of {shortest[0]!r}" if shortest else "a row"
+    if len(shortest) < max(longest, 2):
         raise ValueError(
-            f"{place} has {len(shortest)} labels where another has {longest}; every row names the value and all its "
-            "generalizations up to the root. Repeat a label to fill a short row."
+            f"the row {shortest!r} has {counted(len(shortest), 'label')} and needs {max(longest, 2)}: every row names the value "
+            "and all its generalizations up to the root. Repeat a label to fill a short row."
         )
     if twice := repeated(row[0] for row in rows):
         raise ValueError(f"the value {twice[0]!r} has two rows; keep one.")
@@ -255,22 +251,16 @@ def _check_parents(rows: list[Row]) -> None:
 
 
 def _check_acyclic(rows: list[Row]) -> None:
-    """Raise ValueError if a label is its own ancestor; a label repeated at consecutive levels is not."""
-    levels = [set(column) for column in zip(*rows, strict=True)]
-    if len(set().union(*levels)) == sum(map(len, levels)):
-        return
-    steps = {(parent, child) for row in rows for child, parent in itertools.pairwise(row) if child != parent}
-    import networkx as nx
+    """Raise ValueError if a label is its own ancestor; a label repeated at consecutive levels is not.
 
-    try:
-        cycle = nx.find_cycle(nx.DiGraph(sorted(steps)))
-    except nx.NetworkXNoCycle:
-        return
-    upwards = [repr(edge[1]) for edge in reversed(cycle)]
-    raise ValueError(
-        f"the hierarchy has a cycle: {upwards[0]} generalizes to {', that to '.join([*upwards[1:], upwards[0]])}; no label is "
-        "above itself. Rename one of the labels, or remove a step."
-    )
+    In a tree in which each label has one meaning, a cycle lies within a row.
+    """
+    for row in rows:
+        if twice := repeated(label for label, _ in itertools.groupby(row)):
+            raise ValueError(
+                f"the hierarchy has a cycle: in the row of {row[0]!r}, {twice[0]!r} stands above another label and below it; no "
+                "label is above itself. Rename one of the labels, or remove a step."
+            )
 
 
 def _check_one_meaning(rows: list[Row]) -> None:

@@ -20,6 +20,7 @@ from foreknow.models.tables.columns import (
     check_not_continuous,
     check_order,
     check_time,
+    is_hashable,
     precedes,
     rows_by_time,
 )
@@ -60,10 +61,15 @@ class History:
     views: tuple[View, ...]
 
     def __init__(self, views: Iterable[View]) -> None:
-        views = _checked_views(views)
-        for before, after in itertools.pairwise(views):
+        listed = tuple(as_list("History", "views", views, "is a list of views, as [View(frame, schema, time)]"))
+        takes = "is a View, as View(frame, schema, time); read one table of all records with History.read"
+        for view in listed:
+            check_kind("History", "one of the views", view, View, takes)
+        if not listed:
+            raise ValueError("a history needs at least one view.")
+        for before, after in itertools.pairwise(listed):
             check_order(before.time, after.time)
-        object.__setattr__(self, "views", _with_common_bounds(views))
+        object.__setattr__(self, "views", _with_common_bounds(listed))
 
     @classmethod
     def read(
@@ -184,18 +190,12 @@ class History:
 
         Raises
         ------
-        TypeError
-            If the time cannot be compared with those of the views.
         ValueError
-            If every view is later.
+            If every view is later, or the time cannot be compared with those of the views.
         """
         time, first = check_time("History.until", time), self.views[0].time
-        if not (precedes(time, first) or precedes(first, time) or first == time):
-            raise TypeError(
-                f"History.until: time is {time!r}, which cannot be compared with {first!r}; give one of its kind."
-            )
-        if precedes(time, first):
-            raise ValueError(f"no view is of {time!r} or before; the first is of {first!r}.")
+        if not (precedes(first, time) or first == time):
+            raise ValueError(f"History.until: no view is of {time!r} or before; the first is of {first!r}.")
         return History(view for view in self.views if not precedes(time, view.time))
 
     def of(self, respondents: Iterable[Hashable]) -> "History":
@@ -209,16 +209,12 @@ class History:
         Raises
         ------
         TypeError
-            If the respondents are one text, cannot be iterated, or one cannot be hashed.
+            If the respondents are one text or cannot be iterated.
         ValueError
             If none is in the history.
         """
         takes = "is a list of respondents, as some of history.respondents"
-        listed = as_list("History.of", "respondents", respondents, takes)
-        try:
-            wanted = set(listed)
-        except TypeError:
-            raise TypeError(f"History.of: one of the respondents cannot be hashed; respondents {takes}.") from None
+        wanted = set(filter(is_hashable, as_list("History.of", "respondents", respondents, takes)))
         chosen = [[respondent in wanted for respondent in view.people.respondents] for view in self.views]
         frames = [(view, view.frame[rows]) for view, rows in zip(self.views, chosen, strict=True)]
         if not any(len(rows) for _, rows in frames):
@@ -247,17 +243,6 @@ def _check_text_sorts(column: "pd.Series[Any]") -> None:
                 f"table first, as Cleaning()(frame, ColumnRoles(time={column.name!r})), or write numbers as numbers and the year "
                 "of a date first."
             )
-
-
-def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
-    """The views as a tuple; raises unless there is at least one and each is a View."""
-    views = tuple(as_list("History", "views", views, "is a list of views, as [View(frame, schema, time)]"))
-    takes = "is a View, as View(frame, schema, time); read one table of all records with History.read"
-    for view in views:
-        check_kind("History", "one of the views", view, View, takes)
-    if not views:
-        raise ValueError("a history needs at least one view.")
-    return views
 
 
 def _with_common_bounds(views: tuple[View, ...]) -> tuple[View, ...]:

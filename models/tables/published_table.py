@@ -173,16 +173,11 @@ class PublishedTable:
         cells = shown["count"].tolist()
         number = Numeric().codes(plain_column(shown["count"], VALUES))
         wrong = np.isnan(number) | (number < 0) | (np.floor(number) != number)
-        if wrong.any():
-            row = int(wrong.argmax())
+        if wrong.any() or number.sum() > MAX_RESPONDENTS:
+            row = int((wrong if wrong.any() else number).argmax())
             raise ValueError(
-                f"row {row} of the table of values has the count {cells[row]!r}; a count is an integer of at least 0."
-            )
-        if number.sum() > MAX_RESPONDENTS:
-            row = int(number.argmax())
-            raise ValueError(
-                f"the table of values counts too many respondents, most of them, {cells[row]!r}, in row {row}; a table has at most "
-                f"{MAX_RESPONDENTS:,} respondents. Correct the counts, or read fewer groups."
+                f"row {row} of the table of values has the count {cells[row]!r}; a count is an integer of at least 0, and the sum "
+                f"at most {MAX_RESPONDENTS:,}. Correct the counts, or read fewer groups."
             )
         return number.astype(np.int64)
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields, set_fields
-from foreknow.models.settings import as_list, check_kind, is_number
+from foreknow.models.settings import as_list, check_kind, is_number, shown
 from foreknow.models.tables.columns import (
     MAX_EXACT_INTEGER,
     check_columns,
@@ -215,11 +215,8 @@ class Schema:
     respondent: str = "id"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.quasi_identifiers, Mapping):
-            raise TypeError(
-                f"the quasi-identifiers are a {type(self.quasi_identifiers).__name__}; give each column its type, as {{'age': "
-                "Numeric()}, or infer the types from a table with Schema.infer."
-            )
+        takes = "maps each column to its type, as {'age': Numeric()}; infer the types from a table with Schema.infer"
+        check_kind("Schema", "quasi_identifiers", self.quasi_identifiers, Mapping, takes)
         quasi_identifiers = dict(self.quasi_identifiers)
         for role in ("sensitive", "respondent"):
             if not is_column_name(name := getattr(self, role)):
@@ -227,10 +224,8 @@ class Schema:
         if not quasi_identifiers:
             raise ValueError("a schema needs at least one quasi-identifier, as {'age': Numeric()}.")
         for name, kind in quasi_identifiers.items():
-            if not isinstance(kind, Numeric | Categorical):
-                raise TypeError(
-                    f"the quasi-identifier {name!r} is given as {kind!r}; make it a Numeric() or a Categorical(values)."
-                )
+            takes = "is a Numeric() or a Categorical(values)"
+            check_kind("Schema", f"the quasi-identifier {name!r}", kind, (Numeric, Categorical), takes)
         if twice := repeated([*quasi_identifiers, self.sensitive, self.respondent]):
             raise ValueError(
                 f"the column {twice[0]!r} has two roles in the schema; give each role a column of its own."
@@ -431,7 +426,7 @@ def sensitive_codes(owner: str, domain: tuple[Hashable, ...], sensitive_set: Col
     return np.sort([code[value] for value in values])
 
 
-def as_sensitive_values(owner: str, sensitive_set: object) -> tuple[Hashable, ...]:
+def as_sensitive_values(owner: str, sensitive_set: Collection[Hashable]) -> tuple[Hashable, ...]:
     """The values of a sensitive set as a tuple: in the given order, or sorted where a ``set`` is given.
 
     Parameters
@@ -444,27 +439,14 @@ def as_sensitive_values(owner: str, sensitive_set: object) -> tuple[Hashable, ..
     Raises
     ------
     TypeError
-        If it is no collection, or holds a value that is not hashable.
+        If it is text or cannot be iterated.
     ValueError
-        If it is empty, or names a value twice.
+        If it is empty, holds a value that is not hashable, or names a value twice.
     """
-    # An array of one number, without an axis, is a Collection and cannot be iterated.
-    is_collection = isinstance(sensitive_set, Collection) and np.iterable(sensitive_set)
-    if isinstance(sensitive_set, str | bytes) or not isinstance(sensitive_set, Collection) or not is_collection:
-        shown = repr(sensitive_set)
-        example = shown if isinstance(sensitive_set, str | bytes | int | float) else "'flu', 'cold'"
-        raise TypeError(
-            f"{owner}: sensitive_set is {shown[:60]}; it is a set of values, as {{{example}}}. Put a single value into a set."
-        )
-    values = tuple(sensitive_set)
-    for value in values:
-        if not is_hashable(value):
-            raise TypeError(
-                f"{owner}: sensitive_set holds the {type(value).__name__} {value!r:.60}; it is one set of hashable values of the "
-                "domain. Give one flat list of values."
-            )
-    if not values:
-        raise ValueError(f"{owner}: the sensitive set is empty; name at least one value.")
+    takes = "is a set of values of the domain, as {'flu', 'cold'}"
+    values = tuple(as_list(owner, "sensitive_set", sensitive_set, takes))
+    if not values or not all(map(is_hashable, values)):
+        raise ValueError(f"{owner}: sensitive_set is {shown(sensitive_set)}; it {takes}, at least one.")
     if twice := repeated(values):
         raise ValueError(f"{owner}: the sensitive set names {twice[0]!r} twice; name each value once.")
     return tuple(sorted(values, key=str)) if isinstance(sensitive_set, set | frozenset) else values

@@ -9,6 +9,7 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray, ObjectArray, object_array
 from foreknow.models.equality import equal_by_fields, set_fields
+from foreknow.models.settings import check_kind
 from foreknow.models.tables.columns import (
     MAX_EXACT_INTEGER,
     check_columns,
@@ -76,10 +77,7 @@ class View:
 
     def __post_init__(self) -> None:
         schema, time = self.schema, check_time("View", self.time)
-        if not isinstance(schema, Schema):
-            raise TypeError(
-                f"the schema is a {type(schema).__name__}; make it a Schema, as Schema.infer(frame, ['age'])."
-            )
+        check_kind("View", "schema", schema, Schema, "is a Schema, as Schema.infer(frame, ['age'])")
         names = [*schema.quasi_identifiers, schema.sensitive, schema.respondent]
         check_columns(self.frame, names)
         if (added := added_column(schema)) is not None:

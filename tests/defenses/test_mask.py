@@ -228,7 +228,11 @@ class TestBadInput:
         [
             ({"k": 0, "l": 2}, ValueError, "MASK: k is 0; it is a number of records"),
             ({"k": 2, "l": 1.5}, ValueError, "MASK: l is 1.5; it is a number of records"),
-            ({"k": 2, "l": 2, "sensitive_set": "flu"}, TypeError, "sensitive_set is 'flu'; it is a set of values"),
+            (
+                {"k": 2, "l": 2, "sensitive_set": "flu"},
+                TypeError,
+                "sensitive_set is 'flu'; it is a set of values",
+            ),
             ({"k": 2, "l": 2, "sensitive_set": []}, ValueError, "name at least one value"),
             ({"k": 2, "l": 2, "rng": "x"}, TypeError, "MASK: rng is 'x'; it is a generator"),
             (

@@ -92,13 +92,13 @@ def test_respondents_left_out_are_not_measured():
 @pytest.mark.parametrize(
     ("arguments", "settings", "error", "message"),
     [
-        ((RELEASES[0], ADVERSARIES), {}, TypeError, "takes several releases"),
+        ((RELEASES[0], ADVERSARIES), {}, TypeError, "takes several Release objects"),
         (([], ADVERSARIES), {}, ValueError, "releases is empty"),
-        ((RELEASES, []), {}, TypeError, "adversaries is []; it maps names to adversaries"),
+        ((RELEASES, []), {}, TypeError, "adversaries is []; it is a mapping of names"),
         ((RELEASES, {}), {}, ValueError, "adversaries is empty"),
         ((RELEASES, {"a": 1}), {}, TypeError, "adversaries['a'] is 1; it is an Adversary or an Averaged"),
         ((RELEASES, ADVERSARIES, JointAttack(ADVERSARIES["right"])), {}, TypeError, "takes a list of releases"),
-        ((RELEASES, ADVERSARIES), {"least": 0}, ValueError, "least is 0; it is a probability over 0"),
+        ((RELEASES, ADVERSARIES), {"least": 0}, ValueError, "least is 0; it is a number over 0"),
         ((RELEASES, ADVERSARIES), {"draws": -1}, ValueError, "draws is -1"),
         ((RELEASES, ADVERSARIES), {"level": 1}, ValueError, "level is 1"),
         ((RELEASES, ADVERSARIES), {"leaving_out": set("ABCD")}, ValueError, "no record is published in 2 releases"),

@@ -86,8 +86,8 @@ def test_an_empty_comparison():
         (([], ATTACKS), ValueError, "worst_case: releases is empty"),
         ((PAIRS, {}), ValueError, "worst_case: attacks is empty"),
         ((PAIRS, [ATTACKS]), TypeError, "worst_case: attacks is a list; it is a mapping of names"),
-        ((HISTORY, ATTACKS), TypeError, "worst_case takes several releases"),
-        (({"a": PAIRS[0]}, ATTACKS), TypeError, "worst_case takes several releases, and got one Release"),
+        ((HISTORY, ATTACKS), TypeError, "worst_case: one of the releases is"),
+        (({"a": PAIRS[0]}, ATTACKS), TypeError, "worst_case: releases is Release"),
     ],
 )
 def test_wrong_arguments(arguments, error, words):

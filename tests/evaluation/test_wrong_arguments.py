@@ -172,11 +172,11 @@ class TestReleases:
     @pytest.mark.parametrize("name", RELEASE_MEASURES)
     def test_the_way_out(self, name):
         for wrong, words in (
-            (RELEASES[0], "got one Release; put it into a list"),
-            (HISTORY, r"got a View; publish views, as publish\(history, defense\)"),
-            (FRAME, "got a DataFrame; publish views"),
+            (RELEASES[0], "releases is .*; it takes several (Item)?Release objects; put a single one into a list"),
+            (HISTORY, r"one of the releases is .*; it is an? (Item)?Release, as"),
+            (FRAME, "one of the releases is 'id'"),
         ):
-            with pytest.raises(TypeError, match=f"{name} takes several releases, and {words}"):
+            with pytest.raises(TypeError, match=f"{name}: {words}"):
                 MEASURES[name](wrong, *NEEDS.get(name, ()))
 
 
@@ -209,7 +209,7 @@ class TestNumbers:
     def test_thresholds(self):
         with pytest.raises(ValueError, match="disclosures: sure is 90; it is a number from 0 to 1"):
             disclosures(BELIEFS, HISTORY, sure=90)
-        with pytest.raises(ValueError, match="log_score: least is 0; it is a probability over 0"):
+        with pytest.raises(ValueError, match="log_score: least is 0; it is a number over 0"):
             log_score(BELIEFS, HISTORY, least=0)
         with pytest.raises(TypeError, match="gcp: penalize_suppressed is 'no'; it is True or False"):
             gcp(RELEASES, penalize_suppressed="no")
@@ -256,11 +256,6 @@ class TestCompare:
 
 
 class TestWorkload:
-    def test_arrays_of_another_shape(self):
-        masks = np.ones((2, 3), dtype=bool)
-        with pytest.raises(ValueError, match="Workload: 1 domains and 2 queries need a Boolean mask of shape"):
-            Workload((np.arange(4.0),), (masks,), masks, np.ones(2, dtype=int))
-
     def test_views_of_another_schema(self):
         other = history_of(("AB", "ab"), domain="ab")
         with pytest.raises(
@@ -269,7 +264,6 @@ class TestWorkload:
             MEASURES["query_error"]([Release(other[0], [0, 0])], WORKLOAD)
 
 
-@pytest.mark.parametrize("settings", [{"folder": 3}, {"quasi_identifiers": "age"}])
-def test_adult(settings):
+def test_adult():
     with pytest.raises(TypeError, match="adult: "):
-        adult(**{"folder": "nowhere"} | settings)
+        adult(3)

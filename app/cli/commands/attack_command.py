@@ -62,7 +62,7 @@ from foreknow.app.publication import (
     MANIFEST,
     PRIVATE,
     SETTINGS,
-    extra_files,
+    check_no_extra_file,
     key_at,
     listed_in,
     read_json,
@@ -349,11 +349,8 @@ def _remove_earlier(out: Path) -> None:
     if not (beliefs / BEGUN).exists():
         return
     with locked(out), locked(beliefs):
-        extra = extra_files(beliefs, listed_in(beliefs / MANIFEST)) if (beliefs / MANIFEST).exists() else []
-        if extra:
-            raise ValueError(
-                f"{beliefs / extra[0]} is not of the beliefs that would be replaced; move it, or name another folder."
-            )
+        if (beliefs / MANIFEST).exists():
+            check_no_extra_file(beliefs, listed_in(beliefs / MANIFEST))
         for name in (AT_RISK, SETTINGS):
             (out / name).unlink(missing_ok=True)
         remove_run(beliefs)

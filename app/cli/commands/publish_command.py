@@ -25,7 +25,6 @@ from foreknow.app.cli.defense_choices import (
     defense_choice,
     defense_text,
     fresh_seed,
-    least_values_of,
     seeded_generator,
 )
 from foreknow.app.cli.files.columns import Columns, notice_codes
@@ -81,6 +80,7 @@ from foreknow.evaluation.checks.certificate import (
 from foreknow.evaluation.checks.program import checksum, settings
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.models import Adversary, Omega, Release, Schema
+from foreknow.models.settings import counted
 
 if TYPE_CHECKING:
     from foreknow.app.disk import Engine, LargeTable
@@ -364,18 +364,13 @@ def _write(
 
 
 def _check_any_group(releases: Iterable[Any], defense: Defense, schema: Schema) -> None:
-    """Raise ValueError if no release, in memory or on disk, has a group; with the cause, where all records have one value."""
-    if any(release.groups for release in releases):
-        return
-    if len(schema.values) == 1 and (least := least_values_of(defense)) > 1:
+    """Raise ValueError if no release, in memory or on disk, has a group."""
+    if not any(release.groups for release in releases):
+        values = counted(len(schema.values), "distinct value")
         raise ValueError(
-            f"{defense_text(defense)} needs {least:g} distinct values of {schema.sensitive!r} in each group, and all records have "
-            f"one, {schema.values[0]!r}; any published table would tell it. Name another --sensitive column, or more records."
+            f"{defense_text(defense)} finds no group of these records that satisfies its thresholds, so nothing would be "
+            f"published; {schema.sensitive!r} has {values}. Choose weaker thresholds or another --sensitive column."
         )
-    raise ValueError(
-        f"{defense_text(defense)} finds no group of these records that satisfies its thresholds, so nothing would be "
-        "published; choose weaker thresholds."
-    )
 
 
 def _report_cost(cost: pd.DataFrame, defense: Defense, bucketized: bool) -> None:

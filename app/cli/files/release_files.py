@@ -172,13 +172,10 @@ def read_statements(path: Path | None, schema: Schema, encoding: str = "utf-8") 
     table = read_table(path, (*names, "value", "low", "high"), encoding).fillna("").astype(str)
     missing = [name for name in ("value", "low") if name not in table.columns]
     unknown = [name for name in table.columns if name not in (*names, "value", "low", "high")]
-    if missing:
+    if missing or unknown:
+        found = f"no column {missing[0]!r}" if missing else f"the column {unknown[0]!r}"
         raise ValueError(
-            f"{path} has no column {missing[0]!r}; statements have value, low, high and quasi-identifiers."
-        )
-    if unknown:
-        raise ValueError(
-            f"{path} has the column {unknown[0]!r}, which is no quasi-identifier; there are {', '.join(names)}."
+            f"{path} has {found}; statements have value, low, high and quasi-identifiers: {', '.join(names)}."
         )
     return [_statement(path, number, cells, schema) for number, cells in enumerate(table.to_dict("records"), 2)]
 

@@ -131,7 +131,7 @@ class TestDefense:
         error = str(publish(source, tmp_path, "--defense", "gone", status=1).exception)
         assert "the defense 'gone' of the package theirs cannot be loaded from 'theirs_that_is_gone:Blocks'" in error
         error = str(publish(source, tmp_path, "--defense", "five", status=1).exception)
-        assert "is 'theirs:FIVE', which is not a class or a function" in error
+        assert "is 'theirs:FIVE'; name a class or a function" in error
 
 
 @pytest.mark.usefixtures("theirs")
@@ -168,9 +168,7 @@ class TestNames:
         monkeypatch.syspath_prepend(str(folder))
         error = str(run(command[0], source, *ROLES, *command[1:], status=1).exception)
         article = "a" if kind == "defenses" else "an"
-        words = (
-            f"the package their-names names {article} {kind[:-1]} {name!r}, which is {article} {kind[:-1]} of foreknow"
-        )
+        words = f"the packages foreknow and their-names name {article} {kind[:-1]} {name!r}; uninstall all but one"
         assert words in error
 
     @pytest.mark.usefixtures("theirs")
@@ -178,7 +176,7 @@ class TestNames:
         declared = "[foreknow.estimators]\ncounting = others:RandomWorlds\n"
         monkeypatch.syspath_prepend(str(install(tmp_path / "more", "others", declared)))
         error = str(run("attack", source, *ROLES, "--estimator", "counting", status=1).exception)
-        assert "both name an estimator 'counting'; uninstall one of them" in error
+        assert "name an estimator 'counting'; uninstall all but one of them" in error
         run("attack", source, *ROLES, "--estimator", "omega")
 
     @pytest.mark.usefixtures("theirs")

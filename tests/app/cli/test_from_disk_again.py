@@ -206,9 +206,7 @@ def test_an_overwrite_that_fails_while_it_publishes_leaves_the_earlier_publicati
 def test_a_file_of_another_origin_is_not_removed(folder, source, whole, out, name):
     (out / name).parent.mkdir(exist_ok=True)
     (out / name).write_text("mine")
-    assert f"{name} is not of the publication that would be replaced" in refused(
-        *publish(folder, source, "--overwrite")
-    )
+    assert f"{name} is not of the run that would be replaced" in refused(*publish(folder, source, "--overwrite"))
     assert bytes_of(out) == {**whole, name: b"mine"}
 
 
@@ -273,7 +271,7 @@ def test_an_attack_that_is_refused_leaves_the_earlier_one(folder, out, attacked)
 def test_a_file_beside_the_beliefs_is_not_removed(folder, attacked):
     earlier = bytes_of(folder / "risk")
     (folder / "risk" / "beliefs" / "mine.txt").write_text("mine")
-    assert "mine.txt is not of the beliefs that would be replaced" in refused(*attacked)
+    assert "mine.txt is not of the run that would be replaced" in refused(*attacked)
     assert bytes_of(folder / "risk") == {**earlier, "beliefs/mine.txt": b"mine"}
 
 

@@ -140,7 +140,7 @@ def test_columns_of_two_types_are_refused(tmp_path, column, first, second):
 def test_whole_numbers_beyond_64_bits_are_refused(tmp_path, role):
     frame = visits(people=4, releases=1).assign(**{role: np.uint64(2**64 - 1)})
     table = on_disk(tmp_path / "r.parquet", frame)
-    with pytest.raises(ValueError, match=rf"the column '{role}' holds 18446744073709551615; a whole number is from"):
+    with pytest.raises(ValueError, match=rf"the column '{role}' holds 18446744073709551615; .* whole numbers from"):
         publish_large(
             LargeTable.infer(table, COLUMNS, time="week", categorical=["sex"]),
             Mondrian(KAnonymity(2)),

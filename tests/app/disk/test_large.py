@@ -369,7 +369,7 @@ def test_bad_input_is_named(tmp_path):
         publish_large(table, JSReduce(3, 0.5, 0.6), tmp_path / "o", Adversary(UniformPrior(), chain))
     given = GivenPrior(pd.DataFrame(0.25, [0, 1], ["v0", "v1", "v2", "v3"]))
     for prior in (given, PriorByTime({0: UniformPrior(), 1: given})):
-        with pytest.raises(ValueError, match="a GivenPrior is not read from disk"):
+        with pytest.raises(ValueError, match="a prior that does not read respondents, as GivenPrior"):
             publish_large(table, JSReduce(3, 0.5, 0.6), tmp_path / "g", Adversary(prior, CHAIN))
     with pytest.raises(ValueError, match="no column 'height'; it has"):
         LargeTable.infer(tmp_path / "visits.parquet", ["height"], time="week")

@@ -202,8 +202,12 @@ class TestGroups:
     [
         (lambda: ForegroundSafe(0, {"a"}), ValueError, "ForegroundSafe: r is 0; it is a number of records, 1 or more"),
         (lambda: ForegroundSafe(2.5, {"a"}), ValueError, r"ForegroundSafe: r is 2\.5"),
-        (lambda: ForegroundSafe(2, set()), ValueError, "ForegroundSafe: the sensitive set is empty"),
-        (lambda: ForegroundSafe(2, "a"), TypeError, "ForegroundSafe: sensitive_set is 'a'; it is a set of values"),
+        (lambda: ForegroundSafe(2, set()), ValueError, "ForegroundSafe: sensitive_set is set..; it is a set"),
+        (
+            lambda: ForegroundSafe(2, "a"),
+            TypeError,
+            "ForegroundSafe: sensitive_set is 'a'; it is a set of values",
+        ),
         (lambda: ForegroundSafe(2, None), TypeError, "ForegroundSafe: sensitive_set is None; it is a set of values"),
         (lambda: ForegroundSafe(2, {"a"}, "age"), TypeError, "attribute_sets is 'age'; it is 'all'"),
         (lambda: ForegroundSafe(2, {"a"}, support=0), ValueError, "ForegroundSafe: support is 0"),

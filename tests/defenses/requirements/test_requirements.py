@@ -509,7 +509,7 @@ class TestCombining:
         (lambda: PosteriorBound(1.1), r"PosteriorBound: most is 1\.1"),
         (lambda: PosteriorBound(1.1, quantity="belief"), r"most is 1\.1; it is a number from 0 to 1"),
         (lambda: PosteriorBound(0.5, quantity="share"), "PosteriorBound: quantity is 'share'; it is one of 'gain', 'belief'"),
-        (lambda: PosteriorBound(0.5, sensitive_set=()), "PosteriorBound: the sensitive set is empty"),
+        (lambda: PosteriorBound(0.5, sensitive_set=()), "PosteriorBound: sensitive_set is ..; it is a set of values"),
         (lambda: QSDiversity(0, 2, LETTERS), "QSDiversity: c is 0; it is a positive finite number"),
         (lambda: QSDiversity(-0.5, 2, LETTERS), "QSDiversity: c is -0.5"),
         (lambda: QSDiversity(math.inf, 2, LETTERS), "QSDiversity: c is inf"),

@@ -189,10 +189,10 @@ class TestByHand:
         assert found == pytest.approx([divergence([[4 / 7, 3 / 7], [1, 0]]), 0, divergence([[3 / 7, 4 / 7], [0, 1]])])
 
     def test_beliefs_are_not_on_the_table(self):
-        with pytest.raises(ValueError, match=r"PosteriorBound speaks of beliefs.*give the checker the prior"):
+        with pytest.raises(ValueError, match=r"PosteriorBound speaks of beliefs.*the release and the prior"):
             verify(RELEASE, KAnonymity(2) & PosteriorBound(0.5))
         for requirement in (PosteriorBound(0.5), BTPrivacy(0.5, 0.5)):
-            with pytest.raises(ValueError, match=r"speaks of beliefs about people.*use verify with the release"):
+            with pytest.raises(ValueError, match=r"speaks of beliefs.*use verify with the release"):
                 verify_table(RELEASE.table, "result", "abc", requirement)
 
     def test_conjuncts_have_rows_of_their_own(self):

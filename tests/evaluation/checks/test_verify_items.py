@@ -130,12 +130,12 @@ class TestRefusals:
             verify(TWO, KAnonymity(2) & DIVERSE)
         with pytest.raises(TypeError, match="use verify_items"):
             verify_table(TWO.table, "result", "ab", QSCloseness(1, LINKING))
-        with pytest.raises(TypeError, match="verify takes one Release, and got ItemRelease; use verify_items"):
+        with pytest.raises(TypeError, match=r"verify: release is .*; verify_items takes an ItemRelease"):
             verify(shown(TWO), KAnonymity(2))
 
     def test_a_release_of_another_kind(self):
         with pytest.raises(
-            TypeError, match=r"takes an ItemRelease, and got Release; make one, as ItemRelease\(release, linking"
+            TypeError, match=r"verify_items: release is .*; it is an ItemRelease, as ItemRelease\(release"
         ):
             verify_items(TWO, DIVERSE)
 
@@ -148,7 +148,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("prior", [{"flu": 0.5}, {"flu": 1.5, "none": -0.5}, {"flu": math.nan}, {}])
     def test_a_prior_that_is_no_distribution(self, prior):
-        with pytest.raises(ValueError, match="label_prior sums to"):
+        with pytest.raises(ValueError, match=r"label_prior is .* Normalize it"):
             verify_items(shown(TWO), QSCloseness(1, LINKING), label_prior=prior)
 
 

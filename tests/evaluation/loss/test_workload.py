@@ -131,7 +131,7 @@ class TestEveryPredicateRestricts:
 
     def test_dimensions_are_those_with_two_values(self):
         with pytest.raises(
-            ValueError, match="dimensions is 2 and the table has 1 quasi-identifiers of two or more values"
+            ValueError, match="dimensions is 2 and the views have 1 quasi-identifiers of two or more values"
         ):
             draw(self.VIEW, dimensions=2)
 
@@ -140,7 +140,7 @@ class TestEveryPredicateRestricts:
             pd.DataFrame({"id": [1, 2], "age": 30, "result": ["a", "b"]}),
             Schema({"age": Numeric()}, "result", ("a", "b")),
         )
-        with pytest.raises(ValueError, match="no quasi-identifier has two values"):
+        with pytest.raises(ValueError, match="the views have 0 quasi-identifiers of two or more values"):
             draw(view)
 
 
@@ -169,16 +169,16 @@ class TestDomains:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"queries": 0}, "queries is 0; a workload has at least one"),
+        ({"queries": 0}, "queries is 0; it is a number of queries"),
         (
             {"dimensions": 0},
-            "dimensions is 0 and the table has 3 quasi-identifiers of two .* values; a query has predicates on 1 to 3",
+            "dimensions is 0 and the views have 3 quasi-identifiers of two .* values, .*; it is a number from 1 to that",
         ),
         ({"dimensions": 4}, "dimensions is 4"),
-        ({"selectivity": 0.0}, r"selectivity is 0.0; it is the share"),
+        ({"selectivity": 0.0}, r"selectivity is 0.0; it is a number over 0"),
         ({"selectivity": 1.5}, r"selectivity is 1.5"),
         ({"predicates": "boxes"}, "predicates is 'boxes'; it is one of 'values', 'ranges'"),
-        ({"sanity_bound": 0.0}, "sanity_bound is 0.0; it is a share of the records, over 0"),
+        ({"sanity_bound": 0.0}, "sanity_bound is 0.0; it is a number over 0"),
         ({"queries": 10**9}, "1000000000 queries over a quasi-identifier of 6 values are more than a workload holds"),
     ],
 )

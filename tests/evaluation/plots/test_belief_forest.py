@@ -106,16 +106,12 @@ class TestForest:
     @pytest.mark.parametrize(
         ("arguments", "error", "message"),
         [
-            ((3, "a"), TypeError, "belief_forest takes a mapping of titles to beliefs"),
+            ((3, "a"), TypeError, "belief_forest: beliefs is 3; it is a mapping of titles"),
             (({"mine": 3}, "a"), TypeError, r"beliefs\['mine'\] is 3; it is a Beliefs"),
             (({}, "a"), ValueError, "beliefs is empty"),
             ((Beliefs(()), "a"), ValueError, "the beliefs are of no release"),
-            (
-                (EXACT, None),
-                TypeError,
-                r"takes beliefs and a value, as belief_forest\(beliefs, 'a'\); the values are a, b, c",
-            ),
-            ((EXACT, "z"), ValueError, "'z' is no value; the values are a, b, c"),
+            ((EXACT, None), ValueError, "value is None; it is one of a, b, c"),
+            ((EXACT, "z"), ValueError, "value is 'z'; it is one of a, b, c"),
             ((EXACT, "a", ["A", "Z"]), ValueError, "respondent 'Z' is not in the release"),
             ((EXACT, "a", "AB"), TypeError, "respondents is 'AB'; it is a list of respondents"),
             ((EXACT, "a", [["A"]]), TypeError, "a respondent is "),

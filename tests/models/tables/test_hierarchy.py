@@ -80,7 +80,7 @@ class TestRead:
             ("a;x;*\nb;y;*\na;x;*\n", "the value 'a' has two rows; keep one"),
             ("a;x;p;*\nb;x;q;*\n", "'x' generalizes to 'p' and to 'q' at level 2; .*Rename one"),
             ("a;x\nb;y\n", r"the hierarchy has 2 roots \(x, y\); add a column with one root"),
-            ("a;x;*\nb;*\n", "the row of 'b' has 2 labels where another has 3; .*Repeat a label"),
+            ("a;x;*\nb;*\n", r"the row \('b', '\*'\) has 2 labels and needs 3: .*Repeat a label"),
             ("", "a hierarchy needs at least one value"),
         ],
     )
@@ -125,9 +125,8 @@ class TestRead:
 
 
 def test_rows_of_one_label_lack_a_root():
-    with pytest.raises(ValueError, match="root") as error:
+    with pytest.raises(ValueError, match=r"the row \('a',\) has 1 label and needs 2: .* up to the root"):
         Hierarchy([("a",), ("b",)])
-    assert "has 1 labels where another has 1" not in str(error.value)
 
 
 def test_generalizing_a_value_it_does_not_have_names_it():
@@ -174,12 +173,20 @@ def test_labels_of_a_graph_that_read_alike_are_one_clear_error():
     "rows",
     [
         [("a", "b", "a", "*")],
-        [("a", "x", "y", "*"), ("b", "y", "x", "*")],
         [("a", "*", "x", "*"), ("b", "*", "x", "*")],
     ],
 )
 def test_a_label_above_itself_is_one_clear_error(rows):
-    with pytest.raises(ValueError, match=r"has a cycle: '.' generalizes to '.', that to '.'; no label is above itself"):
+    with pytest.raises(
+        ValueError, match=r"has a cycle: in the row of 'a', '.' stands above another label and below it"
+    ):
+        Hierarchy(rows)
+
+
+@pytest.mark.parametrize("steps", [("x", "y"), ("x", "x", "y"), ("x", "y", "z")])
+def test_a_cycle_over_several_rows_is_an_error(steps):
+    rows = [(leaf, *steps[at:], *steps[:at], "*") for at, leaf in enumerate("abc"[: len(steps)])]
+    with pytest.raises(ValueError, match=r"has a cycle|stands for|one parent per label"):
         Hierarchy(rows)
 
 
@@ -204,7 +211,7 @@ def test_a_label_of_two_meanings_is_one_clear_error(rows):
 
 class TestCategorical:
     def test_values_that_read_alike_are_one_clear_error(self):
-        with pytest.raises(ValueError, match="two values that both read '1'"):
+        with pytest.raises(ValueError, match="lists 1 and '1', which are indistinguishable"):
             Categorical((1, "1", "2"))
 
     def test_codes_follow_the_tree(self):
@@ -222,8 +229,8 @@ class TestCategorical:
         ("values", "hierarchy", "match"),
         [
             (("flu", "gout"), TREE, "no row for 'gout'; .*Add the row"),
-            (("flu", "flu"), None, "lists 'flu' and 'flu', which are equal"),
-            ((), None, "needs at least one value"),
+            (("flu", "flu"), None, "lists 'flu' and 'flu', which are indistinguishable"),
+            ((), None, "needs at least one"),
         ],
     )
     def test_bad_values_are_one_clear_error(self, values, hierarchy, match):

@@ -166,7 +166,7 @@ MESSAGES = {
     ),
     "Schema": ({"sensitive": None}, TypeError, "Schema: sensitive is None; it is the name of a column, as 'result'."),
     "View": (
-        {"time": None}, TypeError, "View: time is None; it is a value that can be ordered, as a number, a date or a text.",
+        {"time": None}, ValueError, "View: time is None; it is a value that can be ordered, as a number, a date or a text.",
     ),
     "History": (
         {"views": FRAME},
@@ -183,7 +183,7 @@ MESSAGES = {
         "History.of: respondents is 'A'; it is a list of respondents, as some of history.respondents.",
     ),
     "History.until": (
-        {"time": "2"}, TypeError, "History.until: time is '2', which cannot be compared with 1; give one of its kind.",
+        {"time": "2"}, ValueError, "History.until: no view is of '2' or before; the first is of 1.",
     ),
     "Grouping": (
         {"labels": [[0], [0, 1]]},
@@ -203,7 +203,9 @@ MESSAGES = {
         "'airways', '*')].",
     ),
     "PublishedTable": (
-        {"group": None}, TypeError, "a column is named by None; a column's name is one text, as 'age'.",
+        {"group": None},
+        ValueError,
+        "the table has no column None; it has 'id', 'week', 'age', 'result'. Rename the column, or name another in the schema.",
     ),
 }  # fmt: skip
 """One exact message of each: wrong argument, kind of error, text."""
@@ -220,7 +222,7 @@ def test_the_message_says_rule_value_place_and_way_out(name):
 
 @pytest.mark.parametrize("time", [np.nan, pd.NaT, float("nan")])
 def test_a_missing_time_has_no_place_in_an_order(time):
-    with pytest.raises(ValueError, match=r"View: time is .*, which has no place in an order"):
+    with pytest.raises(ValueError, match=r"View: time is .*; it is a value that can be ordered"):
         View(FRAME, SCHEMA, time)
 
 

@@ -30,7 +30,7 @@ class TestConsoleScript:
         version = self.shell(tmp_path, "--version")
         assert (version.returncode, version.stderr) == (0, "")
         bad = self.shell(tmp_path, "check", "none.csv", "--sensitive", "result")
-        assert (bad.returncode, bad.stdout, bad.stderr) == (2, "", "error: there is no file none.csv.\n")
+        assert (bad.returncode, bad.stdout, bad.stderr) == (2, "", "error: there is no file none.csv; name a table.\n")
 
     def test_the_round_trip(self, tmp_path):
         write(records(), tmp_path / "r.csv")

@@ -99,8 +99,8 @@ def steps(monkeypatch, fails_at, error=InterruptedError):
     return made
 
 
-STEPS = ["release.json", "release.json renamed", "settings.json", "certificate.json", "manifest.json"]
-STEPS += ["manifest.json renamed", "certificate.json renamed"]
+STEPS = ["release.json", "release.json renamed", "settings.json", "settings.json renamed"]
+STEPS += ["certificate.json", "manifest.json", "manifest.json renamed", "certificate.json renamed"]
 
 
 def test_the_steps_of_the_certifying(folder, source, uncertified, out, monkeypatch):

@@ -128,9 +128,7 @@ class TestContradiction:
             posterior = Enumeration()(problem)
             beliefs = all_rows(posterior)
             assert np.allclose(beliefs.sum(axis=1), 1)
-            parts = components(problem)
-            for c in range(len(parts)):
-                records = parts.records(c)
+            for records in components(problem):
                 own = sub_arrays(arrays, records)
                 expected = joint_oracle.joint_beliefs(own)
                 if expected is None:

@@ -28,7 +28,7 @@ from foreknow.evaluation.plots.style import (
 from foreknow.evaluation.risk.respondent_risk import interval_of
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import as_list, check_kind, is_number
+from foreknow.models.settings import as_list, check_kind, is_number, shown
 from foreknow.models.tables.columns import lookalike
 
 MIN_WRITTEN_PROBABILITY = 0.005
@@ -212,7 +212,8 @@ def _check_belief_arguments(history: object, respondent: object, time: object) -
     owner = "belief_over_time"
     check_text(owner, time=time)
     check_history(owner, history)
-    check_kind(owner, "respondent", respondent, Hashable, "is one of history.respondents")
+    if respondent is None or not isinstance(respondent, Hashable):
+        raise TypeError(f"{owner}: respondent is {shown(respondent)}; it is one of history.respondents.")
 
 
 MAX_ROWS = 20

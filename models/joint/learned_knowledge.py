@@ -10,7 +10,7 @@ import numpy as np
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.joint.building import JointHistory, check_one_domain, joint_history
+from foreknow.models.joint.building import JointHistory, joint_history
 from foreknow.models.joint.group_messages import exact_groups, tilted_messages
 from foreknow.models.joint.max_entropy import (
     ChainLaw,
@@ -32,7 +32,7 @@ from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.problem import DOUBT
 from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import check_choice, check_kind, check_range, check_whole
-from foreknow.models.tables.people import Observation
+from foreknow.models.tables.people import Observation, check_one_domain
 from foreknow.models.tables.release import Release
 
 FEW_STEPS = 1.0

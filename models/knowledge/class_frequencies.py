@@ -203,7 +203,7 @@ def class_codes(cuts: Mapping[str, tuple[float, ...]], people: People) -> IntArr
     return cell
 
 
-def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:
+def _cuts(schema: Schema, name: str, parts: Any) -> tuple[float, ...]:
     """Cuts of the codes of an attribute into classes."""
     kind = schema.quasi_identifiers[name]
     if isinstance(kind, Categorical):

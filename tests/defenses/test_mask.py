@@ -233,7 +233,7 @@ class TestBadInput:
                 TypeError,
                 "sensitive_set is 'flu'; it is a set of values",
             ),
-            ({"k": 2, "l": 2, "sensitive_set": []}, ValueError, "name at least one value"),
+            ({"k": 2, "l": 2, "sensitive_set": []}, ValueError, "at least one"),
             ({"k": 2, "l": 2, "rng": "x"}, TypeError, "MASK: rng is 'x'; it is a generator"),
             (
                 {"k": 2, "l": 2, "grouped": 3},

@@ -481,7 +481,7 @@ def test_requirements_on_labels_are_kept(name, drawn):
         (lambda: FullDomain(None), "FullDomain: requirement is None; it is a requirement"),
         (lambda: KAnonymity(3) & None, "requirement is None; it is a requirement"),
         (lambda: JSReduce(3, 0.5, 0.6, also=2), "requirement is 2; it is a requirement"),
-        (lambda: verify(publish(HISTORY, Anatomy(2)), KAnonymity(2)), "one Release, and got tuple"),
+        (lambda: verify(publish(HISTORY, Anatomy(2)), KAnonymity(2)), "release is a tuple; it is one Release"),
     ],
 )
 def test_what_is_of_another_kind_is_one_clear_error(asked, message):

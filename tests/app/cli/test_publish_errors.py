@@ -123,7 +123,7 @@ def test_where_output_cannot_go(out, tmp_path, capsys, monkeypatch):
     }[out]
     before = contents(tmp_path)
     status, error = main(capsys, monkeypatch, *publish(source), "--out", where, "--overwrite")
-    check_refusal(status, error, str(where))
+    check_refusal(status, error, str(tmp_path / "file" if out == "below a file" else where))
     assert contents(tmp_path) == before
 
 

@@ -297,5 +297,5 @@ class TestReadableInGrey:
 
 @pytest.mark.parametrize("rest", [("5",), (HISTORY,), ()])
 def test_a_belief_over_time_without_history_or_respondent_is_one_clear_error(rest):
-    with pytest.raises(TypeError, match=r"and got .*; write belief_over_time\(beliefs, history, respondent\)"):
+    with pytest.raises(TypeError, match=r"belief_over_time: (history|respondent) is .*; it "):
         belief_over_time({"only": BELIEFS}, *rest)

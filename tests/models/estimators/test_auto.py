@@ -150,5 +150,5 @@ def test_without_groups_there_are_no_rules():
 
 @pytest.mark.parametrize("limit", [0, -3])
 def test_a_limit_below_one_is_refused(limit):
-    with pytest.raises(ValueError, match=f"limit is {limit}; it is a number of states, from 1 to"):
+    with pytest.raises(ValueError, match=f"limit is {limit}; it is a number of states of 32 bytes, from 1 to"):
         Auto(limit)

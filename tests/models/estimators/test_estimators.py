@@ -259,7 +259,7 @@ class TestPerGroup:
         def too_much(prior, counts):
             return prior * len(prior)
 
-        with pytest.raises(ValueError, match=r"shape \(2,\) for group 0; it must be \(1, 2\)"):
+        with pytest.raises(ValueError, match=r"for group 0 has shape \(2,\); it needs \(1, 2\)"):
             PerGroup(one_row)(problem)
         with pytest.raises(ValueError, match=r"group 1: .*sums to 2"):
             PerGroup(too_much)(problem)

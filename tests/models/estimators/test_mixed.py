@@ -113,7 +113,11 @@ def test_what_a_sampler_reports_is_kept():
         ({"size": 2.5}, ValueError, r"size is 2\.5"),
         ({"size": True}, ValueError, r"size is True"),
         ({"evidence": "ignore"}, ValueError, r"evidence is 'ignore'; it is one of 'drop', 'prior'"),
-        ({"small": DirichletMultinomial}, TypeError, r"small is the class DirichletMultinomial; write"),
+        (
+            {"small": DirichletMultinomial},
+            TypeError,
+            r"small is the class DirichletMultinomial; it is an estimator object",
+        ),
         ({"large": Omega}, TypeError, r"large is the class Omega"),
     ],
 )

@@ -262,9 +262,9 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("settings", "match"),
         [
-            ({"draws": 7}, "draws is 7; it is a whole number from 8"),
-            ({"chains": 1}, "chains is 1; it is a whole number from 2"),
-            ({"warmup": -1}, "warmup is -1; it is a whole number from 0"),
+            ({"draws": 7}, "draws is 7; it is a number of draws, from 8"),
+            ({"chains": 1}, "chains is 1; it is a number of chains, from 2"),
+            ({"warmup": -1}, "warmup is -1; it is a number of draws, from 0"),
             ({"draws": 0}, "draws is 0"),
         ],
     )

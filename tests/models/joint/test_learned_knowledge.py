@@ -319,7 +319,7 @@ RELEASES = known_values(np.array([[0, 1, 2], [0, 1, 2]]))
         (ValueError, "rounds", {"rounds": 0}),
         (TypeError, "classes", {"classes": 3}),
         (ValueError, "no quasi-identifier", {"classes": {"height": 3}}),
-        (TypeError, "takes releases", {"releases": [3]}),
+        (TypeError, "one of the releases is 3; it is a release", {"releases": [3]}),
         (ValueError, "no release", {"releases": []}),
         (
             ValueError,

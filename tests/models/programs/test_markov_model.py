@@ -243,7 +243,7 @@ class TestErrors:
         ("sequences", "settings", "match"),
         [
             ([[0, 1]], {"order": 0}, "markov_model: order is 0; it is a number of past values"),
-            ([[0, 1]], {"order": 27}, r"has 2\^28 probabilities.*smaller order"),
+            ([[0, 1]], {"order": 27}, r"2\^28 probabilities.*smaller order"),
             ([[0, -2]], {}, "the sequences hold -2; .* or -1 for a missing visit"),
             ([[0, 3]], {"values": 3}, "the sequences hold 3; values are positions 0 to 2"),
             ([[0, 0.5]], {}, "it holds whole numbers, positions"),

@@ -480,7 +480,7 @@ class TestWrongPrograms:
         ("settings", "error", "message"),
         [
             ({"draws": 0}, ValueError, "ProgramEstimator: draws is 0; it is a number of draws, from 8 to"),
-            ({"chains": 1}, ValueError, "chains is 1; it is a whole number from 2"),
+            ({"chains": 1}, ValueError, "chains is 1; it is a number of chains, from 2"),
             ({"warmup": 0}, ValueError, "warmup is 0; it is a number of draws, 1 or more"),
             ({"per": "record"}, ValueError, "per is 'record'; it is one of 'group', 'release'"),
             ({"nuts_sampler": "stan"}, ValueError, "nuts_sampler is 'stan'; it is one of 'pymc', 'nutpie'"),

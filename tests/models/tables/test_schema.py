@@ -199,7 +199,7 @@ def test_numpy_values_are_python_values():
 @pytest.mark.parametrize(
     ("build", "kind", "match"),
     [
-        (lambda: Schema({"age": float}, values=("x",)), TypeError, "'age' is <class 'float'>; it is a Numeric"),
+        (lambda: Schema({"age": float}, values=("x",)), TypeError, "'age' is the class float; it is a Numeric"),
         (lambda: Schema(["age"]), TypeError, "quasi_identifiers is ..age..; it maps each column to its type"),
         (lambda: Categorical((1, True)), ValueError, "lists 1 and True, which are indistinguishable"),
         (lambda: Categorical(("a", None)), ValueError, "lists None; a value is one text"),

@@ -83,7 +83,7 @@ class MaxEntropy:
         return self.fit(problem, step=stepping(self.progress, thresholds(self.tolerance))).posterior
 
     def fit(
-        self, problem: JointProblem, start: Messages | None = None, step: Callable[[], None] = no_step
+        self, problem: JointProblem, start: Messages | None = None, step: Callable[[], None] | None = None
     ) -> "TiltedLaw":
         """Posterior of a whole history, and the expected number of each transition.
 
@@ -94,7 +94,9 @@ class MaxEntropy:
         at, messages = law.layout, first_messages(law) if start is None else copied(start)
         gap, pending = np.zeros(len(law.counts)), np.full(len(law.counts), np.inf)
         limit = float(self.rounds) * max(len(gap), 1)
-        visits = fit_tilts(len(gap), at, messages, scratch_of(law), pending, gap, float(self.tolerance), limit, step)
+        visits = fit_tilts(
+            len(gap), at, messages, scratch_of(law), pending, gap, float(self.tolerance), limit, step or no_step
+        )
         steps, ruled_out = expected_steps(at, messages, impossible, (0, len(law.path)))
         beliefs = record_beliefs(law, messages.forward * messages.backward)
         posterior = self._posterior(problem, law, beliefs, ruled_out, gap, visits, log_weight(at, messages.tilt))
@@ -107,7 +109,9 @@ class MaxEntropy:
         """
         return self.fit_forward(problem, stepping(self.progress, range(problem.releases)))[0]
 
-    def fit_forward(self, problem: JointProblem, step: Callable[[], None]) -> tuple[JointPosterior, FloatArray]:
+    def fit_forward(
+        self, problem: JointProblem, step: Callable[[], None] | None = None
+    ) -> tuple[JointPosterior, FloatArray]:
         """Posterior of each release given the releases up to it, and the weights of its records without their groups.
 
         The weights, shape ``(B,)``, are those of each possible value given the releases before. ``step`` is called before each
@@ -119,7 +123,7 @@ class MaxEntropy:
         starts, kept, final = belief_starts(law), np.zeros(len(messages.forward)), np.zeros(len(gap))
         ruled_out, weights, visits = np.zeros(len(law.path)), np.zeros(int(starts[-1])), 0
         for t in range(law.releases):
-            step()
+            (step or no_step)()
             first, last = int(at.release_starts[t]), int(at.release_starts[t + 1])
             limit = float(self.rounds) * max(last, 1)
             visits += fit_tilts(last, at, messages, scratch, pending, gap, float(self.tolerance), limit)

@@ -38,6 +38,7 @@ class People:
 
     Examples
     --------
+    >>> from foreknow.models import Numeric
     >>> schema = Schema({"age": Numeric(0, 120), "sex": Categorical(("f", "m"))}, "disease", ("cold", "flu"))
     >>> People(np.array(["Ann", "Bob"], dtype=object), np.array([[31.0, 0], [45, 1]]), schema).frame.to_dict("index")
     {'Ann': {'age': 31.0, 'sex': 'f'}, 'Bob': {'age': 45.0, 'sex': 'm'}}

@@ -397,7 +397,7 @@ class TestBreaches:
 
     @pytest.mark.parametrize("r", [0, 0.5, float("nan"), float("inf"), "2", None])
     def test_r_is_a_number_of_one_or_more(self, r):
-        with pytest.raises(ValueError, match="a number, 1 or more"):
+        with pytest.raises(ValueError, match="a number of at least 1"):
             ForegroundAttack()([]).over(r)
 
 

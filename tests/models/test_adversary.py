@@ -89,7 +89,7 @@ class TestRevise:
     def test_the_chain_and_the_prior_are_over_one_domain(self):
         adversary = Adversary(UniformPrior(), MarkovChain(1, np.eye(2)))
         _, memory = adversary.observe(Memory(), FIRST)
-        with pytest.raises(ValueError, match="the transitions are over 2 values and the prior over 3"):
+        with pytest.raises(ValueError, match="the transitions are over 2 values, and the sensitive domain has 3"):
             adversary.revise(memory, FIRST.people)
 
     def test_knowledge_may_grow_with_the_releases(self):

@@ -75,7 +75,7 @@ def test_without_published_records():
 
 
 def test_one_release_is_no_list():
-    with pytest.raises(TypeError, match="got one ItemRelease; put it into a list"):
+    with pytest.raises(TypeError, match="put a single one into a list"):
         items_lost(item_release(patients(), FIGURE_1D, LINKING, [False] * 9))
 
 

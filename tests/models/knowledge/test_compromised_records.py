@@ -232,7 +232,7 @@ class TestSample:
             self.sample(share)
 
     def test_the_confidence_is_checked_as_any(self):
-        with pytest.raises(ValueError, match="over 0 and at most 1"):
+        with pytest.raises(ValueError, match="a number from 0 to 1, but not 0"):
             self.sample(confidence=0)
 
     @pytest.mark.parametrize("attack", ATTACKS)

@@ -82,9 +82,12 @@ def test_an_error_keeps_files_of_another_process(tmp_path):
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(ValueError, match="name a folder"), atomic_output(tmp_path / "file") as scratch:
+    with pytest.raises(ValueError, match="name another folder"), atomic_output(tmp_path / "file") as scratch:
         write(scratch)
-    with pytest.raises(ValueError, match="which is a file"), atomic_output(tmp_path / "file" / "below") as scratch:
+    with (
+        pytest.raises(ValueError, match="is a file, and the output is a folder"),
+        atomic_output(tmp_path / "file" / "below") as scratch,
+    ):
         write(scratch)
     assert tree(tmp_path) == {"file": b"mine"}
 

@@ -218,7 +218,7 @@ class TestChecks:
 
     @pytest.mark.parametrize("classes", [[0], [0, -1], [0, 9], [[0, 0]], [0.5, 0.5]])
     def test_classes(self, classes):
-        with pytest.raises(ValueError, match="history_model: classes must be "):
+        with pytest.raises(ValueError, match="history_model: classes "):
             history_model(self.problem(), classes)
 
     @pytest.mark.parametrize("name", ["frequency_concentration", "transition_concentration"])

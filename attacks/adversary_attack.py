@@ -1,4 +1,4 @@
-"""Attacks by an adversary; of uncertain knowledge, one attack for each draw, and the mixture of their beliefs."""
+"""Attacks by an adversary; with uncertain knowledge, one attack for each draw, and the mixture of their beliefs."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable

@@ -38,9 +38,9 @@ MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 59_471, 29_852, 243
 
 ALONE = {
     "foreknow.app.cli.commands.published_attack": "an algorithm of its own: the attack of a publication by its key",
-    "foreknow.app.disk.joint_attack": "an algorithm of its own",
+    "foreknow.app.disk.joint_attack": "an algorithm of its own: tilts of shared groups, exchanged between partitions",
     "foreknow.defenses.negative_rules": "an algorithm of its own: mining of rules",
-    "foreknow.defenses.suppression.item_search": "an algorithm of its own",
+    "foreknow.defenses.suppression.item_search": "an algorithm of its own: search over sets of items",
     "foreknow.evaluation.plots.end_labels": "an algorithm of its own: placement of labels",
     "foreknow.models.joint.redraws": "an algorithm of its own: moves of a sampler over paths and blocks",
 }

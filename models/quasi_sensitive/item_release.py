@@ -90,7 +90,7 @@ class ItemRelease:
         if len(self.published) != len(self.release.view):
             raise ValueError(
                 f"ItemRelease: published has {len(self.published)} sets of items, and the view at {self.time!r} "
-                f"{len(self.release.view)} records; give one per record, an empty one for a suppressed record."
+                f"has {len(self.release.view)} records; give one set per record, an empty one for a suppressed record."
             )
 
     def __repr__(self) -> str:

@@ -132,7 +132,7 @@ def steps(work, *arguments):
 class TestGrowth:
     """Twice the records and twice the categories take about twice the memory and the steps, not four times."""
 
-    # Peak bytes grow in steps, where hash tables grow: 18-fold from 500 to 8,000 records, and most from 1,000 to 2,000.
+    # Peak bytes grow in steps: 18-fold from 500 to 8,000 records, of which 2.6-fold from 1,000 to 2,000.
     SMALL, LARGE = many_jobs(2000, 2000), many_jobs(4000, 4000)
 
     @pytest.mark.parametrize("measure", [gcp, record_linkage])

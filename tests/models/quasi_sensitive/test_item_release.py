@@ -115,5 +115,5 @@ def test_the_assignment_of_items_within_a_group_is_hidden(case, random):
 
 
 def test_one_set_for_each_record():
-    with pytest.raises(ValueError, match=r"published has 1 sets of items, and the view at 1 4 records"):
+    with pytest.raises(ValueError, match=r"published has 1 sets of items, and the view at 1 has 4 records"):
         ItemRelease(Release(patients(), FIGURE_1D), LINKING, Items.from_cells(["Coughing"]))

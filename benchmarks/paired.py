@@ -1,7 +1,8 @@
 """Speeds of four jobs beside those of an earlier commit: ``python benchmarks/paired.py``.
 
-Two processes, one with the present files and one with those of `COMMIT`, do a job in turn: A B A B. The ratio is that of the least
-processor times, so that neither a loaded machine nor a drift of five per cent an issue can hide a slower job.
+Two processes, one with the present files and one with those of `COMMIT`, do a job in turn: A B A B, and are started anew several
+times. The ratio is that of the least processor times, so that neither a loaded machine nor a drift of five per cent an issue can
+hide a slower job.
 """
 
 import json
@@ -19,7 +20,7 @@ from typing import NamedTuple
 COMMIT = "fb50bca"
 MOST = 1.05
 """Largest ratio to `COMMIT`."""
-ROUNDS = 8
+LAUNCHES, ROUNDS = 4, 10  # a process keeps its places in memory, which alone cost or save a tenth
 FOLDERS = ("models", "attacks", "defenses", "evaluation")
 JOBS = ("publish with JSReduce", "publish with Mondrian", "Omega attack", "exact sequential attack")
 
@@ -92,22 +93,27 @@ def seconds(server: "subprocess.Popen[str]", job: str) -> float:
 
 def measured(wanted: Iterable[str] = JOBS) -> list[Pair]:
     """Measure jobs by both commits in turn, after a run that compiles; raises CalledProcessError without `COMMIT`."""
+    jobs = tuple(wanted)
     with earlier() as path:
-        settings = os.environ | {"PYTHONPATH": str(path), "NUMBA_CACHE_DIR": str(path / "numba")}
-        command = [sys.executable, __file__, "--serve"]
-        servers = [
-            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-            for environment in (os.environ, settings)
-        ]
-        try:
-            found = []
-            for job in wanted:
-                times = [[seconds(server, job) for server in servers] for _ in range(1 + ROUNDS)]
-                found.append(Pair(job, *map(min, zip(*times[1:], strict=True))))
-            return found
-        finally:
-            for server in servers:
-                server.communicate()
+        alone = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # a thread that waits for work counts as processor time
+        settings = alone | {"PYTHONPATH": str(path), "NUMBA_CACHE_DIR": str(path / "numba")}
+        launches = [_least(jobs, (alone, settings)) for _ in range(LAUNCHES)]
+        return [Pair(job, *map(min, zip(*times, strict=True))) for job, *times in zip(jobs, *launches, strict=True)]
+
+
+def _least(jobs: Iterable[str], environments: Iterable[dict[str, str]]) -> list[list[float]]:
+    """Least seconds of each job in a process of each environment."""
+    command = [sys.executable, __file__, "--serve"]
+    servers = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        for environment in environments
+    ]
+    try:
+        rounds = ([[seconds(server, job) for server in servers] for _ in range(1 + ROUNDS)] for job in jobs)
+        return [[min(times) for times in zip(*found[1:], strict=True)] for found in rounds]
+    finally:
+        for server in servers:
+            server.communicate()
 
 
 def table(pairs: Iterable[Pair]) -> list[str]:

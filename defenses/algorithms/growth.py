@@ -134,8 +134,8 @@ def _first_group(
             inside = ends <= n
             first, ends = first[inside], ends[inside]
         satisfies = requirement(sums.between(first, ends))
-        if satisfies.any():
-            which = satisfies.argmax()
+        which = satisfies.argmax()
+        if satisfies[which]:
             return int(first[which]), int(ends[which])
         begin, batch = begin + batch, 2 * batch
     return stop, stop

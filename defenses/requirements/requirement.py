@@ -222,9 +222,10 @@ class AllOf(Combination):
         """Return whether all parts hold; a part is evaluated only on the groups that satisfy those before it."""
         holds = np.ones(len(summary), dtype=bool)
         for part in self.predicates:
-            if holds.all():
+            number = np.count_nonzero(holds)
+            if number == len(holds):
                 holds = np.array(part(summary), dtype=bool)
-            elif holds.any():
+            elif number:
                 holds[holds] = part(summary[holds])
         return holds
 

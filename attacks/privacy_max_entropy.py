@@ -13,7 +13,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
-from foreknow.models.settings import check_kind, check_range, is_number, shown
+from foreknow.models.settings import as_list, check_kind, check_range, is_number, shown
 from foreknow.models.tables.columns import check_quasi_identifiers, check_value, is_hashable, lookalike
 
 MET = 1e-5  # largest distance of a probability from that of its statement at which the statement is met
@@ -187,8 +187,11 @@ class PrivacyMaxEntAttack:
     statements: Sequence[ConditionalProbability] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "statements", tuple(self.statements))
-        for number, statement in enumerate(self.statements):
+        statements = as_list(
+            "PrivacyMaxEntAttack", "statements", self.statements, "is a list of ConditionalProbability"
+        )
+        object.__setattr__(self, "statements", tuple(statements))
+        for number, statement in enumerate(statements):
             takes = "is a ConditionalProbability, as ConditionalProbability('flu', {'sex': 'f'}, 0.1)"
             check_kind("PrivacyMaxEntAttack", f"statement {number}", statement, ConditionalProbability, takes)
 

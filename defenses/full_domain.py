@@ -22,7 +22,7 @@ from foreknow.defenses.requirements.requirement import (
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Categorical, Grouping, Numeric, People, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import MAX_FLOAT, check_choice, is_number
+from foreknow.models.settings import MAX_FLOAT, check_choice, check_kind, is_number
 
 # Criteria of the choice among minimal level vectors
 CRITERIA: tuple[Literal["discernibility", "height", "classes"], ...] = ("discernibility", "height", "classes")
@@ -327,6 +327,7 @@ def generalization_levels(people: People, widths: Mapping[str, Sequence[float]])
 
 def checked_widths(widths: Mapping[str, Sequence[float]] | None) -> dict[str, tuple[float, ...]]:
     """Interval widths of some attributes; those of an attribute increase, each a whole multiple of the one before."""
+    check_kind("FullDomain", "widths", widths or {}, Mapping, "is a dict of widths, as {'age': (5, 10, 20)}")
     for name, steps in (widths or {}).items():
         times = (
             np.divide(steps[1:], steps[:-1]) if all(is_number(width, 1e-300, MAX_FLOAT) for width in steps) else [0.0]

@@ -4,13 +4,14 @@ import linecache
 import traceback
 from pathlib import Path
 
+import foreknow.app
 import foreknow.attacks
 import foreknow.defenses
 import foreknow.evaluation
 import foreknow.models
 import foreknow.testing
 
-PACKAGES = (foreknow.models, foreknow.defenses, foreknow.attacks, foreknow.evaluation, foreknow.testing)
+PACKAGES = (foreknow.models, foreknow.defenses, foreknow.attacks, foreknow.evaluation, foreknow.app, foreknow.testing)
 FOLDERS = {Path(package.__file__).resolve().parent for package in PACKAGES}
 
 

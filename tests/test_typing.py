@@ -22,7 +22,7 @@ from foreknow.attacks import Attack, SequentialAttack
 from foreknow.defenses import Defense, GroupPredicate, KAnonymity, Mondrian, TCloseness, publish
 from foreknow.evaluation import Comparison, adversary_gain, compare
 from foreknow.models import (
-    Adversary, Beliefs, Grouping, History, Numeric, Release, ReleaseBeliefs, Schema, UniformPrior, View
+    Adversary, Beliefs, Grouping, History, Numeric, Release, Schema, UniformPrior, View
 )
 
 FloatArray = NDArray[np.float64]
@@ -49,7 +49,7 @@ assert_type(foreknow.__version__, str)
 own: tuple[Defense, Attack] = (Alone(), Nothing())
 assert_type(compare(history, {"own": own[0]}, {"own": own[1]}), Comparison)
 assert_type(KAnonymity(3) & TCloseness(0.8), GroupPredicate)
-assert_type(Beliefs.load("beliefs.nc").at(1), ReleaseBeliefs)
+assert_type(Beliefs.load("beliefs.nc"), Beliefs)
 assert_type(Release.load("release.parquet").view, View)
 foreknow.models.Adversary
 KAnonymity("3")

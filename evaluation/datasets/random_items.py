@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.evaluation.datasets.adult import adult
 from foreknow.models import ExternalKnowledge, History, Linking, View
-from foreknow.models.settings import as_generator, check_array_size, check_range, is_number, is_whole
+from foreknow.models.settings import as_generator, check_array_size, check_kind, check_range, is_number, is_whole
 
 DEFAULT_VOCABULARY_SIZE = 200
 """Default number of different items. The paper does not state it, and it determines how many labels a record links to.
@@ -70,6 +70,7 @@ def random_items(
     ['item 1, item 2', 'item 1, item 2']
     """
     generator = as_generator("random_items", rng)
+    check_kind("random_items", "view", view, View)
     if not (_is_size(vocabulary, 0) and _is_size(items_per_record, 0) and items_per_record <= vocabulary):
         raise ValueError(
             f"random_items: items_per_record is {items_per_record!r}, and vocabulary {vocabulary!r}; they are whole numbers, and a "

@@ -23,7 +23,7 @@ from foreknow.models.knowledge.personal_transitions import PersonalTransitions, 
 from foreknow.models.mechanisms import SignatureLaw, emission_matrices, normalized_rows, signature_numbers
 from foreknow.models.memory import Memory
 from foreknow.models.problem import DOUBT, Posterior, group_rows
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import as_list, check_kind
 from foreknow.models.tables.people import Observation, check_one_domain
 
 
@@ -94,7 +94,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     compromised record is about them. With ``gaps="power"`` it takes a step at every release. Counterfeits are paths of one record
     with a uniform prior. Cost: O(R log R) and the cost of the prior.
     """
-    observations = tuple(observations)
+    observations = tuple(as_list("joint_history", "observations", observations, "is a list of Observations"))
+    check_kind("joint_history", "adversary", adversary, Adversary)
     for observation in observations:
         check_kind("joint_history", "an observation", observation, Observation)
     check_one_domain("joint law", observations)

@@ -99,7 +99,8 @@ def check_concentration(owner: str, concentration: float) -> None:
 
 def positive_concentrations(concentrations: FloatArray, row: str) -> FloatArray:
     """Concentrations as floats; raises ValueError, naming the row, unless all are positive and finite."""
-    concentrations = as_floats("Dirichlet", "concentrations", concentrations, "is a float array of positive numbers")
+    takes = "is a float array of positive numbers"
+    concentrations = np.atleast_1d(as_floats("Dirichlet", "concentrations", concentrations, takes))
     wrong = ~(np.isfinite(concentrations) & (concentrations > 0))
     if wrong.any():
         where = tuple(int(axis[0]) for axis in np.nonzero(wrong))

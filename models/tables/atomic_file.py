@@ -57,10 +57,10 @@ def saved_file(owner: str, path: "str | Path", suffix: str, overwrite: bool) -> 
     target = Path(path)
     if target.suffix.lower() != suffix:
         raise ValueError(f"{owner}: path is {str(target)[:200]!r}; name a file that ends in {suffix}.")
-    if not (target.parent.is_dir() and os.access(target.parent, os.W_OK | os.X_OK)):
-        raise ValueError(
-            f"{owner}: there is no folder {str(target.parent)[:200]!r} that this user can write to; make it, or name another."
-        )
+    folder = target.parent
+    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+        fault = "cannot be written to by this user" if folder.is_dir() else "is no folder"
+        raise ValueError(f"{owner}: {str(folder)[:200]!r} {fault}; name a folder that can be written to.")
     _check_free(owner, target, overwrite)
     with atomic_file(target) as scratch:
         yield scratch

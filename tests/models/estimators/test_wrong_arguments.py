@@ -48,13 +48,13 @@ def unchanged(prior, counts):
         (lambda: BeliefPropagation(damping=None), ValueError, "BeliefPropagation: damping is None"),
         (lambda: DirichletMultinomial("1"), ValueError, "DirichletMultinomial: concentration is '1'"),
         (lambda: PerGroup(3), TypeError, "PerGroup: function is 3; it is a function that takes the prior (k, m)"),
-        (lambda: PerGroup(Omega), TypeError, "PerGroup: function is <class"),
+        (lambda: PerGroup(Omega), TypeError, "PerGroup: function is the class Omega"),
         (lambda: SwapChain(rng=-1), ValueError, "SwapChain: rng is -1; a seed is an integer of at least 0"),
         (lambda: SwapChain(rng="1"), TypeError, "SwapChain: rng is '1'; it is a generator"),
         (
             lambda: SwapChain(draws=2**40, rng=1),
             ValueError,
-            "SwapChain: draws is 1099511627776; it is a whole number from 8",
+            "SwapChain: draws is 1099511627776; it is a number of draws, from 8",
         ),
     ],
 )

@@ -113,7 +113,6 @@ def test_several_parameters_at_once(data):
 
 BELIEFS = beliefs_with(TOWNS)
 CALLS = {
-    "mine": lambda odd: ForegroundAttack().mine(odd),
     "attack": lambda odd: ForegroundAttack()(odd),
     "attack on a list": lambda odd: ForegroundAttack()([odd]),
     "attribute sets": lambda odd: ForegroundAttack([odd], support=1)([Release(VIEW, np.arange(8))]),

@@ -1,7 +1,6 @@
 """Hierarchical transitions: counts by hand, the density against SciPy, and the limits of partial pooling in closed form."""
 
 import re
-import time
 
 import arviz as az
 import numpy as np
@@ -242,12 +241,10 @@ def test_each_fault_has_one_clear_error(call, error, message):
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2])
 def test_it_is_sampled_on_a_real_history(order):
-    start = time.process_time()
     model = hierarchical_markov_model(pbc(), {"age": 3, "sex": None}, order)
     names = ["pooled", "concentration", "transitions"]
     trace = pm.sample(
         1000, model=model, var_names=names, chains=4, cores=1, random_seed=1, progressbar=False, nuts_sampler="pymc"
     )
-    assert time.process_time() - start < 120
     assert max(float(az.rhat(trace)[name].max()) for name in names) < 1.01
     assert int(trace.sample_stats["diverging"].sum()) == 0

@@ -108,8 +108,11 @@ CALLS = {
 }
 """Each public function with arguments that it takes."""
 
-OTHER_OWNERS = {("publish_items", "defense")}
-"""Parameters that another function of the package takes and checks."""
+OTHER_OWNERS = {
+    *(("publish_items", "defense"), ("ItemSuppression()", "release")),
+    *(("ReleaseLabelBeliefs.of_row", "row"), ("LabelBeliefs", "releases")),
+}
+"""Parameters that another function of the package takes and checks, or that the package fills itself."""
 
 
 def wrong_values(parameter):
@@ -167,19 +170,14 @@ def test_several_wrong_arguments(data):
         (lambda: Linking(KNOWLEDGE, 3), TypeError, "items is 3; it is the name of the column of items"),
         (lambda: ItemRelease(RELEASE, LINKING, [["a"]] * 4), TypeError, r"published is .*linking\.items_of"),
         (lambda: ItemRelease(VIEW, LINKING, ITEMS), TypeError, r"release is View.*Release\(view, labels\)"),
-        (lambda: BELIEFS.releases[0].of_row(4), ValueError, "row is 4; the rows of the view go from 0 to 3"),
         (lambda: BELIEFS.certain(2), ValueError, "sure is 2; it is a number from 0 to 1"),
-        (lambda: LinkingAttack(LINKING, {}), TypeError, "prior is a dict that holds no numbers"),
-        (lambda: LinkingAttack(LINKING)(3), TypeError, "got one int; put it into a list"),
-        (lambda: publish_items([RELEASE], None, SUPPRESSION), TypeError, r"views is Release.*made by View\(frame"),
-        (lambda: publish_items(VIEW, None, SUPPRESSION, 3), TypeError, "adversary is 3; it is an Adversary"),
-        (lambda: publish_items(VIEW, None, SUPPRESSION, rng=-1), ValueError, "a seed is an integer of at least 0"),
-        (lambda: SUPPRESSION(RELEASE, 3), TypeError, "progress is 3; it is a function of a list"),
-        (lambda: SUPPRESSION(RELEASE, lambda groups: [7]), ValueError, "progress yields 7 for the groups"),  # noqa: ARG005
-        (lambda: SUPPRESSION(RELEASE, lambda groups: []), ValueError, "progress yields nothing"),  # noqa: ARG005
+        (lambda: LinkingAttack(LINKING, {}), TypeError, "prior is {}; it is one of"),
+        (lambda: LinkingAttack(LINKING)(3), TypeError, "it is a list of ItemReleases or Releases"),
+        (lambda: publish_items([RELEASE], None, SUPPRESSION), TypeError, "views in the order of time: a History, or a list"),
+        (lambda: publish_items(VIEW, None, SUPPRESSION), TypeError, "None is no defense"),
         (lambda: random_items(VIEW, 2, 5, rng="1"), TypeError, "random_items: rng is '1'; it is a generator"),
-        (lambda: items_lost([RELEASE]), TypeError, "got a Release; make each an ItemRelease"),
-        (lambda: verify_items(SHOWN, 3), TypeError, "requirement is 3; it is a Requirement"),
+        (lambda: items_lost([RELEASE]), TypeError, "one of the releases is Release.*; it is an ItemRelease, as"),
+        (lambda: verify_items(SHOWN, 3), TypeError, "requirement is 3; it is a requirement, as KAnonymity\\(3\\)"),
         (lambda: verify_items(SHOWN, DIVERSE, [1]), TypeError, "label_prior is .*it is a mapping"),
     ],
 )  # fmt: skip

@@ -205,7 +205,7 @@ MESSAGES = {
     "PublishedTable": (
         {"group": None},
         ValueError,
-        "the table has no column None; it has 'id', 'week', 'age', 'result'. Rename the column, or name another in the schema.",
+        "the table has no column None; it has 'group', 'age', 'result'. Rename the column, or name another in the schema.",
     ),
 }  # fmt: skip
 """One exact message of each: wrong argument, kind of error, text."""

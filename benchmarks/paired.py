@@ -21,6 +21,11 @@ COMMIT = "fb50bca"
 MOST = 1.05
 """Largest ratio to `COMMIT`."""
 LAUNCHES, ROUNDS = 4, 10  # a process keeps its places in memory, which alone cost or save a tenth
+STEADY = {
+    "OPENBLAS_NUM_THREADS": "1",  # a thread that waits for work counts as processor time
+    # Memory given back and taken again costs page faults in one process and none in the next, by chance: a tenth of a job.
+    **dict.fromkeys(("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"), str(10**9)),
+}
 FOLDERS = ("models", "attacks", "defenses", "evaluation")
 JOBS = ("publish with JSReduce", "publish with Mondrian", "Omega attack", "exact sequential attack")
 
@@ -95,7 +100,7 @@ def measured(wanted: Iterable[str] = JOBS) -> list[Pair]:
     """Measure jobs by both commits in turn, after a run that compiles; raises CalledProcessError without `COMMIT`."""
     jobs = tuple(wanted)
     with earlier() as path:
-        alone = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # a thread that waits for work counts as processor time
+        alone = os.environ | STEADY
         settings = alone | {"PYTHONPATH": str(path), "NUMBA_CACHE_DIR": str(path / "numba")}
         launches = [_least(jobs, (alone, settings)) for _ in range(LAUNCHES)]
         return [Pair(job, *map(min, zip(*times, strict=True))) for job, *times in zip(jobs, *launches, strict=True)]

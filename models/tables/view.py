@@ -1,7 +1,7 @@
 """Views: the original records of one time."""
 
-from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -118,8 +118,11 @@ class View:
 
     def in_order(self, order: IntArray) -> "View":
         """View of the same records in another order: ``order`` is a permutation of its rows, which is not checked."""
-        view, frame = copy(self), self.frame.take(order).reset_index(drop=True)
-        set_fields(view, frame=frame, people=self.people[order], sensitive=self.sensitive[order])
+        view = object.__new__(_Reordered)
+        set_fields(
+            view, schema=self.schema, time=self.time, table_counts=self.table_counts, source=self.frame, order=order
+        )
+        set_fields(view, people=self.people[order], sensitive=self.sensitive[order])
         return view
 
     def __len__(self) -> int:
@@ -127,6 +130,17 @@ class View:
 
     def __repr__(self) -> str:
         return f"View(time={self.time!r}, records={len(self)})"
+
+
+class _Reordered(View):
+    """View in another order than its table, which is put into this order when it is first read: few defenses read it."""
+
+    source: pd.DataFrame
+    order: IntArray
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        return self.source.take(self.order).reset_index(drop=True)
 
 
 def added_column(schema: Schema, case_matters: bool = True) -> str | None:

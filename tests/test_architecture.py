@@ -33,7 +33,7 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 59_477, 29_858, 243
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 59_492, 29_866, 243
 """Largest size of the package."""
 
 ALONE = {

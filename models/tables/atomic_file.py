@@ -59,8 +59,9 @@ def saved_file(owner: str, path: "str | Path", suffix: str, overwrite: bool) -> 
         raise ValueError(f"{owner}: path is {str(target)[:200]!r}; name a file that ends in {suffix}.")
     folder = target.parent
     if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-        fault = "cannot be written to by this user" if folder.is_dir() else "is no folder"
-        raise ValueError(f"{owner}: {str(folder)[:200]!r} {fault}; name a folder that can be written to.")
+        name = repr(str(folder)[:200])
+        fault = f"{name} cannot be written to by this user" if folder.is_dir() else f"there is no folder {name}"
+        raise ValueError(f"{owner}: {fault}; name a folder that can be written to.")
     _check_free(owner, target, overwrite)
     with atomic_file(target) as scratch:
         yield scratch

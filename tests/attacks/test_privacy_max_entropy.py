@@ -237,5 +237,5 @@ class TestStatements:
 
     @pytest.mark.parametrize("wrong", ["P(a) = 1", {"a": 1}, [1]])
     def test_wrong_lists(self, wrong):
-        with pytest.raises(TypeError, match=r"PrivacyMaxEntAttack: statement 0 is .*ConditionalProbability"):
+        with pytest.raises(TypeError, match=r"PrivacyMaxEntAttack: statement.* is .*ConditionalProbability"):
             PrivacyMaxEntAttack(wrong)

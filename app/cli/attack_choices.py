@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, informed_adversary, learn_from_releases
 from foreknow.app.cli.command_shape import refuse_unread_options
 from foreknow.app.cli.files.written_tables import output_suffix
@@ -24,8 +23,11 @@ from foreknow.app.cli.options import (
     Pictures,
     Sure,
     TableOptions,
+    checked_name,
+    choice_names,
     corpus_file,
     count,
+    make_entry_point,
     one_of,
     option,
     output_folder,
@@ -43,6 +45,8 @@ from foreknow.attacks import (
     JointAttack,
     MinimalityAttack,
     PrivacyMaxEntAttack,
+    SequentialAttack,
+    SnapshotAttack,
 )
 from foreknow.attacks.foreground import breach_threshold
 from foreknow.models import (
@@ -108,23 +112,23 @@ class AttackOptions:
     attack: Annotated[
         str,
         option(
-            f"Attack: {', '.join(entry_points.choice_names('attack', ATTACKS))}. joint reads all releases together, "
+            f"Attack: {', '.join(choice_names('attack', ATTACKS))}. joint reads all releases together, "
             "sequential remembers earlier releases, snapshot reads each release alone, retrospective smooths the beliefs about "
             "each respondent, signature knows m-invariance, "
             "foreground and definetti learn from the groups themselves, composition intersects the groups of a respondent, maxent "
             "uses --statements, minimality knows the rule of mondrian.",
             "NAME",
-            callback=lambda name: entry_points.checked_name("attack", name, ATTACKS),
+            callback=lambda name: checked_name("attack", name, ATTACKS),
         ),
     ] = "joint"
     solver: SolverName = "group-messages"
     estimator: Annotated[
         str,
         option(
-            f"Posterior estimator: {', '.join(entry_points.choice_names('estimator', ESTIMATORS))}. The joint attack has "
+            f"Posterior estimator: {', '.join(choice_names('estimator', ESTIMATORS))}. The joint attack has "
             "none; the sequential attack beside it reads this option.",
             "NAME",
-            callback=lambda name: entry_points.checked_name("estimator", name, ESTIMATORS),
+            callback=lambda name: checked_name("estimator", name, ESTIMATORS),
         ),
     ] = "auto"
     sensitive_set: Annotated[
@@ -182,7 +186,7 @@ class AttackOptions:
     def posterior(self) -> Estimator:
         """The estimator with default settings: built in, or of another package."""
         name = self.estimator
-        estimator: Estimator = ESTIMATORS[name]() if name in ESTIMATORS else entry_points.make("estimator", name)
+        estimator: Estimator = ESTIMATORS[name]() if name in ESTIMATORS else make_entry_point("estimator", name)
         return estimator
 
     @property
@@ -193,7 +197,7 @@ class AttackOptions:
     @property
     def title(self) -> str:
         """Title of the tables of the attack."""
-        if self.attack == "joint":
+        if self.choice.solves:
             return f"joint attack, {self.solver} solver, {'forward' if self.forward else 'in hindsight'}"
         return f"{self.attack} attack{f', {self.estimator} posterior' if self.choice.estimates else ''}"
 
@@ -211,17 +215,24 @@ class Attacked(NamedTuple):
 class AttackChoice(NamedTuple):
     """An attack of the command line, made from the options and the files: its row in `CHOICES`.
 
-    ``options`` are those that it reads besides those of every attack; ``estimates`` is True if it reads --estimator.
+    ``options`` are those that it reads besides those of every attack; ``estimates`` is True if it reads --estimator, and
+    ``from_disk`` if it reads a publication from disk.
     """
 
     options: tuple[str, ...]
     make: Callable[[AttackOptions, Attacked], Attack]
     estimates: bool = True
+    from_disk: bool = False
 
     @property
     def has_adversary(self) -> bool:
         """True if the attack has an adversary, with knowledge of a source."""
         return "knowledge" in self.options
+
+    @property
+    def solves(self) -> bool:
+        """True if the attack has a joint solver."""
+        return "solver" in self.options
 
 
 def adversary_of(chosen: AttackOptions, read: Attacked) -> Adversary:
@@ -267,11 +278,19 @@ def _foreground(chosen: AttackOptions, read: Attacked) -> ForegroundAttack:
     )
 
 
+def _of_an_adversary(make: Callable[[Adversary], Attack], from_disk: bool = False) -> AttackChoice:
+    """The row of an attack that has an adversary and no setting."""
+    return AttackChoice(ADVERSARY_OPTIONS, lambda o, read: make(adversary_of(o, read)), from_disk=from_disk)
+
+
 CHOICES: dict[str, AttackChoice] = {
     "joint": AttackChoice(
         (*ADVERSARY_OPTIONS, "solver", "forward"),
         lambda o, read: JointAttack(adversary_of(o, read), o.joint_solver, hindsight=not o.forward),
+        from_disk=True,
     ),
+    "sequential": _of_an_adversary(SequentialAttack, from_disk=True),
+    "snapshot": _of_an_adversary(SnapshotAttack, from_disk=True),
     "foreground": AttackChoice(("sensitive_set", "attribute_set", "support", "r"), _foreground),
     "definetti": AttackChoice((), lambda o, _: DeFinettiAttack(estimator=o.posterior)),
     "composition": AttackChoice((), lambda *_: CompositionAttack(), estimates=False),
@@ -281,15 +300,14 @@ CHOICES: dict[str, AttackChoice] = {
         ("k", "l"), lambda o, _: MinimalityAttack(o.l or DEFAULT_L, k=o.k or 1, diversity="distinct"), estimates=False
     ),
 }
-"""Attacks with other settings than an adversary. Others of `ATTACKS`, and those of other packages, take an adversary alone."""
+"""Attacks with settings or from disk. Others of `ATTACKS`, and those of other packages, take an adversary alone."""
 
 
 def attack_choice(name: str) -> AttackChoice:
     """The row of an attack: built in, or of another package, which takes an `Adversary`."""
     if name in CHOICES:
         return CHOICES[name]
-    make = ATTACKS[name] if name in ATTACKS else partial(entry_points.make, "attack", name)
-    return AttackChoice(ADVERSARY_OPTIONS, lambda o, read: make(adversary_of(o, read)))
+    return _of_an_adversary(ATTACKS[name] if name in ATTACKS else partial(make_entry_point, "attack", name))
 
 
 def solver_choice(name: str, seed: int = SAMPLER_SEED) -> JointSolver:
@@ -340,7 +358,7 @@ class PublishedOptions:
             help="With --published: the tables of further releases, in their order.",
         ),
     ] = field(default_factory=list)
-    alone: Annotated[
+    published: Annotated[
         bool,
         switch(
             "--published",
@@ -423,7 +441,7 @@ class AttackRun:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the output files, in the file format of the records; the last one is that of the settings."""
-        unknown = self.tables.alone and self.tables.people is None
+        unknown = self.tables.published and self.tables.people is None
         suffix = output_suffix(self.table.records)
         return (*(f"{name}{suffix}" for name in (["groups"] if unknown else ["beliefs", "at-risk"])), SETTINGS)
 

@@ -9,10 +9,19 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 import typer
 
-from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS
 from foreknow.app.cli.command_shape import given_options
-from foreknow.app.cli.options import Beta, T, count, flag_of, option, option_text, switch
+from foreknow.app.cli.options import (
+    Beta,
+    T,
+    count,
+    flag_of,
+    load_entry_point,
+    make_entry_point,
+    option,
+    option_text,
+    switch,
+)
 from foreknow.defenses import (
     BKAA,
     DEFENSES,
@@ -236,7 +245,7 @@ def defense_choice(name: str) -> DefenseChoice:
     """The defense with a name: built in, or of another package."""
     if name in BUILT_IN:
         return BUILT_IN[name]
-    parameters = inspect.signature(entry_points.load("defense", name)).parameters
+    parameters = inspect.signature(load_entry_point("defense", name)).parameters
     read = [name for name in FLAGS if name in parameters]
     read += REQUIREMENT_OPTIONS if "requirement" in parameters else ()
     return DefenseChoice((*read, *KNOWLEDGE_OPTIONS), lambda options: _of_package(name, options))
@@ -253,7 +262,7 @@ def _of_package(name: str, options: DefenseOptions) -> Defense:
     ValueError
         If a parameter without a default has no option, or its option was left out.
     """
-    parameters = inspect.signature(entry_points.load("defense", name)).parameters.values()
+    parameters = inspect.signature(load_entry_point("defense", name)).parameters.values()
     named = [each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
     required = {each.name for each in named if each.default is each.empty}
     values: dict[str, Any] = {
@@ -273,7 +282,7 @@ def _of_package(name: str, options: DefenseOptions) -> Defense:
             f"the defense {name!r} needs {needs}; use a defense whose parameters have defaults or options, or call "
             "foreknow.defenses.publish in Python."
         )
-    return entry_points.make("defense", name, **arguments)  # type: ignore[no-any-return]
+    return make_entry_point("defense", name, **arguments)  # type: ignore[no-any-return]
 
 
 THRESHOLDS = ("k", "l", "t", "j", "beta", "m")

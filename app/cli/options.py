@@ -430,7 +430,7 @@ def checked_name(kind: Kind, name: str, built_in: Collection[str]) -> str:
     return one_of(a_kind, choice_names(kind, built_in))(name)
 
 
-def load(kind: Kind, name: str) -> Callable[..., Any]:
+def load_entry_point(kind: Kind, name: str) -> Callable[..., Any]:
     """Load the class or function that another package names.
 
     Raises
@@ -449,7 +449,7 @@ def load(kind: Kind, name: str) -> Callable[..., Any]:
     return factory  # type: ignore[no-any-return]
 
 
-def make(kind: Kind, name: str, *arguments: Any, **options: Any) -> Any:
+def make_entry_point(kind: Kind, name: str, *arguments: Any, **options: Any) -> Any:
     """Make the object that another package names.
 
     Raises
@@ -457,7 +457,7 @@ def make(kind: Kind, name: str, *arguments: Any, **options: Any) -> Any:
     ValueError
         If its class or function does not take these arguments, or makes something that cannot be called.
     """
-    factory = load(kind, name)
+    factory = load_entry_point(kind, name)
     try:
         made = factory(*arguments, **options)
     except TypeError as error:

@@ -1,5 +1,6 @@
 """Output to a terminal: the two consoles, text from files with control characters escaped, tables, progress bars."""
 
+import shlex
 import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -104,14 +105,23 @@ def _print_wrapped(to: Console, text: str, indent: str) -> None:
 
 def continued(command: str) -> list[str]:
     """The lines of a command as a shell reads them: broken at options, with backslashes, to the width of the terminal."""
-    first, *options = command.split(" --")
-    lines = [f" {first}"]
-    for option in options:
-        if len(lines[-1]) + len(option) + 6 > max(console.width, 40):
+    lines = [""]
+    for part in _parts(shlex.split(command)):
+        if lines[-1] and len(lines[-1]) + len(part) + 4 > max(console.width, 40):
             lines.append("")
-        lines[-1] += f" --{option}"
+        lines[-1] += f" {part}"
     *others, last = (f"{'    ' if place else '  '}{line.strip()}" for place, line in enumerate(lines))
     return [*(f"{line} \\" for line in others), last]
+
+
+def _parts(words: Iterable[str]) -> list[str]:
+    """The words of a command, each option together with its values."""
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word.startswith("--"):
+            parts.append([])
+        parts[-1].append(word)
+    return [shlex.join(part) for part in parts]
 
 
 def tracked[T](things: Iterable[T], description: str, total: int | None = None) -> Iterator[T]:

@@ -11,7 +11,15 @@ import pandas as pd
 
 from foreknow.app.atomic_output import atomic_output, check_output, locked, write_json
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, learned_from
-from foreknow.app.cli.attack_choices import LEARNED, RECORDS, Attacked, AttackOptions, AttackRun, notice_compilation
+from foreknow.app.cli.attack_choices import (
+    CHOICES,
+    LEARNED,
+    RECORDS,
+    Attacked,
+    AttackOptions,
+    AttackRun,
+    notice_compilation,
+)
 from foreknow.app.cli.command_shape import Outcome, given_options
 from foreknow.app.cli.commands.attack_findings import (
     CORPUS,
@@ -126,7 +134,7 @@ def attack_command(run: AttackRun) -> Outcome:
         return _attack_from_disk(run)
     run.disk.refuse_given("records are read into memory")
     check_pictures(run.pictures, run.out)
-    if run.tables.alone:
+    if run.tables.published:
         return published_attack(run)
     for name, value in {
         "a second table": run.tables.later,
@@ -150,7 +158,7 @@ def _attack_records(run: AttackRun) -> Outcome:
     with cleaned_as_published(run.groups, run.context):
         read, history = _read(run)
     adversaries = sources(run.attack, read)
-    solver = run.chosen.solver if run.chosen.attack == "joint" else None
+    solver = run.chosen.solver if run.chosen.choice.solves else None
     if run.chosen.choice.has_adversary:
         notice_compilation(solver, run.chosen.estimator, LEARNED in adversaries)
     found = [found_by(replace(run.attack, source=source), read, history, run.sure) for source in adversaries]
@@ -216,14 +224,11 @@ def _write(
         write_attack(run, out, posterior_table(beliefs, time), filled, draw)
 
 
-FROM_DISK = ("joint", "sequential", "snapshot")
-"""Attacks on a publication from disk."""
-
 DISK_SOLVERS = ("group-messages", "max-entropy")
 """Solvers of the joint attack on a publication from disk."""
 
 IN_MEMORY = (
-    "later", "alone", "people", "group", "sensitive_set", "attribute_set", "support", "r", "statements", "k", "l", "seed",
+    "published", "people", "group", "sensitive_set", "attribute_set", "support", "r", "statements", "k", "l", "seed",
     "pictures",
 )  # fmt: skip
 """Options of `foreknow attack` that are read without --from-disk alone."""
@@ -237,7 +242,7 @@ def _attack_from_disk(run: AttackRun) -> Outcome:
     from foreknow.app.disk.engine import shared_folder  # DuckDB is loaded where it is used
 
     published = _checked(run)
-    joint = run.chosen.attack == "joint"
+    joint = run.chosen.choice.solves
     notice_compilation(run.chosen.solver if joint else None, run.chosen.estimator, learns=False)
     adversary = _adversary(run, published)
     if run.out is None:
@@ -280,15 +285,16 @@ def _checked(run: AttackRun) -> "LargeReleases":
 
     refuse_in_memory(run.context, *IN_MEMORY)
     name, solver, in_memory = run.chosen.attack, run.chosen.solver, "needs all releases in memory. From disk:"
+    row, others = run.chosen.choice, ", ".join(each for each, choice in CHOICES.items() if choice.from_disk)
     run.check_attack()
     refuse_first(
         {
-            f"--attack {name} {in_memory} {', '.join(FROM_DISK)}; or leave out --from-disk.": name not in FROM_DISK,
+            f"--attack {name} {in_memory} {others}; or leave out --from-disk.": not row.from_disk,
             f"--solver {solver} {in_memory} {', '.join(DISK_SOLVERS)}; or leave out --from-disk.": (
-                name == "joint" and solver not in DISK_SOLVERS
+                row.solves and solver not in DISK_SOLVERS
             ),
             "--estimator is not read by the joint attack from disk; leave it out, or choose --attack sequential, snapshot.": (
-                name == "joint" and "estimator" in given_options(run.context)
+                row.solves and "estimator" in given_options(run.context)
             ),
             f"--order {run.known.order} is not read with --from-disk; the adversary has order 1.": run.known.order != 1,
             f"--knowledge learned {in_memory} --knowledge records, or --corpus FILE.": run.knowledge == LEARNED,
@@ -367,7 +373,7 @@ def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, be
 
     attack: SequentialAttack | JointAttack = SequentialAttack(adversary)
     blocks = "blocks of a release"
-    if run.chosen.attack == "joint":
+    if run.chosen.choice.solves:
         attack = JointAttack(adversary, run.attack.joint_solver, hindsight=not run.forward)
         blocks = "partitions of the respondents"
     if run.out is not None and run.overwrite:

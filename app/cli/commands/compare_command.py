@@ -12,7 +12,6 @@ import pandas as pd
 import typer
 
 from foreknow.app.atomic_output import atomic_output, check_output, write_json
-from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import (
     KNOWLEDGE_OPTIONS,
     Learning,
@@ -33,7 +32,18 @@ from foreknow.app.cli.defense_choices import (
 )
 from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
-from foreknow.app.cli.options import FailOver, Overwrite, Seed, Sure, TableOptions, check_sure, option, output_folder
+from foreknow.app.cli.options import (
+    FailOver,
+    Overwrite,
+    Seed,
+    Sure,
+    TableOptions,
+    check_sure,
+    checked_name,
+    choice_names,
+    option,
+    output_folder,
+)
 from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, notice, say, say_verdict, show
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.publication import SETTINGS
@@ -64,9 +74,9 @@ class CompareRun:
         list[str],
         option(
             f"Defense to compare. Repeatable; by default {', '.join(COMPARED)}. "
-            f"There are {', '.join(entry_points.choice_names('defense', BUILT_IN))}.",
+            f"There are {', '.join(choice_names('defense', BUILT_IN))}.",
             "NAME",
-            callback=lambda names: [entry_points.checked_name("defense", name, BUILT_IN) for name in names],
+            callback=lambda names: [checked_name("defense", name, BUILT_IN) for name in names],
         ),
     ] = field(default_factory=list)
     sweep: Annotated[

@@ -13,7 +13,6 @@ import pandas as pd
 import typer
 
 from foreknow.app.atomic_output import atomic_output, check_output, locked, write_json
-from foreknow.app.cli import options as entry_points
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary, learned_from
 from foreknow.app.cli.attack_choices import notice_if_compiled
 from foreknow.app.cli.command_shape import Outcome, refuse_unread_options, source_of
@@ -40,6 +39,8 @@ from foreknow.app.cli.options import (
     Overwrite,
     Pictures,
     TableOptions,
+    checked_name,
+    choice_names,
     corpus_file,
     option,
     option_text,
@@ -113,9 +114,9 @@ class PublishRun:
     defense: Annotated[
         str,
         option(
-            f"Defense that groups the records: {', '.join(entry_points.choice_names('defense', BUILT_IN))}.",
+            f"Defense that groups the records: {', '.join(choice_names('defense', BUILT_IN))}.",
             "NAME",
-            callback=lambda name: entry_points.checked_name("defense", name, BUILT_IN),
+            callback=lambda name: checked_name("defense", name, BUILT_IN),
         ),
     ] = "js-reduce"
     seed: Annotated[

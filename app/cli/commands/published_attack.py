@@ -27,7 +27,7 @@ from foreknow.app.cli.files.register import LinkedRelease, Register
 from foreknow.app.cli.files.release_files import read_statements
 from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
-from foreknow.app.cli.options import option_text, refuse_first
+from foreknow.app.cli.options import flag_of, option_text, refuse_first
 from foreknow.app.cli.pictures import BELIEFS, draw_beliefs
 from foreknow.app.cli.terminal import PrintedTable, definitions, notice, say, say_sentences, say_verdict, show, tracked
 from foreknow.app.cli.typed_commands import BOUNDS, paths_of, table_options, typed_lines
@@ -38,7 +38,7 @@ from foreknow.models.arrays import object_array
 from foreknow.models.notes import as_note
 
 READ_WITHOUT_PEOPLE = {
-    "records", "later", "alone", "group", "qi", "sensitive", "time", "encoding", "missing_value", "separator", "equal_values",
+    "records", "later", "published", "group", "qi", "sensitive", "time", "encoding", "missing_value", "separator", "equal_values",
     "missing", "time_format", "sure", "fail_over", "out", "pictures", "overwrite", "as_json", "config",
 }  # fmt: skip
 """Parameters that are read without a register of persons."""
@@ -91,7 +91,6 @@ def _paths(run: AttackRun) -> tuple[Path, ...]:
 def _check_options(run: AttackRun) -> None:
     """Raise ValueError if an option is given that published tables alone, without or with persons, do not answer."""
     given = [] if run.tables.people else sorted(given_options(run.context) - READ_WITHOUT_PEOPLE)
-    flags = {parameter.name: max(parameter.opts, key=len) for parameter in run.context.command.params}
     refuse_first(
         {
             "--groups is the key of original records, and --published has none; name the column of the group by --group.": (
@@ -100,7 +99,7 @@ def _check_options(run: AttackRun) -> None:
             "--knowledge records needs the original records, and --published has none; name a --corpus.": (
                 run.knowledge == RECORDS
             ),
-            f"{', '.join(str(flags[name]) for name in given)}: without a register of persons, records are linked by their group "
+            f"{', '.join(map(flag_of, given))}: without a register of persons, records are linked by their group "
             "alone, and an unknown member has each value with its share of the group. Name the register by --people FILE, or "
             "leave it out.": given,
         }

@@ -8,7 +8,7 @@ import typer
 
 from foreknow.app.cli.command_shape import given_options
 from foreknow.app.cli.files.columns import DEFAULT_TIME
-from foreknow.app.cli.options import TableOptions
+from foreknow.app.cli.options import TableOptions, flag_of
 from foreknow.app.cli.terminal import notice
 from foreknow.models import Categorical, Hierarchy, Schema
 
@@ -24,7 +24,7 @@ UNREAD = (
 def refuse_in_memory(context: typer.Context, *names: str) -> None:
     """Raise ValueError if an option was given that a command does not read with --from-disk."""
     for name in sorted({*UNREAD, *names} & given_options(context)):
-        flag = f"--{name.replace('_', '-')}"
+        flag = flag_of(name)
         way = "Clean the file first" if name in UNREAD else f"Leave {flag} out"
         raise ValueError(
             f"{flag} is not read with --from-disk. {way}, or leave out --from-disk if the table fits into memory."

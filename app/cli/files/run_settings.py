@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from foreknow.app.cli.command_shape import parameters_by_key
+from foreknow.app.cli.options import option_text
 from foreknow.app.cli.terminal import notice
 from foreknow.app.publication import MANIFEST, SETTINGS, check_key
 from foreknow.evaluation.checks.program import checksum, versions
@@ -121,5 +122,4 @@ def _as_list(value: Any) -> list[str]:
 
 
 def _option(key: str, value: Any) -> str:
-    values = _as_list(value)
-    return " ".join(f"--{key} {each!r}" if " " in each else f"--{key} {each}" for each in values) or f"no --{key}"
+    return option_text(key, _as_list(value)) or f"no --{key}"

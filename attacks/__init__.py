@@ -27,8 +27,8 @@ ATTACKS: dict[str, Callable[..., Attack]] = {
     "maxent": PrivacyMaxEntAttack,
     "minimality": MinimalityAttack,
 }
-"""Attacks by their names on the command line. The first five take an `Adversary`; the others have settings of their own and need no
-background knowledge. `LearnedAttack`, the joint attack with knowledge learned from the releases, is on the command line
+"""Attacks by their names on the command line. Those that extend `AdversaryAttack` take an `Adversary`; the others have settings of
+their own and need no background knowledge. `LearnedAttack`, the joint attack with knowledge learned from the releases, is on the command line
 ``foreknow attack --knowledge learned``. `DataAugmentationAttack`, which learns the transitions release by release, is not."""
 
 __all__ = [

@@ -33,8 +33,11 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 59_492, 29_866, 243
-"""Largest size of the package."""
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 59_492, 32_918, 243
+"""Largest size of the package; its statements are counted together with those of the benchmarks."""
+
+MOST_NAMES = 210
+"""Largest number of public names."""
 
 ALONE = {
     "foreknow.app.cli.commands.published_attack": "an algorithm of its own: the attack of a publication by its key",
@@ -95,7 +98,7 @@ def test_imports_point_one_way():
 
 def test_no_code_reads_sentences_of_other_code():
     reading = {name for path, name in zip(FILES, MODULES, strict=True) if {"re", "ast"} & set(imported(path))}
-    assert sorted(reading - set(READS_TEXT)) == []
+    assert reading == set(READS_TEXT)
 
 
 def test_folders_have_few_files():
@@ -127,8 +130,11 @@ def test_a_module_has_several_importers_or_public_names():
 def test_the_package_does_not_grow():
     """Lines, files and statements are at most these; a change that needs more takes as much away."""
     assert sum(path.read_text(encoding="utf-8").count("\n") for path in FILES) <= MOST_LINES
-    assert sum(isinstance(node, ast.stmt) for path in FILES for node in nodes(path)) <= MOST_STATEMENTS
+    benchmarks = sorted((ROOT / "benchmarks").rglob("*.py"))
+    assert sum(isinstance(node, ast.stmt) for path in [*FILES, *benchmarks] for node in nodes(path)) <= MOST_STATEMENTS
     assert len(FILES) <= MOST_MODULES
+    public = ("models", "attacks", "defenses", "evaluation", "app", "app.disk", "testing")
+    assert sum(len(importlib.import_module(f"foreknow.{each}").__all__) for each in public) <= MOST_NAMES
 
 
 def test_doctests():

@@ -178,12 +178,14 @@ def cell(value: object) -> str:
 
 def print_sections(sections: Iterable[Callable[[], Any]]) -> None:
     """Print the sections named on the command line, or all; each returns rows and lines, or a table of pandas."""
-    for section in sections:
-        if len(sys.argv) < 2 or section.__name__ in sys.argv[1:]:
-            print(f"\n## {section.__name__}: {section.__doc__}", flush=True)
-            found = section()
-            for line in markdown([found.round(4).to_string()] if isinstance(found, pd.DataFrame) else found):
-                print(line, flush=True)
+    of_name = {section.__name__: section for section in sections}
+    if unknown := set(sys.argv[1:]) - set(of_name):
+        raise SystemExit(f"there is no section {', '.join(sorted(unknown))}; there are {', '.join(of_name)}.")
+    for name in sys.argv[1:] or of_name:
+        print(f"\n## {name}: {of_name[name].__doc__}", flush=True)
+        found = of_name[name]()
+        for line in markdown([found.round(4).to_string()] if isinstance(found, pd.DataFrame) else found):
+            print(line, flush=True)
 
 
 def machine() -> str:

@@ -28,8 +28,9 @@ ATTACKS: dict[str, Callable[..., Attack]] = {
     "minimality": MinimalityAttack,
 }
 """Attacks by their names on the command line. Those that extend `AdversaryAttack` take an `Adversary`; the others have settings of
-their own and need no background knowledge. `LearnedAttack`, the joint attack with knowledge learned from the releases, is on the command line
-``foreknow attack --knowledge learned``. `DataAugmentationAttack`, which learns the transitions release by release, is not."""
+their own and need no background knowledge. `LearnedAttack`, the joint attack with knowledge learned from the releases, is on the
+command line ``foreknow attack --knowledge learned``. `DataAugmentationAttack`, which learns the transitions release by release, is
+not."""
 
 __all__ = [
     "ATTACKS",

@@ -47,8 +47,8 @@ class Family(NamedTuple):
         return path.startswith(f"{self.folder}/") and name.startswith(self.names) and not name.startswith(self.others)
 
 
-LEARNING = ("expected_counts", "law_", "learn", "sampled_knowledge")
-SAMPLER = ("block_redraws", "exchanges", "joint_draws", "path_", "record_redraws", "run_swaps")
+LEARNING = ("learn", "sampled_knowledge")
+SAMPLER = ("joint_draws", "path_", "redraws")
 FAMILIES = {
     "estimators": Family("models/estimators", ("",), (), ("models/estimators",)),
     "joint solvers": Family(
@@ -65,7 +65,7 @@ FAMILIES = {
     "learned knowledge": Family("models/joint", LEARNING, (), ("models/joint", "models/test_wrong_arguments.py")),
     "requirements": Family(
         *("defenses/requirements", ("",), ()),
-        ("defenses/requirements", "defenses/mondrian", "defenses/test_averaged.py", "defenses/test_publish.py"),
+        ("defenses/requirements", "defenses/test_mondrian.py", "defenses/test_averaged.py", "defenses/test_publish.py"),
     ),
     "verify": Family(
         *("evaluation/checks", ("",), ()),

@@ -266,7 +266,7 @@ def merge_worlds(
     for count in counts:
         scale += math.lgamma(count + 1.0)
     kept, tables, at = 0.0, 0, 0
-    low[0], high[0] = max(0, row_left[0] - left[1:].sum()), min(row_left[0], left[0])
+    low[0], high[0] = max(0, row_left[0] - left[1:].sum()), min(row_left[0], left[0])  # bounds of x[0, 0]
     while at >= 0:
         # Depth first over the entries x[q, s]: put back the present number of an entry, and take the next one.
         cell, value = at // m, at % m

@@ -424,6 +424,7 @@ def _continue(
     kept = len(weight)
     for i in some:
         belief = joint[rows[i]]
+        # longer[q, s] = sum over the oldest value of P(sequence) A(s | sequence); weight[q] without s.
         longer[:] = 0.0
         weight[:] = 0.0
         for q in range(sequences):
@@ -437,6 +438,7 @@ def _continue(
             # The chain has no continuation: the last value stays.
             for q in range(sequences):
                 longer[q % kept, q % m] += belief[q]
+        # Law of the sequences with the new value, normalized.
         total = longer.sum()
         for q in range(kept):
             for s in range(m):

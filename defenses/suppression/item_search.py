@@ -47,7 +47,7 @@ class RunningSearch:
     """Mutable search of all removals from one group; `advance` continues it in place.
 
     No node is visited below which no removal can cost less than the best solution so far. The tree is described in
-    `item_descent`.
+    `adaptive_descent`.
     """
 
     work: LabelWorkspace  # the group, at the present node
@@ -249,11 +249,13 @@ def expand_node(
     examined : int
         Number of children examined.
     """
+    # Children that cost less than the best solution, and the shortfall after each. The cheapest that satisfies is the new best.
     now, cost = path.shortfall[depth], removed_cost(work)
     cells = np.sort(tail[cost + step_costs(work, tail) < lowest - COST_TOLERANCE])
     steps = step_costs(work, cells)
     shortfalls = shortfalls_after_removal(work, bounds, cells, now)
     lowest = record_cheapest_child(work, bounds, path, cells, steps, shortfalls, lowest)
+    # Order by gain, (now - shortfall) / step, then by step, then by cell: both sorts are stable.
     end = path.next_child[depth]
     by_cost = stable_order(steps)
     for child in by_cost[stable_order((shortfalls[by_cost] - now) / steps[by_cost])]:
@@ -335,14 +337,16 @@ def adaptive_descent(
     examined = 0
     while depth >= 0 and examined < nodes and not (first and lowest < np.inf):
         place, end = path.next_child[depth], path.children_end[depth]
-        if place == end:
+        if place == end:  # no child left: restore the cell, and return to the parent
             if depth > 0:
                 set_cell(work, path.cell[depth], False)
             depth -= 1
             continue
+        # Next child; below it the cells of the later children can be removed.
         cell, tail = children[place], children[place + 1 : end]
         path.next_child[depth] += 1
         if can_improve(work, cell, tail, lowest):
+            # Descend: examine the children of the child.
             set_cell(work, cell, True)
             depth += 1
             path.cell[depth], path.next_child[depth] = cell, end
@@ -397,21 +401,24 @@ def plain_descent(
     examined, all_cells = 0, np.arange(len(work.owner))
     while depth >= 0 and examined < nodes and not (first and lowest < np.inf):
         cell = path.next_child[depth]
-        if cell == len(all_cells):
+        if cell == len(all_cells):  # no child left: restore the cell, and return to the parent
             if depth > 0:
                 set_cell(work, path.cell[depth], False)
             depth -= 1
             continue
+        # Next child: its step costs 1 / w, with w the items left to its record.
         path.next_child[depth] += 1
         cost = removed_cost(work) + 1.0 / work.left[work.owner[cell]]
         if cost >= lowest - COST_TOLERANCE:
             continue
+        # Examine it; if it satisfies, it is the cheapest solution so far.
         set_cell(work, cell, True)
         remaining = shortfall(work, bounds)
         examined += 1
         if remaining == 0.0:
             path.best[:], lowest = work.removed, cost
         set_cell(work, cell, False)
+        # Descend where it does not satisfy and a child of it, a later cell, can cost less than the best solution.
         if remaining > 0.0 and can_improve(work, cell, all_cells[cell + 1 :], lowest):
             set_cell(work, cell, True)
             depth += 1

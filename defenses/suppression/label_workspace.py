@@ -210,6 +210,7 @@ def shortfalls_after_removal(work: LabelWorkspace, bounds: LabelBounds, cells: I
     # Labels with a belief above 0, and for each label its position among them, or -1.
     believed, place = np.flatnonzero(work.belief > NEGLIGIBLE_BELIEF), np.full(len(work.belief), -1)
     place[believed] = np.arange(len(believed))
+    # d^2 of the present beliefs, for each closeness.
     squares = np.zeros(len(bounds.t))
     for b in range(len(squares)):
         squares[b] = label_distance(work.belief, bounds.prior[b]) ** 2

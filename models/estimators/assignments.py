@@ -191,7 +191,7 @@ def _plain_sums(weights: FloatArray, capacity: IntArray, stride: IntArray, state
         for s in range(d):
             if taken[s] > 0:
                 forward[state] += forward[state - stride[s]] * scaled[total - 1, s]
-    if forward[-1] < MIN_PLAIN_WEIGHT:
+    if forward[-1] < MIN_PLAIN_WEIGHT:  # W = F(n)
         return -np.inf, belief
     # B, and F P B, from the full state down; the ``while`` loop subtracts 1, with borrows.
     backward = np.zeros(states)

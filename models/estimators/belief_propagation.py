@@ -107,6 +107,7 @@ def _group(
     component = _components(pairs, undecided)
     converged = True
     for number in range(component.max() + 1 if len(component) else 0):
+        # Members of the component, the values left that they can have, and their weights, 0 for impossible pairs.
         rows = np.flatnonzero(component == number)
         reached = np.zeros(len(capacity), dtype=np.bool_)
         for member in rows:
@@ -291,6 +292,7 @@ def plain_messages(
     scaled, from_members, from_values, belief = np.zeros((k, d)), np.zeros((k, d)), np.ones((k, d)), np.zeros((k, d))
     if k == 1 or d == 1:
         return False, False, belief
+    # A[i, s], relative to the largest of the member.
     for i in range(k):
         largest = weights[i].max()
         for s in range(d):
@@ -323,6 +325,7 @@ def plain_messages(
                 largest = max(largest, from_members[i, s], from_values[i, s])
         if not (least >= MIN_PLAIN_MESSAGE and largest <= MAX_PLAIN_MESSAGE):
             return False, False, belief
+        # belief[i, s] = n_s nu mu / (1 + nu mu) for a value that is shown n_s times.
         change = 0.0
         for i in range(k):
             for s in range(d):

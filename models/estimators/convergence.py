@@ -43,10 +43,12 @@ def mean_diagnostics(draws: FloatArray) -> tuple[float, float]:
     c, t = halves.shape
     if draws.max() - draws.min() < MIN_RANGE:
         return float(draws.size), 1.0
+    # Mean of each half chain, and deviations from it.
     means = np.zeros(c)
     for chain in range(c):
         means[chain] = halves[chain].mean()
         halves[chain] -= means[chain]
+    # Variance W within half chains, B / t of their means, and V = W (t - 1) / t + B / t; R-hat is sqrt(V / W).
     within = _autocovariance(halves, 0) * t / (t - 1.0)
     between = ((means - means.mean()) ** 2).sum() / (c - 1)
     variance = within * (t - 1.0) / t + between

@@ -192,6 +192,7 @@ def _redraw(weights: FloatArray, value: IntArray, trio: tuple[int, int, int], su
     """
     i, j, h = trio
     a, b, c = value[i], value[j], value[h]
+    # Weight of each outcome, a product of three priors: abc is the identity, bca and cab are 3-cycles, the others transpositions.
     abc = weights[i, a] * weights[j, b] * weights[h, c]
     acb = weights[i, a] * weights[j, c] * weights[h, b]
     cba = weights[i, c] * weights[j, b] * weights[h, a]
@@ -200,7 +201,8 @@ def _redraw(weights: FloatArray, value: IntArray, trio: tuple[int, int, int], su
     cab = weights[i, c] * weights[j, a] * weights[h, b]
     total = abc + acb + cba + bac + bca + cab
     if total == 0.0:
-        abc = total = 1.0
+        abc = total = 1.0  # no outcome is possible: the values stay
+    # Probability that i has a: the outcomes with a in the place of i, over all six. The same for each member and value.
     sums[i, a] += (abc + acb) / total
     sums[i, b] += (bac + bca) / total
     sums[i, c] += (cba + cab) / total
@@ -210,6 +212,7 @@ def _redraw(weights: FloatArray, value: IntArray, trio: tuple[int, int, int], su
     sums[h, a] += (cba + bca) / total
     sums[h, b] += (acb + cab) / total
     sums[h, c] += (abc + bac) / total
+    # Draw an outcome: the one in whose part of (0, total) the number ``uniform * total`` lies.
     rest = uniform * total - abc
     if rest < 0.0:
         return

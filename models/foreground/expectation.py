@@ -236,6 +236,7 @@ def group_expectations(
     if holders < 0 or holders > records or records * float(min(holders, records - holders)) <= max_operations:
         return cell_expectations(probability, size, c, expected), 0.0
     tilted, log_weight = tilt(probability, size, holders, False)
+    # Sum of N_i p_i, V and K, with p the tilted probabilities.
     mean, variance, skew = 0.0, 0.0, 0.0
     for i in range(len(size)):
         own = size[i] * tilted[i] * (1.0 - tilted[i])
@@ -244,6 +245,7 @@ def group_expectations(
         skew += own * (1.0 - 2.0 * tilted[i])
     if variance < MIN_SADDLEPOINT_VARIANCE:
         return cell_expectations(probability, size, c, expected), 0.0
+    # expected_i; decided cells have all of their records or none.
     error = 0.0
     for i in range(len(size)):
         if 0.0 < probability[i] < 1.0:
@@ -287,11 +289,13 @@ def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected:
     if holders < 0 or holders > records:
         expected[:] = size * c / size.sum()
         return -np.inf
+    # Count the rarer of the two values among the undecided records.
     complement = 2 * holders > records
     holders = records - holders if complement else holders
     if holders == 1:
         return _one_holder(probability, size, complement, expected)
     tilted, log_weight = tilt(probability, size, holders, complement)
+    # before[i, a]: probability of a counted records in the cells 0, ..., i - 1, under the tilted probabilities.
     coefficients, before = np.zeros((len(size), holders + 1)), np.zeros((len(size) + 1, holders + 1))
     before[0, 0] = 1.0
     for i in range(len(size)):
@@ -444,6 +448,7 @@ def _log_factor(log_odds: FloatArray, size: IntArray, holders: int) -> float:
     """
     if holders == 0:
         return 0.0
+    # Bounds of the shift: p = holders / records in the cell of the largest odds (low), and in that of the smallest (high).
     records, low, high = 0, np.inf, -np.inf
     for i in range(len(size)):
         if log_odds[i] > -np.inf:
@@ -453,6 +458,7 @@ def _log_factor(log_odds: FloatArray, size: IntArray, holders: int) -> float:
     low, high = low + middle, high + middle
     shift = (low + high) / 2
     for _ in range(TILTING_STEPS):
+        # Mean, sum of N_i p_i, and its derivative, sum of N_i p_i (1 - p_i).
         mean, slope = 0.0, 0.0
         for i in range(len(size)):
             if log_odds[i] > -np.inf:
@@ -465,6 +471,7 @@ def _log_factor(log_odds: FloatArray, size: IntArray, holders: int) -> float:
             low = shift
         if abs(mean - holders) < 1e-3 or high - low < 1e-12:
             break
+        # Newton step; bisection where it leaves the bounds.
         step = shift + (holders - mean) / max(slope, 1e-300)
         shift = step if low < step < high else (low + high) / 2
     return float(shift)

@@ -267,6 +267,7 @@ def sweep(
         first, members = f.group_starts[g], f.group_starts[g + 1] - f.group_starts[g]
         done += 1
         distorted = f.channel[g] >= 0
+        # Own values that no multiset fixes: once for each path, at its first record.
         if len(w.codes) and f.records[one, PREVIOUS] < 0:
             redraw_own_values(f, value, published, one, w.codes, rng)
             at = one
@@ -276,8 +277,10 @@ def sweep(
         # In a group of two one pair is enough; a second move of the same pair would be idle.
         if one == first + members - 1:
             continue
+        # A partner, uniformly distributed over the other members.
         two = first + int(rng.random() * (members - 1))
         two += two >= one
+        # Published values of the pair, kept or exchanged, and both own values, where published values are distorted.
         if distorted:
             redraw_pair(f, value, published, order, one, two, w.own, rng)
             write_beside(f.records, value, beside, one)
@@ -332,6 +335,7 @@ def swap_run(
             if after >= 0 and not (j + 1 < length and after == pair[j + 1, side]):
                 outer_x *= table[records[r, FOLLOWING_BASE] + x, beside[r, 1]]
                 outer_y *= table[records[r, FOLLOWING_BASE] + y, beside[r, 1]]
+            # Values of the pair kept (stay: x, y) or exchanged (cross: y, x) at meeting j, after keep or swap at the one before.
             if side == 0:
                 keep_stay, keep_cross = keep * kept_x * outer_x, keep * kept_y * outer_y
                 swap_stay, swap_cross = swap * swapped_x * outer_x, swap * swapped_y * outer_y
@@ -438,6 +442,7 @@ def swap_run_of_order(
     # Backward sampling of the decisions; the state after the last step is drawn first.
     state = drawn_place(w.forward[total - 1], rng)
     for j in range(total - 1, -1, -1):
+        # The decision is the lowest bit of the state; the state before has the other bits and one older decision.
         swap = state % 2
         low, high = state // 2, state // 2 + states // 2
         kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]

@@ -229,6 +229,7 @@ def _scale(
     for _ in range(rounds):
         if after <= tolerance:
             break
+        # lambda_y <- lambda_y n_y / E[count of y], scaled to a maximum of 1: a common factor changes no expected count.
         largest = 0.0
         for s in range(len(tilt)):
             if shown[s] > 0.0:
@@ -367,6 +368,7 @@ def send_forward(
     for r in range(first, last):
         low, states, of_predicted = starts[r], starts[r + 1] - starts[r], starts[r] - starts[first]
         place, total, total_old, total_new = (r - first) * stride, 0.0, 0.0, 0.0
+        # alpha = predicted L, not normalized, and the sums of alpha beta with the old and the new alpha.
         for begin in range(0, states, width):
             for s in range(width):
                 state = begin + s
@@ -385,6 +387,7 @@ def send_forward(
                     moved = abs(forward[low + state] * old - predicted[of_predicted + state] * new)
                     change += moved * backward[low + state] / 2
             pending[group[following[r]]] += change
+        # alpha, normalized; uniform where no state is possible.
         for state in range(states):
             forward[low + state] = predicted[of_predicted + state] * scale if total > 0.0 else 1.0 / states
 
@@ -440,6 +443,7 @@ def send_backward(
             for state in range(length):
                 change += abs(backward[low + state] * old - sent[state] * new) * forward[low + state] / 2
         pending[group[p]] += change
+        # beta, scaled to a maximum of 1; 1 throughout where no state is possible.
         scale = 1.0 / largest if largest > 0.0 else 0.0
         for state in range(length):
             backward[low + state] = sent[state] * scale if largest > 0.0 else 1.0
@@ -542,6 +546,7 @@ def log_weight(at: Layout, tilt: FloatArray) -> float:
     At least the negative relative entropy of the tilted law, and equal to it where the tilts meet the counts. Where every group has
     one member, the log-likelihood of the values; minus infinity where a path has weight 0. Cost: O(S d), one forward pass.
     """
+    # Minus the sum over groups of n_gs log tilt_gs.
     log_z = 0.0
     for position in range(len(tilt)):
         if at.shown[position] > 0.0:

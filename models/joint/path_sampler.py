@@ -355,9 +355,11 @@ def chain_diagnostics(counts: Counts, starts: IntArray, length: int) -> ChainDia
     in all, has one less than the number of chains, and an infinite R-hat. A belief with equal draws in all chains has as many
     as draws, and R-hat 1; its standard error is not 0 unless its record has one possible value.
 
-    Notes ----- V_1 is too small where batches are not much longer than autocorrelations (batch means, Glynn and Whitt 1991).
-    ``2 V_2 - V_1`` corrects this to the first order: a lugsail estimate with r = 2 and c = 1/2 (Vats and Flegal 2022). V_c has
-    one degree of freedom less than chains; for one chain it is 0.
+    Notes
+    -----
+    V_1 is too small where batches are not much longer than autocorrelations (batch means, Glynn and Whitt 1991). ``2 V_2 - V_1``
+    corrects this to the first order: a lugsail estimate with r = 2 and c = 1/2 (Vats and Flegal 2022). V_c has one degree of
+    freedom less than chains; for one chain it is 0.
 
     The second term of the error stands for values that were drawn a few times or never: two standard errors are about the
     interval of Agresti and Coull (1998), with two successes and two failures added to n draws. Here n is the effective sample
@@ -374,6 +376,7 @@ def chain_diagnostics(counts: Counts, starts: IntArray, length: int) -> ChainDia
     for r in range(len(starts) - 1):
         of_draws, of_means = 0.0, 0.0
         for k in range(starts[r], starts[r + 1]):
+            # p, V, R-hat and the effective sample size of each belief, and the sums of p (1 - p) and V over the record.
             p, variance[k], found.rhat[k] = _belief_diagnostics(counts, k, length)
             found.belief[k] = p
             found.ess[k] = draws if p == 0.0 or p == 1.0 else 10.0 * draws
@@ -381,6 +384,7 @@ def chain_diagnostics(counts: Counts, starts: IntArray, length: int) -> ChainDia
                 found.ess[k] = min(found.ess[k], p * (1.0 - p) / variance[k])
             of_draws += p * (1.0 - p)
             of_means += variance[k]
+        # n of the record; the standard error overwrites V.
         size = min(draws, of_draws / of_means) if of_means > 0.0 else draws
         for k in range(starts[r], starts[r + 1]):
             rare = 2.0 * (1.0 - 2.0 * found.belief[k]) ** 2 / size**2 if starts[r + 1] - starts[r] > 1 else 0.0
@@ -392,6 +396,7 @@ def chain_diagnostics(counts: Counts, starts: IntArray, length: int) -> ChainDia
 def _belief_diagnostics(counts: Counts, k: int, length: int) -> tuple[float, float, float]:
     """Mean of the draws of one belief, variance of this mean, and R-hat."""
     chains, batches, _ = counts.shape
+    # Sums over all draws; sums of squares over batches, pairs of them, chains and half chains; ``within`` sums ones times zeros.
     total, squares, of_pairs, of_chains, of_halves, within = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     n = batches // 2 * length
     for chain in range(chains):
@@ -412,6 +417,7 @@ def _belief_diagnostics(counts: Counts, k: int, length: int) -> tuple[float, flo
     p = total / draws
     if total == 0.0 or total == draws:
         return p, 0.0, 1.0
+    # V_1, V_2, V_c and V.
     single = _variance_of_mean(total, squares, chains * batches, length)
     paired = _variance_of_mean(total, of_pairs, chains * (batches // 2), 2 * length)
     between = _variance_of_mean(total, of_chains, chains, 2 * n)

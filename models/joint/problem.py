@@ -153,9 +153,11 @@ def _state_rows(
     for r in range(len(group)):
         if following[r] < 0:
             continue
+        # First row of the law of the next record after ``known`` values.
         base = offsets[known[r] - 1] + chain[following[r]] * sizes[known[r] - 1]
         for state in range(state_starts[r + 1] - state_starts[r]):
             rest, at, place, code = state, r, 1, 0
+            # Digits of the state, the last value in the lowest place, as digits of base m.
             for _ in range(known[r]):
                 start = value_starts[group[at]]
                 width = value_starts[group[at] + 1] - start

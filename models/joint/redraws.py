@@ -74,6 +74,7 @@ def redraw_paths(
     done, proposed, accepted = 0, 0, 0
     powers = int(np.ceil(np.log2(max(len(w.stretch), 1)))) + 1
     while done < share * len(value):
+        # Stretch of at most 2^i records around a random one.
         at = int(rng.random() * len(value))
         longest = 2 ** int(rng.random() * powers)
         shift = int(rng.random() * longest)
@@ -323,12 +324,14 @@ def _choose_paths(f: PathFactors, w: BlockBuffers, rng: np.random.Generator) -> 
     Each further path meets one of those before it, at a release near by.
     """
     records, at = f.records, w.at
+    # Two members of one group, and the first release of the block, up to `MAX_RELEASES` - 1 releases before theirs.
     at[:] = -1
     at[0] = int(rng.random() * len(records))
     at[1] = _partner(f, at[0], rng)
     if at[1] < 0:
         return False
     start, found = records[at[0], RELEASE] - int(rng.random() * MAX_RELEASES), 2
+    # Try one to four further paths, of partners of records at most three steps from one of ``at``; keep new ones.
     for _ in range(MIN_PATHS - 2 + int(rng.random() * (MAX_PATHS - MIN_PATHS + 1))):
         r = at[int(rng.random() * found)]
         way = PREVIOUS if rng.random() < 0.5 else FOLLOWING
@@ -340,6 +343,7 @@ def _choose_paths(f: PathFactors, w: BlockBuffers, rng: np.random.Generator) -> 
         for p in range(found):
             fresh = fresh and records[at[p], PATH] != records[at[found], PATH]
         found += fresh
+    # The first record of each path at the release ``start`` or later.
     for p in range(MAX_PATHS):
         if p >= found:
             at[p] = -1
@@ -371,6 +375,7 @@ def _line_up(f: PathFactors, order: int, w: BlockBuffers) -> int:
     length, parts, arrangements = 0, 0, 1
     for _ in range(MAX_RELEASES):
         here = _add_release(records, at, line, length)
+        # Parts of the earliest release: a record without multiset, of m values, or members of a group, of at most size! orders.
         new, place = parts, length
         while place < length + here:
             g = records[line[place], GROUP]
@@ -386,11 +391,13 @@ def _line_up(f: PathFactors, order: int, w: BlockBuffers) -> int:
             place += size
         if here == 0 or arrangements > MAX_ARRANGEMENTS:
             break
+        # The release is in the block: each of its paths goes on to the next record.
         for i in range(here):
             for p in range(MAX_PATHS):
                 if at[p] == line[length + i]:
                     at[p] = records[at[p], FOLLOWING]
         parts, length = new, length + here
+    # The d records after the block on each path: their chain factors depend on its values.
     for p in range(MAX_PATHS):
         for _ in range(order):
             if at[p] >= 0:
@@ -423,6 +430,7 @@ def _draw_arrangement(
     f: PathFactors, value: IntArray, parts: int, m: int, w: BlockBuffers, rng: np.random.Generator
 ) -> None:
     """Write a random arrangement to ``drawn``, with probability proportional to its weight; own values are left as they were."""
+    # Depth first over the arrangements of part 0, 1, ...; ``entered`` is True when a part takes its first arrangement.
     w.drawn[:parts] = w.before[:parts]
     total, depth, entered = 0.0, 0 if parts > 0 else -1, True
     while depth >= 0:
@@ -441,12 +449,14 @@ def _draw_arrangement(
         else:
             item[0] += m
             more = item[0] < m * f.prior.shape[1]
+        # Own values of the arrangement; after the last one the values before the move, and back to the previous part.
         for i in range(size):
             value[w.line[first + i]] = (item[i] if more else w.before[depth, i]) // m
         entered = False
         if not more:
             depth -= 1
             continue
+        # Weight of parts 0, ..., depth: that of the parts before, times the factors A e of the records up to the next part.
         weight = w.weight[depth]
         for place in range(first, w.first[depth + 1]):
             r = w.line[place]
@@ -455,6 +465,7 @@ def _draw_arrangement(
         if depth < parts - 1:
             depth, entered = depth + 1, True
             continue
+        # A complete arrangement replaces the drawn one with probability weight / sum of all weights so far.
         total += weight
         if rng.random() * total < weight:
             w.drawn[:parts] = w.arranged[:parts]
@@ -504,6 +515,7 @@ def redraw_own_values(
         for before in range(codes if length > 0 else 1):
             weight = forward[length - 1, before] if length > 0 else 1.0
             if weight > 0.0:
+                # Row of A(. | code before), and that code without its oldest value.
                 row, after = _row(f, at, before), before * m % codes
                 step = f.table[row] if row >= 0 else f.prior[f.records[at, PATH]]
                 for x in range(value[at] if fixed else 0, value[at] + 1 if fixed else m):
@@ -520,6 +532,7 @@ def redraw_own_values(
     for j in range(length - 1, -1, -1):
         value[last] = code % m
         if j > 0:
+            # Weight of each oldest value: forward[code before] A(x | code before).
             for oldest in range(m):
                 before = code // m + oldest * (codes // m)
                 row = _row(f, last, before)

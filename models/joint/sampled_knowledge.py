@@ -333,10 +333,12 @@ def count_cells(value: IntArray, cells: LawCells, ahead: FloatArray, rng: np.ran
     for r in range(len(value)):
         at, y = cells.previous[r], value[r]
         if at < 0:
+            # First value of a path, in the row of its class.
             if cells.first[r] >= 0:
                 counts[cells.first[r], y] += 1.0
             continue
         if cells.steps[r] > 1:
+            # Several steps from x to y: the next value is z with probability proportional to A(z | x) A^left(y | z); then from z.
             x = value[at]
             for left in range(cells.steps[r] - 1, 0, -1):
                 for z in range(m):
@@ -346,6 +348,7 @@ def count_cells(value: IntArray, cells: LawCells, ahead: FloatArray, rng: np.ran
                 x = between
             counts[cells.row_starts[1] + x, y] += 1.0
             continue
+        # One step: the row of the last values of the path, at most d, the latest in the lowest place.
         known, code, place = 0, 0, 1
         while known < order and at >= 0:
             code += place * value[at]

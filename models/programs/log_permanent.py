@@ -199,6 +199,7 @@ def weights_and_beliefs(
         rows = order[starts[j] : starts[j + 1]] if j + 1 < len(starts) else order[:0]
         values = np.flatnonzero(counts[j])
         if counts[j].sum() != len(rows) or (counts[j] < 0).any():
+            # No assignment: a count is negative, or they do not sum to the number of members.
             log_weight[j] = -np.inf
             for i in rows:
                 belief[i] = 0.0

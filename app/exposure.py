@@ -69,7 +69,12 @@ def is_exposing(belief: Any, prior: Any, sure: float) -> Any:
     >>> str(is_exposing(ColumnExpression("belief"), ColumnExpression("prior"), 0.9))
     '(("belief" >= 0.9::DOUBLE) AND (NOT ("prior" >= 0.9::DOUBLE)))'
     """
-    return (belief >= sure) & ~(prior >= sure)
+    return (belief >= sure) & ~is_known(prior, sure)
+
+
+def is_known(prior: Any, sure: float) -> Any:
+    """True where an adversary is sure of the value of a record before any release; shapes as `is_exposing`."""
+    return prior >= sure
 
 
 def exposed(beliefs: Beliefs, history: History, sure: float = 0.9, *, to: str = "the attack") -> Exposure:
@@ -116,6 +121,6 @@ def exposure_of_records(records: Records, sure: float, to: str = "the attack") -
     """Exposed respondents by columns ``respondent``, ``time``, ``belief`` and ``prior`` of records, in the order of releases."""
     exposing = is_exposing(records["belief"], records["prior"], sure)
     people = worst_records(records | {"exposed": exposing})
-    known = {*records["respondent"][records["prior"] >= sure]} - {*records["respondent"][exposing]}
+    known = {*records["respondent"][is_known(records["prior"], sure)]} - {*records["respondent"][exposing]}
     first = records["time"][exposing.argmax()] if exposing.any() else None
     return Exposure(sure, len(people), int(people["exposed"].sum()), len(known), first, people, to)

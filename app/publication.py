@@ -28,7 +28,7 @@ from foreknow.app.atomic_output import write_json
 from foreknow.defenses import Defense
 from foreknow.evaluation.checks.certificate import CERTIFICATE
 from foreknow.evaluation.checks.program import checksum, defense_record, settings
-from foreknow.evaluation.program_version import program_version
+from foreknow.models.program_version import program_version
 from foreknow.models.tables.release import number_text
 
 PUBLIC, PRIVATE = "public", "private"

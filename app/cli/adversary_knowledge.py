@@ -1,7 +1,7 @@
 """Knowledge that an adversary of the command line learns from a table of records."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from foreknow.app.cli.options import KNOWLEDGE_PANEL, option
@@ -25,9 +25,6 @@ from foreknow.models.progress import Progress
 if TYPE_CHECKING:
     from foreknow.app.disk import Engine, LargeTable
     from foreknow.attacks.attack import Published
-
-KNOWLEDGE_OPTIONS = ("corpus", "classes", "order", "pseudo_count", "revision", "gaps")
-"""Options that define what an adversary knows: the corpus, and the fields of `Learning`."""
 
 MIN_RESPONDENTS = 10
 """Least mean number of respondents of a class, where its prior is learned from releases."""
@@ -75,6 +72,10 @@ class Learning:
 
 DEFAULT_LEARNING, DEFAULT_ESTIMATOR = Learning(), Auto()
 """Settings of the adversaries of a report that are not given."""
+
+
+KNOWLEDGE_OPTIONS = ("corpus", *(each.name for each in fields(Learning)))
+"""Options that define what an adversary knows."""
 
 
 def informed_adversary(

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from foreknow.app.cli.terminal import notice, say, show_error, show_hanging
-from foreknow.evaluation.program_version import program_version
+from foreknow.models.program_version import program_version
 
 FOLDER = "foreknow.app.cli.commands"
 """Package of the commands: the command NAME is the function ``NAME_command`` of the module ``NAME_command``."""

@@ -1,6 +1,5 @@
 """Attacks on releases on disk: beliefs stream from file to file."""
 
-import importlib.metadata
 import shutil
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -33,6 +32,7 @@ from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.attacks.belief_notes import approximation_notes, law_notes, overconfidence_notes
 from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation
+from foreknow.models.program_version import program_version
 from foreknow.models.settings import check_kind, counted
 
 
@@ -217,7 +217,7 @@ def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) 
     """Settings on which the result depends."""
     joint = (attack.hindsight, repr(attack.solver)) if isinstance(attack, JointAttack) else ()
     return {
-        "program": f"foreknow {importlib.metadata.version('foreknow')}",
+        "program": program_version(),
         "publication": checksum(published.private / MANIFEST),
         "attack": object_checksum((type(attack).__name__, attack.adversary, *joint)),
     }

@@ -24,7 +24,7 @@ from foreknow.app.disk.parts import (
     write_part,
 )
 from foreknow.app.disk.publication import LargeReleases
-from foreknow.app.exposure import is_exposing
+from foreknow.app.exposure import is_exposing, is_known
 from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, differences, listed_in
 from foreknow.evaluation.risk.adversary_gain import gains, hits, log_scores, sure_beliefs, with_certain
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth
@@ -188,7 +188,7 @@ def _record_sums(release: BeliefsAndTruth, sure: float) -> dict[str, float]:
         "certain": certain.astype(float),
     }
     held = sure_beliefs(release, sure)
-    return {name: float(each[name].sum() if name in each else held[name]) for name in SUMS}  # type: ignore[arg-type]
+    return {name: float(each[name].sum() if name in each else held[name]) for name in SUMS}
 
 
 def _release_rows(time: Any, blocks: list[dict[str, Any]]) -> tuple[dict[str, object], dict[str, object]]:
@@ -255,9 +255,10 @@ def exposed_respondents(
     ``value``, ``belief`` and ``prior``, in decreasing order of the belief. The record that is listed is the exposing one of highest
     belief, the first of several. Cost: one aggregation on disk.
     """
-    exposing = is_exposing(duckdb.ColumnExpression("belief"), duckdb.ColumnExpression("prior"), sure)
+    prior = duckdb.ColumnExpression("prior")
+    exposing, known = is_exposing(duckdb.ColumnExpression("belief"), prior, sure), is_known(prior, sure)
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE highest AS SELECT respondent, bool_or(prior >= {float(sure)!r}) AS known, "
+        f"CREATE OR REPLACE TEMP TABLE highest AS SELECT respondent, bool_or({known}) AS known, "
         + ", ".join(
             f"arg_max({name}, (exposing, belief, -step)) AS {name}" for name in ("belief", "prior", "step", "value")
         )

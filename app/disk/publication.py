@@ -1,7 +1,6 @@
 """Publication of tables larger than memory, release by release and block by block."""
 
 import hashlib
-import importlib.metadata
 import secrets
 import shutil
 from dataclasses import dataclass
@@ -49,6 +48,7 @@ from foreknow.evaluation.checks.program import settings as settings_text
 from foreknow.models import Adversary, Schema
 from foreknow.models.equality import set_fields
 from foreknow.models.notes import Note, notes_of_blocks
+from foreknow.models.program_version import program_version
 from foreknow.models.settings import check_kind, check_whole, is_whole, shown
 from foreknow.models.tables.view_files import NOTATION
 
@@ -337,7 +337,7 @@ def _settings(
 ) -> dict[str, Any]:
     """Settings on which the result depends, but for the seed."""
     return {
-        "program": f"foreknow {importlib.metadata.version('foreknow')}",
+        "program": program_version(),
         "files": {str(path): checksum(path) for path in table.files},
         "schema": NOTATION.text(table.schema),
         "time": table.time or ONE_RELEASE,

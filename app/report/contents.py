@@ -24,13 +24,13 @@ from foreknow.attacks import Influence, SequentialAttack
 from foreknow.defenses import Defense
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
-from foreknow.evaluation.risk.adversary_gain import RELATIVE_TIE, risk_table, with_right_share
+from foreknow.evaluation.risk.adversary_gain import hits, risk_table, sure_beliefs, with_right_share
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth, mean, numbered, true_values
 from foreknow.evaluation.risk.breaches import within_group_auc
 from foreknow.evaluation.risk.information_flow import influence_by_distance, retroactive_leak
 from foreknow.evaluation.risk.reliability_curve import Bootstrap, reliability_curve
 from foreknow.models import Adversary, Averaged, Beliefs, CompromisedRecords, History, PriorCascade, Release
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import FloatArray
 from foreknow.models.joint import JointSolver
 
 
@@ -280,7 +280,7 @@ def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap
     people, number, n = found.people, found.exposed, found.respondents
     order = np.lexsort((people["prior"], -people["belief"].round(9), ~people["exposed"]))
     people = people.iloc[order].reset_index(drop=True)
-    sums, sure_beliefs, right = _sums(one, history, sure)
+    sums, held, right = _sums(one, history, sure)
     low, high = scipy.stats.binomtest(number, n).proportion_ci(bootstrap.level, "exact") if n else (0.0, 1.0)
     rows = [("exposed", number / n if n else np.nan, float(low), float(high))]
     value = sums[:, 1:].sum(axis=0) / max(sums[:, 0].sum(), 1)
@@ -290,7 +290,7 @@ def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap
     rows += list(zip(MEASURES[1:], value.tolist(), lower.tolist(), upper.tolist(), strict=True))
     table = pd.DataFrame(rows, columns=pd.Index(["measure", "value", "low", "high"]))
     shares = tuple(mean(measured.share) for measured in beliefs_and_truth("report", one.hindsight, history))
-    return Headline(n, number, found.known, sure_beliefs, right, table, people, shares)
+    return Headline(n, number, found.known, held, right, table, people, shares)
 
 
 def _sums(one: Inference, history: History, sure: float) -> tuple[FloatArray, int, int]:
@@ -304,21 +304,14 @@ def _sums(one: Inference, history: History, sure: float) -> tuple[FloatArray, in
     held = right = 0
     for release, measured in zip(one.hindsight, beliefs_and_truth("report", one.hindsight, history), strict=True):
         owners.append(numbered(numbers, release.observation.people.respondents[measured.rows]))
-        hits, hits_of_shares = (_hits(rule, measured.true) for rule in (measured.belief, measured.shares))
-        each = [np.ones(len(measured.true)), measured.confidence, measured.share, hits, hits_of_shares]
+        successes = hits(measured), hits(measured, measured.shares)
+        each = [np.ones(len(measured.true)), measured.confidence, measured.share, *successes]
         rows.append(np.column_stack(each))
-        is_sure = measured.belief.max(axis=1, initial=0) >= sure
-        held += int(is_sure.sum())
-        right += int((measured.belief.argmax(axis=1) == measured.true)[is_sure].sum())
+        counted = sure_beliefs(measured, sure)
+        held, right = held + counted["sure"], right + counted["right"]
     owner, table = np.concatenate(owners), np.concatenate(rows)
     sums = [np.bincount(owner, column, minlength=len(numbers)) for column in table.T]
     return np.column_stack(sums), held, right
-
-
-def _hits(belief: FloatArray, true: IntArray) -> FloatArray:
-    """``1/q`` where the true value is one of q values of highest belief, else 0: shape ``(n',)``."""
-    best = belief >= belief.max(axis=1, keepdims=True, initial=0) * (1 - RELATIVE_TIE)
-    return np.asarray(best[np.arange(len(true)), true] / np.maximum(best.sum(axis=1), 1))
 
 
 MAX_BOOTSTRAP_WEIGHTS = 2**24

@@ -27,7 +27,7 @@ from foreknow.app.report.sentences import (
     verdict,
     what_it_knows,
 )
-from foreknow.evaluation.program_version import program_version
+from foreknow.models.program_version import program_version
 from foreknow.models.settings import installing
 
 if TYPE_CHECKING:

@@ -27,11 +27,11 @@ from foreknow.defenses.requirements.requirement import AllOf
 from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.checks.program import checksum, settings, versions
 from foreknow.evaluation.checks.verify import m_invariance, verify
-from foreknow.evaluation.program_version import program_version
 from foreknow.models import Adversary, Averaged, Release
 from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.personal_transitions import chains_at
+from foreknow.models.program_version import program_version
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import as_list, check_flag, check_kind, counted
 from foreknow.models.tables.table_files import existing_file

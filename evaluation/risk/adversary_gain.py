@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -228,7 +229,7 @@ def disclosures(beliefs: Beliefs, history: History, *, sure: float = 0.9, leavin
     return release_table(rows, ("time", "sure", "right", "expected", "measured", "suppressed"))
 
 
-def sure_beliefs(release: BeliefsAndTruth, sure: float) -> dict[str, object]:
+def sure_beliefs(release: BeliefsAndTruth, sure: float) -> dict[str, Any]:
     """Row of `disclosures`."""
     highest = release.belief.max(axis=1)
     held = highest >= sure
@@ -247,9 +248,10 @@ def log_scores(release: BeliefsAndTruth, least: float) -> FloatArray:
     return np.asarray(np.log2(np.maximum(release.confidence, least)))
 
 
-def hits(release: BeliefsAndTruth) -> FloatArray:
-    """``1/q`` where the true value is one of q values of highest belief, else 0: shape ``(n',)``."""
-    best = release.belief >= release.belief.max(axis=1, keepdims=True) * (1 - RELATIVE_TIE)
+def hits(release: BeliefsAndTruth, scores: FloatArray | None = None) -> FloatArray:
+    """``1/q`` where the true value is one of q values of highest belief, or highest ``scores``, else 0: shape ``(n',)``."""
+    scores = release.belief if scores is None else scores
+    best = scores >= scores.max(axis=1, keepdims=True) * (1 - RELATIVE_TIE)
     return np.asarray(best[np.arange(len(release.true)), release.true] / best.sum(axis=1))
 
 

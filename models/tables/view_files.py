@@ -2,7 +2,6 @@
 
 import dataclasses
 import datetime
-import importlib.metadata
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ import pyarrow.parquet as pq
 from foreknow.models.arrays import object_array
 from foreknow.models.equality import same
 from foreknow.models.notes import Note
+from foreknow.models.program_version import program_version
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.atomic_file import saved_file
 from foreknow.models.tables.hierarchy import Hierarchy
@@ -186,7 +186,7 @@ def _table(
         title = str(name) if str(name) not in arrays else f"foreknow-column-{place}"
         arrays[title], coded = array, [*coded, (title, is_text)]
     content = {
-        "program": f"foreknow {importlib.metadata.version('foreknow')}",
+        "program": program_version(),
         "names": names,
         "columns": coded,
         "schema": views[0].schema,

@@ -260,8 +260,15 @@ def _attack_from_disk(run: AttackRun) -> Outcome:
     show(PrintedTable(releases, run.attack.title))
     for note in told["notes"]:
         notice(note)
-    numbers = found.published_respondents, found.exposed, found.known, found.first
-    exposed = Exposure(run.sure, *numbers, pd.DataFrame(), KNOWERS[RECORDS if run.corpus is None else CORPUS])
+    exposed = Exposure(
+        sure=run.sure,
+        respondents=found.published_respondents,
+        exposed=found.exposed,
+        known=found.known,
+        first=found.first,
+        people=pd.DataFrame(),
+        to=KNOWERS[RECORDS if run.corpus is None else CORPUS],
+    )
     say_sentences(verdict_line(exposed), *fail_over_lines(exposed.share, run.fail_over))
     if run.out is not None:
         say(

@@ -311,13 +311,19 @@ def defense_options(defense: Defense) -> str | None:
     >>> defense_options(Mondrian(KAnonymity(6) & DistinctDiversity(2)))
     'mondrian -k 6 -l 2'
     """
-    name = next((name for name, kind in DEFENSES.items() if type(defense) is kind and name in BUILT_IN), None)
-    if name is None:
+    name = defense_name(defense)
+    if name not in BUILT_IN:
         return None
     found = _options(defense, BUILT_IN[name])
     if settings(BUILT_IN[name].make(replace(DefenseOptions(), **found))) != settings(defense):
         return None
     return " ".join([name, *(flagged(setting, value) for setting, value in found.items())])
+
+
+def defense_name(defense: Defense) -> str:
+    """The name of a built-in defense, as ``--defense`` takes it; the name of the class of another."""
+    names = (name for name, kind in DEFENSES.items() if type(defense) is kind and name in BUILT_IN)
+    return next(names, type(defense).__name__)
 
 
 def _options(defense: Defense, choice: DefenseChoice) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.app.cli.defense_choices import defense_text
+from foreknow.app.cli.defense_choices import defense_name, defense_text
 from foreknow.app.report.adversaries import INFORMED, LEARNED, SIZES, Inference, raised_setting
 from foreknow.app.report.contents import Headline, ReportContents
 from foreknow.app.report.respondents import percent
@@ -278,7 +278,7 @@ def advice(contents: ReportContents) -> str:
     if best is None:
         return "None of the stricter settings that were tried lowers the risk; consider another defense, or fewer releases."
     assumed, tried = contents.assumed, str(best["setting"])
-    tried = tried if assumed is None else f"{defense_text(assumed).split()[0]} ({tried})"
+    tried = tried if assumed is None else f"{defense_name(assumed)} ({tried})"
     gone, lost = _price_text(best)
     gone_now, lost_now = _price_text(now)
     said = (

@@ -30,6 +30,7 @@ from foreknow.app.cli.commands.attack_findings import fail_over_lines
 from foreknow.app.cli.defense_choices import (
     DefenseOptions,
     defense_choice,
+    defense_name,
     defense_options,
     defense_text,
     seeded_generator,
@@ -297,10 +298,11 @@ def _next(context: typer.Context, found: Report, made: Publication) -> list[str]
     defense, steps = found.contents.changed, found.contents.settings.stricter
     best, _ = best_settings(found.contents.stricter.to_dict("records"))
     tried = {} if defense is None else {each.title: each.defense for each in stricter_settings(defense, steps)}
-    options = None if best is None else defense_options(tried[best["setting"]])
-    if defense is None or options is None:
+    stricter = None if best is None else tried[best["setting"]]
+    options = None if stricter is None else defense_options(stricter)
+    if defense is None or stricter is None or options is None:
         return next_lines(context, "compare", also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS))
-    read, bucketized = defense_choice(options.split()[0]).options, made.releases[0].bucketized
+    read, bucketized = defense_choice(defense_name(stricter)).options, made.releases[0].bucketized
     # A trial publishes the quasi-identifiers as they were, also where that is not the default of the defense.
     notation = [] if bucketized == is_bucketized(defense) else ["--bucketized" if bucketized else "--generalized"]
     more = (f"--defense {options}", *notation, "--infeasible suppress", f"--out {unused_path('safer')}")

@@ -2,14 +2,16 @@
 
 import pytest
 
-from foreknow.app.cli.defense_choices import BUILT_IN, DefenseOptions, defense_options, defense_text
+from foreknow.app.cli.defense_choices import BUILT_IN, DefenseOptions, defense_name, defense_options, defense_text
 from foreknow.defenses import KAnonymity, Mondrian, TCloseness
 from foreknow.evaluation.checks.program import settings
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_each_default_defense_is_its_options(name):
-    assert defense_text(BUILT_IN[name].make(DefenseOptions())).split()[0] == name
+    defense = BUILT_IN[name].make(DefenseOptions())
+    assert defense_name(defense) == name
+    assert defense_text(defense).split()[0] == name
 
 
 @pytest.mark.parametrize(
@@ -36,3 +38,11 @@ def test_options(name, given, told):
 def test_a_defense_that_no_options_make(defense):
     assert defense_options(defense) is None
     assert defense_text(defense) == settings(defense)
+    assert defense_name(defense) == "mondrian"
+
+
+def test_the_name_of_a_defense_that_is_not_built_in_is_that_of_its_class():
+    class Halving(Mondrian):
+        """A defense of another package."""
+
+    assert defense_name(Halving(KAnonymity(3))) == "Halving"

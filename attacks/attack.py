@@ -10,6 +10,7 @@ from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.knowledge.personal_transitions import chains_at
+from foreknow.models.notes import prefixed
 from foreknow.models.settings import check_kind
 
 # End of a message on an argument that holds no releases
@@ -49,7 +50,7 @@ def beliefs_of_each(
 ) -> Beliefs:
     """Beliefs about each release by an attack on one, whose notes begin with the time of the release."""
     found = [attack(observation) for observation in observations]
-    notes = (f"at {belief.observation.time}: {note}" for belief, of_release in found for note in of_release)
+    notes = (prefixed(f"at {belief.observation.time}: ", note) for belief, of_release in found for note in of_release)
     return Beliefs(tuple(belief for belief, _ in found), notes=tuple(notes))
 
 

@@ -28,6 +28,7 @@ from foreknow.models.foreground.global_distribution import (
     posterior_beliefs,
     sampled_beliefs,
 )
+from foreknow.models.notes import prefixed
 from foreknow.models.problem import check_is_estimator
 from foreknow.models.progress import Progress, stepping
 from foreknow.models.settings import MAX_FLOAT, check_choice, check_kind, check_range, check_whole
@@ -247,7 +248,9 @@ class ForegroundAttack:
             tuple(intervals) if sampled else None,
             results[0].sensitive_set if results else None,
             notes=tuple(
-                f"at {result.beliefs.observation.time}: {note}" for result in results for note in self._notes(result)
+                prefixed(f"at {result.beliefs.observation.time}: ", note)
+                for result in results
+                for note in self._notes(result)
             ),
         )
 

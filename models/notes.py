@@ -1,4 +1,4 @@
-"""Notes on results: sentences that keep their numbers, by which notes of blocks or of draws are added."""
+"""Notes on results: sentences that keep their kinds and numbers, by which notes of blocks or of draws are added."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,9 +7,11 @@ import numpy as np
 
 
 class Note(str):
-    """Sentence on a result, with its kind and the numbers in it.
+    """Value with a kind and numbers that is also its sentence, a `str`.
 
-    A note is a text to its reader. Notes of several blocks or draws are added by their kinds and numbers, and no text is read.
+    The sentence is formatted once, when the note is made, so that a note is shown, compared and written as any text. Notes of
+    several blocks or draws are added by their kinds and numbers, and no text is read. Operations of `str` lose both: a text is
+    put before a note by `prefixed`.
 
     Parameters
     ----------
@@ -49,7 +51,13 @@ def as_note(text: str) -> Note:
     return text if isinstance(text, Note) else Note("{text}", text=str(text))
 
 
-def notes_of_blocks(blocks: Sequence[Iterable[str]]) -> list[str]:
+def prefixed(prefix: str, text: str) -> Note:
+    """A note that begins with another text, which is a part of its kind; its numbers are kept."""
+    note = as_note(text)
+    return Note(prefix.replace("{", "{{").replace("}", "}}") + note.kind, **note.of)
+
+
+def notes_of_blocks(blocks: Sequence[Iterable[str]]) -> list[Note]:
     """Notes of a release, from those of each of its blocks; with the number of blocks that have them, if there are several.
 
     Counts are summed over notes of one kind with equal settings and figures, also over those of one block, as it has them after
@@ -62,7 +70,7 @@ def notes_of_blocks(blocks: Sequence[Iterable[str]]) -> list[str]:
     return [_summed(each, len(blocks)) for each in found.values()]
 
 
-def notes_of_draws(draws: Sequence[Iterable[str]]) -> list[str]:
+def notes_of_draws(draws: Sequence[Iterable[str]]) -> list[Note]:
     """Notes on uncertain knowledge, from those under each draw: notes of one kind are one, with the range of each number.
 
     A note that differs between draws begins with the number of draws that have it. Cost: O(number of notes).
@@ -79,11 +87,11 @@ def _apart(note: Note, merged: type | tuple[type, ...]) -> object:
     return note.kind, tuple(of.items())
 
 
-def _summed(found: Sequence[tuple[int, Note]], blocks: int) -> str:
+def _summed(found: Sequence[tuple[int, Note]], blocks: int) -> Note:
     note = found[0][1]
     sums = {name: sum(each.of[name] for _, each in found) for name, value in note.of.items() if isinstance(value, int)}
     holders = len({place for place, _ in found})
-    return (f"in {holders} of {blocks} blocks: " if blocks > 1 else "") + Note(note.kind, **note.of | sums)
+    return prefixed(f"in {holders} of {blocks} blocks: " if blocks > 1 else "", Note(note.kind, **note.of | sums))
 
 
 def _ranged(notes: Sequence[Note], draws: int) -> Note:
@@ -92,7 +100,7 @@ def _ranged(notes: Sequence[Note], draws: int) -> Note:
         return note
     columns = {name: [each.of[name] for each in notes] for name, value in note.of.items() if not isinstance(value, str)}
     ranges: dict[str, Any] = {name: (min(column), max(column)) for name, column in columns.items()}
-    return Note(f"under {len(notes)} of {draws} draws: {note.kind}", **note.of | ranges)
+    return prefixed(f"under {len(notes)} of {draws} draws: ", Note(note.kind, **note.of | ranges))
 
 
 class _Number:

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 
-from foreknow.models.notes import Note, notes_of_blocks
+from foreknow.models.notes import Note, notes_of_blocks, notes_of_draws, prefixed
 
 FIT = "{records:,} {records:record fits|records fit} no group and {records:is|are} suppressed."
 SEVERAL = "records fit no group and are suppressed."
@@ -55,6 +55,19 @@ def test_each_count_is_summed_and_settings_are_not():
         "in 2 of 2 blocks: 3 of 17 groups do not satisfy TCloseness(0.5).",
         "in 1 of 2 blocks: 4 of 12 groups do not satisfy TCloseness(0.25).",
     ]
+
+
+def test_a_prefix_keeps_the_numbers():
+    """Braces of a label are text, a note of blocks keeps its sums, and what had no numbers has none."""
+    note = prefixed("at {week}: ", *notes_of_blocks([[Note(FIT, records=5)], [Note(FIT, records=2)]]))
+    assert (note, note.of) == (f"at {{week}}: in 2 of 2 blocks: 7 {SEVERAL}", {"records": 7})
+    assert note.kind.endswith(FIT)
+    assert prefixed("at 3: ", note.kind) == f"at 3: {note.kind}"
+
+
+def test_prefixed_notes_have_ranges_over_draws():
+    draws = [[prefixed("at 3: ", Note(FIT, records=number))] for number in (1, 1200)]
+    assert notes_of_draws(draws) == [f"under 2 of 2 draws: at 3: 1 to 1,200 {SEVERAL}"]
 
 
 def test_a_note_keeps_its_numbers_in_a_copy():

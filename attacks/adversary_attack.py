@@ -14,7 +14,7 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.averaged import MIN_WEIGHT
 from foreknow.models.beliefs import BeliefDraws, ReleaseBeliefs
 from foreknow.models.estimators.exact import log_evidence
-from foreknow.models.notes import notes_of_draws
+from foreknow.models.notes import Note, notes_of_draws
 
 MIN_TERM = 1e-12  # weight of a draw from which it enters the Monte Carlo error of the mixture
 
@@ -114,21 +114,23 @@ def _weighed_mixture(adversary: Averaged, each: list[Beliefs], evidence: list[Re
     return replace(beliefs, notes=(*_weight_notes(beliefs.draws, power), *beliefs.notes))
 
 
-def _weight_notes(draws: BeliefDraws, power: float) -> list[str]:
+def _weight_notes(draws: BeliefDraws, power: float) -> list[Note]:
     """Sentence on the number of draws that the last release leaves, or on the power by which its evidence is tempered."""
     left = float(draws.effective[-1]) if len(draws.weights) else np.inf
     if power < 1:
-        return [
-            f"the releases weigh {len(draws)} draws of the knowledge. At the last release, their probability is raised to the "
-            f"power of {power:.2g} (min_effective), and the effective number of draws is {left:.1f}."
-        ]
+        kind = (
+            "the releases weigh {draws} draws of the knowledge. At the last release, their probability is raised to the "
+            "power of {power:.2g} (min_effective), and the effective number of draws is {left:.1f}."
+        )
+        return [Note(kind, draws=len(draws), power=power, left=left)]
     if len(draws) < FEW_DRAWS or left >= FEW_DRAWS:
         return []
-    return [
-        f"the releases leave an effective number of {left:.1f} of {len(draws)} draws of the knowledge. Unless these are "
+    kind = (
+        "the releases leave an effective number of {left:.1f} of {draws} draws of the knowledge. Unless these are "
         "all possible laws, beliefs are overconfident: give Averaged min_effective=0.5, use DataAugmentationAttack, or take draws "
         "from a posterior that has seen the releases."
-    ]
+    )
+    return [Note(kind, left=left, draws=len(draws))]
 
 
 def mixture(

@@ -246,7 +246,7 @@ SIGNATURES = (
 )
 
 
-def _distorted(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
+def _distorted(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
     times = [repr(one.observation.time) for one in releases if one.observation.distorted]
     if not times:
         return []
@@ -256,4 +256,5 @@ def _distorted(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> li
         if adversary.distortion == "counted"
         else "Published values are read as true ones, so that beliefs are overconfident"
     )
-    return [f"{len(times)} of {len(releases)} releases have distorted values ({shown}). {law}."]
+    kind = "{distorted} of {releases} releases have distorted values ({times}). {law}."
+    return [Note(kind, distorted=len(times), releases=len(releases), times=shown, law=law)]

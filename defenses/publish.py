@@ -13,6 +13,7 @@ from foreknow.models import Adversary, Averaged, Grouping, Memory, Observation, 
 from foreknow.models.advice import VIEW, VIEWS, Advice, Named, Setting
 from foreknow.models.arrays import FloatArray
 from foreknow.models.estimators.exact import log_evidence
+from foreknow.models.notes import Note
 from foreknow.models.progress import Progress
 from foreknow.models.settings import as_generator, check_choice, check_kind
 from foreknow.models.tables.columns import check_order
@@ -169,7 +170,8 @@ def publish(
         except Infeasible as reason:
             if infeasible == "raise":
                 raise
-            note = f"the whole view cannot be published, and its {len(view)} records are suppressed: {reason}"
+            kind = "the whole view cannot be published, and its {records} records are suppressed: {reason}"
+            note = Note(kind, records=len(view), reason=str(reason))
             grouping = Grouping(np.full(len(view), -1), notes=(note,))
         releases.append(Release(view, grouping if bucketized is None else replace(grouping, bucketized=bucketized)))
     assumed.check_claim_times([release.time for release in releases])

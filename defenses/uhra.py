@@ -25,6 +25,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Requireme
 from foreknow.defenses.requirements.summary import Summary, summarize_groups
 from foreknow.models import Hierarchy
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.notes import Note
 from foreknow.models.settings import check_whole
 
 
@@ -131,7 +132,8 @@ class UHRA(ClusteringDefense):
             cluster.records, cluster.points, cluster.order, requirement, rule, self.repaired, self.patience
         )
         refined = refine(cluster.records, cluster.points, labels, rule, int(self.sweeps))
-        note = f"records of a cluster of {len(labels)} still moved after {self.sweeps} sweeps."
+        kind = "records of {clusters:a cluster|clusters with a total size} of {size} still moved after {sweeps} sweeps."
+        note = Note(kind, clusters=1, size=len(labels), sweeps=str(self.sweeps))
         return refined.labels, [] if refined.converged else [note]
 
 

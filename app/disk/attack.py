@@ -32,8 +32,9 @@ from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.attacks.belief_notes import approximation_notes, law_notes, overconfidence_notes
 from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation
+from foreknow.models.notes import Note
 from foreknow.models.program_version import program_version
-from foreknow.models.settings import check_kind, counted
+from foreknow.models.settings import check_kind
 
 
 def attack_large(
@@ -223,21 +224,22 @@ def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) 
     }
 
 
-def attack_notes(attack: SequentialAttack | JointAttack, found: Mapping[str, Any], groups: int) -> list[str]:
+def attack_notes(attack: SequentialAttack | JointAttack, found: Mapping[str, Any], groups: int) -> list[Note]:
     """Sentences that name what the beliefs of an attack approximate, as the notes of the beliefs in memory.
 
     ``found`` are the numbers of the manifest, ``groups`` is the number of all groups.
     """
     law = law_notes(attack.solver, type(attack.solver).__name__) if isinstance(attack, JointAttack) else []
     doubtful = sum(found["doubtful_groups"])
-    verb = "contradicts" if doubtful == 1 else "contradict"
-    doubts = [
-        f"{doubtful:,} of {counted(groups, 'group')} {verb} the adversary's knowledge, or the beliefs in them did not converge. "
-        "Transitions or priors of 0 are the usual reason of a contradiction; a pseudo-count avoids them."
-    ]
+    kind = (
+        "{doubtful:,} of {groups:,} {groups:group|groups} {doubtful:contradicts|contradict} the adversary's knowledge, or the "
+        "beliefs in them did not converge. Transitions or priors of 0 are the usual reason of a contradiction; a pseudo-count "
+        "avoids them."
+    )
+    doubts = [Note(kind, doubtful=doubtful, groups=groups)] if doubtful else []
     approximated = approximation_notes(found.get("approximated_groups", 0), found.get("approximation_error", 0.0))
     repeated = overconfidence_notes(found.get("repeated_pairs", 0.0))
-    return [*map(str, (*law, *repeated, *approximated)), *(doubts if doubtful else [])]
+    return [*law, *repeated, *approximated, *doubts]
 
 
 def repeated_share(connection: duckdb.DuckDBPyConnection, published: LargeReleases) -> float:

@@ -29,6 +29,7 @@ from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_
 from foreknow.models.knowledge.markov_chain import MarkovChain, chain_of_tables, check_pseudo_count
 from foreknow.models.knowledge.priors import UniformPrior
 from foreknow.models.knowledge.sequences import GAPS, GapRule
+from foreknow.models.notes import Note
 from foreknow.models.problem import DOUBT
 from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import check_choice, check_kind, check_range, check_whole
@@ -188,7 +189,7 @@ class Learned(NamedTuple):
 
 def _notes(values: tuple[object, ...], learned: Learned, converged: bool) -> tuple[str, ...]:
     """Limits of the data, as sentences."""
-    notes, counts, trace = [], learned.counts, learned.trace
+    notes, counts, trace = list[str](), learned.counts, learned.trace
     if not counts.tables:
         notes.append("No respondent has two published records; the prior is learned, and no transitions.")
     else:
@@ -200,8 +201,8 @@ def _notes(values: tuple[object, ...], learned: Learned, converged: bool) -> tup
             )
     if not converged:
         kept = " The law is that of the rounds with expected counts." if np.isnan(trace[-1].objective) else ""
-        changed = f"The law changed by {trace[-1].change:.2g} in the last of {len(trace)} rounds, over the tolerance."
-        notes.append(changed + kept)
+        kind = "The law changed by {change:.2g} in the last of {rounds} rounds, over the tolerance.{kept}"
+        notes.append(Note(kind, change=float(trace[-1].change), rounds=len(trace), kept=kept))
     return tuple(notes)
 
 

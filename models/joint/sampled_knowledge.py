@@ -32,6 +32,7 @@ from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.dirichlet import drawn_rows
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.sequences import GAPS, GapRule
+from foreknow.models.notes import Note
 from foreknow.models.problem import DOUBT
 from foreknow.models.progress import stepping
 from foreknow.models.settings import as_generator, check_array_size, check_choice, check_positive, check_whole
@@ -433,7 +434,7 @@ def draws_tree(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> "xar
 
 def draws_notes(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> tuple[str, ...]:
     """Limits of the data and of the chains, as sentences."""
-    notes, first = [], int(cells.row_starts[1])
+    notes, first = list[str](), int(cells.row_starts[1])
     by_entry = np.ascontiguousarray(drawn.rows.transpose(2, 3, 0, 1)).reshape(-1, *drawn.rows.shape[:2])
     rhat = np.array([mean_diagnostics(each)[1] for each in by_entry])
     few = np.flatnonzero(drawn.totals[first : first + len(domain)] < FEW_VALUES)
@@ -449,8 +450,9 @@ def draws_notes(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> tup
             "One chain was drawn. R-hat compares its halves, and does not show that it is stuck; draw several chains."
         )
     if apart := int((rhat > MAX_RHAT).sum()):
-        notes.append(
-            f"{apart:,} of {rhat.size:,} probabilities of the law have an R-hat over {MAX_RHAT}, up to {rhat.max():.2f}: the "
-            "chains disagree. Draw more sweeps."
+        kind = (
+            "{apart:,} of {entries:,} probabilities of the law have an R-hat over {limit}, up to {largest:.2f}: the chains "
+            "disagree. Draw more sweeps."
         )
+        notes.append(Note(kind, apart=apart, entries=rhat.size, limit=str(MAX_RHAT), largest=float(rhat.max())))
     return tuple(notes)

@@ -20,6 +20,7 @@ from foreknow.models import (
     SwapChain,
     UniformPrior,
 )
+from foreknow.models.notes import Note, notes_of_draws
 from foreknow.testing import examples
 
 CHAIN = MarkovChain(1, np.full((3, 3), 1 / 3))
@@ -104,8 +105,10 @@ class TestJointAttack:
     def test_releases_with_distorted_values_are_named(self):
         releases, _ = examples.distorted_releases()
         adversary = examples.adversary()
-        notes = JointAttack(adversary)(releases).notes
-        assert any(note.startswith("3 of 3 releases have distorted values (1, 2, 3)") for note in notes)
+        (note,) = (note for note in JointAttack(adversary)(releases).notes if "distorted" in note)
+        assert note.startswith("3 of 3 releases have distorted values (1, 2, 3)")
+        (both,) = notes_of_draws([[note], [Note(note.kind, **note.of | {"distorted": 2})]])
+        assert both.startswith("under 2 of 2 draws: 2 to 3 of 3 releases have distorted values (1, 2, 3)")
 
     def test_unconverged_groups_have_their_gap(self):
         rows = [np.array([[0.8, 0.1, 0.1], [0.1, 0.2, 0.7], [0.3, 0.4, 0.3], [0.2, 0.2, 0.6]])]

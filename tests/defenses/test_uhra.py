@@ -17,6 +17,7 @@ from foreknow.defenses.requirements.summary import Summary, TableCounts
 from foreknow.defenses.uhra import UHRA
 from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Categorical, Numeric, Release, Schema, View
+from foreknow.models.notes import notes_of_blocks
 from foreknow.models.tables.distance import points
 
 settings_of = st.builds(
@@ -153,7 +154,11 @@ class TestPromises:
         rng = np.random.default_rng(0)
         view = view_of([f"p{i}" for i in range(200)], rng.choice(list("abc"), 200), ages=rng.integers(0, 99, 200))
         grouping = UHRA(2, 0.2, 0.5, sweeps=1)(view, np.full((200, 3), 1 / 3))
-        assert any("still moved after 1 sweeps" in note for note in grouping.notes)
+        (moved,) = (note for note in grouping.notes if "moved" in note)
+        assert moved == "records of a cluster of 200 still moved after 1 sweeps."
+        assert notes_of_blocks([[moved], [moved]]) == [
+            "in 2 of 2 blocks: records of clusters with a total size of 400 still moved after 1 sweeps."
+        ]
         assert not any("sweeps" in note for note in UHRA(2, 0.2, 0.5)(view, np.full((200, 3), 1 / 3)).notes)
 
 

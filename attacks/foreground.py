@@ -248,9 +248,7 @@ class ForegroundAttack:
             tuple(intervals) if sampled else None,
             results[0].sensitive_set if results else None,
             notes=tuple(
-                prefixed(f"at {result.beliefs.observation.time}: ", note)
-                for result in results
-                for note in self._notes(result)
+                prefixed(f"at {one.beliefs.observation.time}: ", note) for one in results for note in self._notes(one)
             ),
         )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -147,6 +147,10 @@ def read_defense(record: Any) -> Defense | None:
     return made if type(made) in foreknow.defenses.DEFENSES.values() else None
 
 
+INFEASIBLE: Literal["suppress"] = "suppress"
+"""Treatment of a release that cannot be published, in a trial."""
+
+
 def price_of_settings(
     history: History,
     releases: Sequence[Release],
@@ -170,20 +174,37 @@ def price_of_settings(
         the share of suppressed records; ``gcp``, the normalized certainty penalty of the published records (0 exact, 1
         unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
     """
+
+    def attacked(tried: tuple[Release, ...]) -> dict[str, Beliefs]:
+        return {name: JointAttack(one, solver)(tried) for name, one in adversaries(tried).items()}
+
     rows = [{"setting": "as published"} | risk_and_price(releases, beliefs, history, sure)]
     bucketized = releases[0].bucketized
     for setting in settings:
         step()
-        try:
-            tried = publish(history, setting.defense, defender, bucketized, infeasible="suppress", rng=rng)
-            if not any(release.groups for release in tried):
-                raise Infeasible("All records would be suppressed.")
-        except Infeasible as error:
-            rows.append({"setting": setting.title, "problem": str(error)})
-            continue
-        found = {name: JointAttack(one, solver)(tried) for name, one in adversaries(tried).items()}
-        rows.append({"setting": setting.title} | risk_and_price(tried, found, history, sure))
+        row = trial(history, setting.defense, attacked, sure, adversary=defender, bucketized=bucketized, rng=rng)
+        rows.append({"setting": setting.title} | row)
     return pd.DataFrame(rows)
+
+
+def trial(
+    history: History,
+    defense: Defense,
+    attacked: Callable[[tuple[Release, ...]], Mapping[str, Beliefs]],
+    sure: float,
+    **options: Any,
+) -> dict[str, Any]:
+    """Risk and price of a defense on trial: `risk_and_price`, or ``problem`` alone where nothing can be published.
+
+    ``attacked`` gives the beliefs of each adversary about the releases, and ``options`` are those of `publish`.
+    """
+    try:
+        releases = publish(history, defense, infeasible=INFEASIBLE, **options)
+        if not any(release.groups for release in releases):
+            raise Infeasible("all records would be suppressed.")
+    except Infeasible as error:
+        return {"problem": str(error)}
+    return risk_and_price(releases, attacked(releases), history, sure)
 
 
 def risk_and_price(

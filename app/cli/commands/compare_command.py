@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import pandas as pd
 import typer
@@ -47,11 +47,11 @@ from foreknow.app.cli.options import (
 from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, notice, say, say_verdict, show
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.publication import SETTINGS
-from foreknow.app.report.adversaries import LEARNED, SIZES, risk_and_price, stricter_sizes
+from foreknow.app.report.adversaries import INFEASIBLE, LEARNED, SIZES, stricter_sizes, trial
 from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.attacks import JointAttack
-from foreknow.defenses import Defense, Infeasible, publish
-from foreknow.models import Auto
+from foreknow.defenses import Defense
+from foreknow.models import Auto, Beliefs, Release
 from foreknow.models.joint.problem import with_progress
 from foreknow.models.progress import stepping
 
@@ -258,9 +258,6 @@ def _verdict(found: pd.DataFrame, best: int | None, fail_over: float | None) -> 
     return f"Not over {fail_over:g}: {', '.join(under)}. The cheapest: {name}."
 
 
-INFEASIBLE: Literal["suppress"] = "suppress"
-"""Treatment of a release that cannot be published, in a trial."""
-
 SHOWN = {
     "setting": "defense",
     "exposed": "exposed",
@@ -293,37 +290,37 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared]) -> pd.DataFr
         informed = informed_adversary(history if records.corpus is None else records.corpus, run.known, Auto())
         defender = assumed_adversary(history, records.corpus, run.known)
         step = stepping(shown.steps, steps)
-        for each in tried:
-            step()
-            start, seconds = time.perf_counter(), float("nan")
-            try:
-                releases = publish(
-                    history,
-                    each.defense,
-                    defender if each.choice.assumes_adversary else None,
-                    infeasible=INFEASIBLE,
-                    # The order of records is drawn anew for each setting, as by a publication with this seed.
-                    rng=seeded_generator(seed, 1),
-                    progress=shown.parts,
-                )
-                seconds = time.perf_counter() - start
-                if not any(release.groups for release in releases):
-                    raise Infeasible("all records would be suppressed.")
-            except Infeasible as error:
-                rows.append({"setting": each.title, "exposed": float("nan"), "problem": str(error), "seconds": seconds})
-                for _ in range(len(PHASES) - 1):
-                    step()
-                continue
+        ended: list[float] = []
+
+        def attacked(releases: tuple[Release, ...]) -> dict[str, Beliefs]:
+            ended.append(time.perf_counter())
             step()
             beliefs = {"informed": JointAttack(informed, solver)(releases)}
             step()
             learned = learned_adversary(releases, run.known, Auto(), shown.parts)
             step()
-            beliefs["learned"] = JointAttack(learned, solver)(releases)
-            risk = risk_and_price(releases, beliefs, history, run.sure)
-            exposed = max(risk["exposed_informed"], risk["exposed_learned"])
-            share = exposed / max(risk["respondents"], 1)
-            rows.append({"setting": each.title, "seconds": seconds} | risk | {"exposed": exposed, "share": share})
+            return beliefs | {"learned": JointAttack(learned, solver)(releases)}
+
+        for each in tried:
+            step()
+            start = time.perf_counter()
+            row = trial(
+                history,
+                each.defense,
+                attacked,
+                run.sure,
+                adversary=defender if each.choice.assumes_adversary else None,
+                # The order of records is drawn anew for each setting, as by a publication with this seed.
+                rng=seeded_generator(seed, 1),
+                progress=shown.parts,
+            )
+            if row["problem"]:
+                for _ in range(len(PHASES) - 1):
+                    step()
+            else:
+                exposed = max(row["exposed_informed"], row["exposed_learned"])
+                row |= {"seconds": ended[-1] - start, "exposed": exposed, "share": exposed / max(row["respondents"], 1)}
+            rows.append({"setting": each.title} | row)
     columns = [*SHOWN, "exposed_informed", "exposed_learned", "respondents", "problem"]
     return pd.DataFrame(rows).reindex(columns=columns).astype({"exposed": "Int64"})
 

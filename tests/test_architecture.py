@@ -33,7 +33,7 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 59_645, 32_950, 243
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 59_673, 32_958, 243
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
 MOST_NAMES = 210

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,8 +12,9 @@ import foreknow.defenses
 from foreknow.app.cli.defense_choices import thresholds
 from foreknow.app.exposure import exposed
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.defenses import Defense, Infeasible, publish
+from foreknow.defenses import Defense, Infeasible
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf
+from foreknow.evaluation import compare
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.models import Adversary, Averaged, Beliefs, History, Release
 from foreknow.models.joint import JointSolver
@@ -156,7 +158,7 @@ def price_of_settings(
     releases: Sequence[Release],
     beliefs: Mapping[str, Beliefs],
     settings: Sequence[Setting],
-    adversaries: Callable[[tuple[Release, ...]], dict[str, Adversary]],
+    adversaries: Mapping[str, Callable[[tuple[Release, ...]], Adversary]],
     *,
     defender: Adversary | Averaged | None,
     solver: JointSolver,
@@ -175,14 +177,15 @@ def price_of_settings(
         unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
     """
 
-    def attacked(tried: tuple[Release, ...]) -> dict[str, Beliefs]:
-        return {name: JointAttack(one, solver)(tried) for name, one in adversaries(tried).items()}
+    def attack(name: str, tried: tuple[Release, ...]) -> Beliefs:
+        return JointAttack(adversaries[name](tried), solver)(tried)
 
+    attacks = {name: partial(attack, name) for name in adversaries}
     rows = [{"setting": "as published"} | risk_and_price(releases, beliefs, history, sure)]
     bucketized = releases[0].bucketized
     for setting in settings:
         step()
-        row = trial(history, setting.defense, attacked, sure, adversary=defender, bucketized=bucketized, rng=rng)
+        row = trial(history, setting.defense, attacks, sure, defender=defender, bucketized=bucketized, rng=rng)
         rows.append({"setting": setting.title} | row)
     return pd.DataFrame(rows)
 
@@ -190,21 +193,26 @@ def price_of_settings(
 def trial(
     history: History,
     defense: Defense,
-    attacked: Callable[[tuple[Release, ...]], Mapping[str, Beliefs]],
+    attacks: Mapping[str, Callable[[tuple[Release, ...]], Beliefs]],
     sure: float,
     **options: Any,
 ) -> dict[str, Any]:
     """Risk and price of a defense on trial: `risk_and_price`, or ``problem`` alone where nothing can be published.
 
-    ``attacked`` gives the beliefs of each adversary about the releases, and ``options`` are those of `publish`.
+    `foreknow.evaluation.compare` with one defense; ``options`` are those of it.
     """
-    try:
-        releases = publish(history, defense, infeasible=INFEASIBLE, **options)
+
+    def attacked(attack: Callable[[tuple[Release, ...]], Beliefs], releases: tuple[Release, ...]) -> Beliefs:
         if not any(release.groups for release in releases):
             raise Infeasible("all records would be suppressed.")
+        return attack(releases)
+
+    checked = {name: partial(attacked, attack) for name, attack in attacks.items()}
+    try:
+        found = compare(history, {"": defense}, checked, infeasible=INFEASIBLE, **options)
     except Infeasible as error:
         return {"problem": str(error)}
-    return risk_and_price(releases, attacked(releases), history, sure)
+    return risk_and_price(found.releases[""], {name: found.beliefs["", name] for name in attacks}, history, sure)
 
 
 def risk_and_price(

@@ -248,7 +248,7 @@ def report_contents(
             releases,
             {one.name: one.hindsight for one in inferences},
             () if changed is None else stricter_settings(changed, settings.stricter),
-            lambda published: {INFORMED: by_name[INFORMED].adversary, LEARNED: learned(published)},
+            {INFORMED: lambda _: by_name[INFORMED].adversary, LEARNED: learned},
             defender=defender,
             solver=solver,
             sure=settings.sure,

@@ -292,14 +292,16 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared]) -> pd.DataFr
         step = stepping(shown.steps, steps)
         ended: list[float] = []
 
-        def attacked(releases: tuple[Release, ...]) -> dict[str, Beliefs]:
+        def attacked_by_informed(releases: tuple[Release, ...]) -> Beliefs:
             ended.append(time.perf_counter())
             step()
-            beliefs = {"informed": JointAttack(informed, solver)(releases)}
+            return JointAttack(informed, solver)(releases)
+
+        def attacked_by_learned(releases: tuple[Release, ...]) -> Beliefs:
             step()
             learned = learned_adversary(releases, run.known, Auto(), shown.parts)
             step()
-            return beliefs | {"learned": JointAttack(learned, solver)(releases)}
+            return JointAttack(learned, solver)(releases)
 
         for each in tried:
             step()
@@ -307,12 +309,12 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared]) -> pd.DataFr
             row = trial(
                 history,
                 each.defense,
-                attacked,
+                {"informed": attacked_by_informed, "learned": attacked_by_learned},
                 run.sure,
-                adversary=defender if each.choice.assumes_adversary else None,
+                defender=defender if each.choice.assumes_adversary else None,
                 # The order of records is drawn anew for each setting, as by a publication with this seed.
                 rng=seeded_generator(seed, 1),
-                progress=shown.parts,
+                within=shown.parts,
             )
             if row["problem"]:
                 for _ in range(len(PHASES) - 1):

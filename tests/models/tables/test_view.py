@@ -1,5 +1,7 @@
 """Views and histories: accepted and refused tables, common bounds, and times."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,6 +32,16 @@ def test_a_view_is_people_and_their_values():
     assert repr(view) == "View(time=3, records=4)"
     assert view.people.frame.to_dict("index") == FRAME.set_index("id")[["age", "sex"]].to_dict("index")
     assert view.people.frame.index.name == "id"
+
+
+def test_records_in_another_order():
+    order = np.array([2, 0, 3, 1])
+    view, ordered = View(FRAME.iloc[order], SCHEMA, time=3), View(FRAME, SCHEMA, time=3).in_order(order)
+    assert ordered.frame.equals(view.frame)
+    assert ordered.people.respondents.tolist() == view.people.respondents.tolist()
+    assert ordered.sensitive.tolist() == view.sensitive.tolist()
+    assert ordered.table_counts.tolist() == view.table_counts.tolist()
+    assert len(dataclasses.replace(ordered, time=4).in_order(order)) == 4
 
 
 def test_it_keeps_its_own_copy_of_the_records():

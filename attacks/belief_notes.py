@@ -9,6 +9,7 @@ from foreknow.models import Adversary, JointPosterior, MaxEntropy, Observation, 
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.joint import JointSolver
+from foreknow.models.joint.group_graph import GroupGraph
 from foreknow.models.joint.group_messages import GroupMessages
 from foreknow.models.notes import Note
 
@@ -180,12 +181,29 @@ def _solver(posterior: JointPosterior, solver: JointSolver) -> list[Note]:
     if solver.exact or not len(posterior.problem.path):
         return []
     rule = posterior.rule or type(solver).__name__
+    if isinstance(posterior.approximation, GroupGraph):
+        return graph_notes(posterior.status[posterior.problem.group])
     if notes := law_notes(posterior.approximation, rule):
         return notes
     if posterior.standard_error is not None:
         kind = "the joint law is sampled ({rule}): beliefs have a Monte Carlo standard error of at most {largest:.2g}."
         return [Note(kind, rule=rule, largest=_largest(posterior))]
     return []
+
+
+def graph_notes(
+    status: IntArray,  # of the group of each record
+) -> list[Note]:
+    """Note on the shares of records by how good `GroupGraph` is for them; empty if all are exact."""
+    tilted = status & Status.TILTED > 0
+    cycles = (status & Status.CYCLES > 0) & ~tilted
+    kind = (
+        "the joint law is approximated on the graph of groups: {exact:.0%} of the records have exact beliefs, {cycles:.0%} are "
+        "reached by groups whose members part and meet again, and {tilted:.0%} are in groups too large to keep all counts exactly."
+    )
+    exact = 1.0 - float((tilted | cycles).mean())
+    shares = {"exact": exact, "cycles": float(cycles.mean()), "tilted": float(tilted.mean())}
+    return [Note(kind, **shares)] if exact < 1.0 else []
 
 
 def law_notes(solver: JointSolver | None, rule: str) -> list[Note]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from foreknow.models.joint import (
         JOINT_SOLVERS as JOINT_SOLVERS,
         Enumeration as Enumeration,
+        GroupGraph as GroupGraph,
         GroupMessages as GroupMessages,
         JointAuto as JointAuto,
         JointPosterior as JointPosterior,
@@ -114,7 +115,7 @@ NAMES = {
     "foreground.fit": "ExpectationMaximization",
     "foreground.gibbs_sampling": "GibbsSampling",
     "joint": (
-        "JOINT_SOLVERS Enumeration GroupMessages JointAuto JointPosterior LearnedKnowledge MaxEntropy "
+        "JOINT_SOLVERS Enumeration GroupGraph GroupMessages JointAuto JointPosterior LearnedKnowledge MaxEntropy "
         "PathSampler SampledKnowledge joint_history"
     ),
     "knowledge.cascades": "EvidenceCascade PosteriorCascade PriorCascade RemoveKnown",

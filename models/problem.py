@@ -25,10 +25,16 @@ class Status(IntFlag):
     distribution of weight `DOUBT`, or the shares of the group where the docstring of the estimator says so."""
     UNCONVERGED = 2
     """An iteration stopped at its limit before it met its tolerance, chains of draws disagree, or a sampler diverged."""
+    CYCLES = 4
+    """Messages between groups reach it over a cycle, or come from tilted groups: approximate (`GroupGraph`)."""
+    TILTED = 8
+    """Its counts, or those that its edges carry, are kept in expectation only: approximate (`GroupGraph`)."""
 
 
 CONTRADICTED = int(Status.CONTRADICTED)
 UNCONVERGED = int(Status.UNCONVERGED)
+CYCLES = int(Status.CYCLES)
+TILTED = int(Status.TILTED)
 """The same flags as integers, for compiled kernels."""
 
 DOUBT = 1e-12

@@ -166,3 +166,39 @@ def _random_arrays(rng, emission):
         "emission_row": np.array(channels),
         "respondents": respondents,
     }
+
+
+def cohorts(rng, people, releases, values, kind, zeros=0.0, spread=0.4):
+    """Arrays of two groups of equal people at each release, values drawn from the law; no gaps.
+
+    ``kind`` says who is in which group: "closed" for the same people throughout, "exchanged" if one pair changes places before
+    each release, "drawn" if all are drawn anew. A share ``zeros`` of the transitions is 0.
+    """
+    table = rng.dirichlet(np.full(values, spread), values)
+    table = np.where((rng.random(table.shape) < zeros) & ~np.eye(values, dtype=bool), 0.0, table)
+    table /= table.sum(axis=1, keepdims=True)
+    prior = rng.dirichlet(np.ones(values), people)
+    current = np.array([rng.choice(values, p=row) for row in prior])
+    part, path, group, counts = np.arange(people) * 2 // people, [], [], []
+    for t in range(releases):
+        if t:
+            current = np.array([rng.choice(values, p=table[value]) for value in current])
+        if t and kind == "exchanged":
+            out, into = rng.choice(np.flatnonzero(part == 0)), rng.choice(np.flatnonzero(part == 1))
+            part[out], part[into] = 1, 0
+        if t and kind == "drawn":
+            part = rng.permutation(part)
+        for side in range(2):
+            members = np.flatnonzero(part == side)
+            path.extend(members)
+            group.extend(np.full(len(members), len(counts)))
+            counts.append(np.bincount(current[members], minlength=values))
+    return {
+        "prior": prior,
+        "tables": (table[None],),
+        "path": np.array(path),
+        "group": np.array(group),
+        "chain": np.zeros(len(path), dtype=int),
+        "counts": np.array(counts),
+        "release": np.arange(len(counts)) // 2,
+    }

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from foreknow.models.joint.building import JointHistory, joint_history, release_beliefs
 from foreknow.models.joint.enumeration import Enumeration, JointAuto
+from foreknow.models.joint.group_graph import GroupGraph
 from foreknow.models.joint.group_messages import GroupMessages
 from foreknow.models.joint.learned_knowledge import LearnedKnowledge
 from foreknow.models.joint.max_entropy import MaxEntropy, joint_log_evidence
@@ -15,6 +16,7 @@ from foreknow.models.joint.problem import JointPosterior, JointProblem, JointSol
 from foreknow.models.joint.sampled_knowledge import SampledKnowledge
 
 JOINT_SOLVERS: dict[str, Callable[..., JointSolver]] = {
+    "group-graph": GroupGraph,
     "max-entropy": MaxEntropy,
     "group-messages": GroupMessages,
     "enumeration": Enumeration,
@@ -26,6 +28,7 @@ JOINT_SOLVERS: dict[str, Callable[..., JointSolver]] = {
 __all__ = [
     "JOINT_SOLVERS",
     "Enumeration",
+    "GroupGraph",
     "GroupMessages",
     "JointAuto",
     "JointHistory",

@@ -21,6 +21,8 @@ NAMES = sorted(set(JOINT_SOLVERS) - SAMPLES)
 
 
 def solver(name):
+    if name == "group-graph":
+        return JOINT_SOLVERS[name](tolerance=1e-9, sweeps=200)
     if name in ITERATES:
         return JOINT_SOLVERS[name](tolerance=ITERATES[name], rounds=1_000)
     return JOINT_SOLVERS[name](rng=1) if name in NEEDS_GENERATOR else JOINT_SOLVERS[name]()

@@ -1,0 +1,448 @@
+"""Sum-product messages between the groups of a joint problem.
+
+For an edge e from group g to h with members C, b the belief of g without the message of e, u and v arrangements of C::
+
+    M_gh(v) = sum over u of b(u) product over i in C of A_i(u_i, v_i)
+
+and the same backward in time. The product is applied member by member: an array over (values of the later members in g, values of
+the earlier ones in h), so that the cost is the sum of the sizes of these arrays and not the product of all arrangements.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled, inlined
+from foreknow.models.joint.graph_parts import COUNTS_BY_BLOCKS, COUNTS_BY_TILTS, COUNTS_IN_BLOCK, Parts
+from foreknow.models.joint.problem import Layout
+
+TILT_ROUNDS = 20
+"""Largest number of rounds in which a visit fits the tilts of a group."""
+
+TILT_TOLERANCE = 1e-4
+"""Deviation of the expected counts, as a share of the members, at which it stops."""
+
+LEAST_TILT = 1e-100
+"""Smallest tilt of a value, relative to the largest."""
+
+
+class GraphMessages(NamedTuple):
+    """State of the iteration.
+
+    Attributes
+    ----------
+    message : float array, shape (keys,)
+        Message that arrives at each port, over the arrangements of its edge's members there; largest entry 1.
+    tilt : float array, shape (V,)
+        Factor of each shown value of groups that have tilted edges or keep their counts by tilts.
+    pending : float array, shape (2, G)
+        Change of the messages to each group since it last sent its messages forward and backward, in total variation.
+    threshold : float array, shape (G,)
+        Largest pending change with which a group is not visited.
+    contradicted : bool array, shape (G,)
+        Groups whose messages left no possible arrangement.
+    """
+
+    message: FloatArray
+    tilt: FloatArray
+    pending: FloatArray
+    threshold: FloatArray
+    contradicted: BoolArray
+
+
+@compiled
+def sweep(
+    at: Layout,
+    parts: Parts,
+    now: GraphMessages,
+    groups: tuple[int, int],
+    forward: bool,
+    damping: float,
+) -> float:
+    """Visit some groups in order of time, or backward, and send their messages that way; return the largest change of a message.
+
+    Only groups whose pending change is over their threshold are visited. ``damping`` is the share of the former message.
+    """
+    largest = 0.0
+    for step in range(groups[1] - groups[0]):
+        g = groups[0] + step if forward else groups[1] - 1 - step
+        side = 0 if forward else 1
+        if now.pending[side, g] > now.threshold[g]:
+            now.pending[side, g] = 0.0
+            largest = max(largest, visit(at, parts, now, g, side, damping))
+    return largest
+
+
+@compiled
+def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, damping: float) -> float:
+    """Send the messages of a group by its edges of one side: 0 to later groups, 1 to earlier ones; return the largest change."""
+    first, last = parts.block_starts[g], parts.block_starts[g + 1]
+    if first == last:
+        return 0.0
+    weights = block_weights(parts, now, first, last)
+    outside, tilts = count_weights(at, parts, now, g, weights)
+    largest = 0.0
+    begin = parts.arrangement_starts[first]
+    for b in range(first, last):
+        low, high = parts.arrangement_starts[b], parts.arrangement_starts[b + 1]
+        for port in parts.ports[parts.port_starts[b] : parts.port_starts[b + 1]]:
+            if port % 2 != side:
+                continue
+            # Belief without the message of this port: divided where it is positive, else multiplied anew.
+            out = np.zeros(parts.key_starts[port + 1] - parts.key_starts[port])
+            counts = tilts if parts.tilted[port // 2] else outside
+            for a in range(low, high):
+                factor = counts[parts.code_starts[b] - parts.code_starts[first] + parts.code[a]]
+                if factor > 0.0:
+                    where = parts.positions[parts.position_starts[port] + a - low]
+                    message = now.message[parts.key_starts[port] + where]
+                    if message > 1e-200:
+                        out[where] += factor * weights[a - begin] / message
+                    else:
+                        out[where] += factor * weight_without(parts, now, b, a, port)
+            largest = max(largest, send(at, parts, now, g, port, out, damping))
+    return largest
+
+
+@compiled
+def block_weights(parts: Parts, now: GraphMessages, first: int, last: int) -> FloatArray:
+    """Weight of each arrangement of some blocks by the knowledge and the messages of all their ports."""
+    begin = parts.arrangement_starts[first]
+    weights = parts.weight[begin : parts.arrangement_starts[last]].copy()
+    for b in range(first, last):
+        low, high = parts.arrangement_starts[b], parts.arrangement_starts[b + 1]
+        for port in parts.ports[parts.port_starts[b] : parts.port_starts[b + 1]]:
+            index, start = parts.position_starts[port] - low, parts.key_starts[port]
+            for a in range(low, high):
+                weights[a - begin] *= now.message[start + parts.positions[index + a]]
+    return weights
+
+
+@compiled
+def weight_without(parts: Parts, now: GraphMessages, b: int, a: int, left_out: int) -> float:
+    """Weight of an arrangement without the message of one port."""
+    weight = float(parts.weight[a])
+    for port in parts.ports[parts.port_starts[b] : parts.port_starts[b + 1]]:
+        if port != left_out:
+            index = parts.position_starts[port] + a - parts.arrangement_starts[b]
+            weight *= now.message[parts.key_starts[port] + parts.positions[index]]
+    return weight
+
+
+@compiled
+def count_weights(
+    at: Layout, parts: Parts, now: GraphMessages, g: int, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Weight of the counts of each block, by its codes: of what the other blocks show, and by tilts.
+
+    The first is the probability that the other blocks complete the multiset, the second the product of the tilts of the block's
+    values. Each is used where it is needed only: tilts for groups with tilted edges.
+    """
+    first, last = parts.block_starts[g], parts.block_starts[g + 1]
+    start = parts.code_starts[first]
+    ones = np.ones(parts.code_starts[last] - start)
+    if parts.mode[g] == COUNTS_IN_BLOCK:
+        return ones, ones
+    by_code = np.zeros(len(ones))
+    begin = parts.arrangement_starts[first]
+    for b in range(first, last):
+        low, high = parts.arrangement_starts[b], parts.arrangement_starts[b + 1]
+        total = 0.0
+        for a in range(low, high):
+            by_code[parts.code_starts[b] - start + parts.code[a]] += weights[a - begin]
+            total = max(total, by_code[parts.code_starts[b] - start + parts.code[a]])
+        if total > 0.0:
+            for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
+                by_code[c] /= total
+    some_tilted = parts.mode[g] == COUNTS_BY_TILTS
+    for b in range(first, last):
+        for port in parts.ports[parts.port_starts[b] : parts.port_starts[b + 1]]:
+            some_tilted |= parts.tilted[port // 2]
+    tilts = fit_tilts(at, parts, now, g, by_code) if some_tilted else ones
+    if parts.mode[g] == COUNTS_BY_TILTS:
+        return tilts, tilts
+    return sums_over_counts(at, parts, g, by_code), tilts
+
+
+@compiled
+def sums_over_counts(at: Layout, parts: Parts, g: int, by_code: FloatArray) -> FloatArray:
+    """Probability, up to a factor for each block, that the other blocks complete the multiset, by the codes of each block.
+
+    Forward and backward over the blocks; a state is the code of the counts that the blocks so far show, of as many records as they
+    have members. Positive terms only. Cost: O(states * codes of a block).
+    """
+    first, last, states = parts.block_starts[g], parts.block_starts[g + 1], parts.states[g]
+    start, begin = parts.code_starts[first], at.value_starts[g]
+    width, members = at.value_starts[g + 1] - begin, at.group_starts[g + 1] - at.group_starts[g]
+    # Counts as bit fields, each with a guard bit which a difference below 0 sets.
+    shift, base = np.zeros(width + 1, dtype=np.int64), np.zeros(width, dtype=np.int64)
+    guard = 0
+    for s in range(width):
+        base[s] = int(at.shown[begin + s]) + 1
+        bits = 1
+        while 2**bits < base[s]:
+            bits += 1
+        shift[s + 1] = shift[s] + bits + 1
+        guard |= 1 << (shift[s + 1] - 1)
+    left, total = np.zeros(states, dtype=np.int64), np.zeros(states, dtype=np.int64)
+    layers = np.zeros(members + 2, dtype=np.int64)
+    for state in range(states):
+        rest = state
+        for s in range(width):
+            number = rest % base[s]
+            rest //= base[s]
+            total[state] += number
+            left[state] |= (base[s] - 1 - number) << shift[s]
+        layers[total[state] + 1] += 1
+    for layer in range(members + 1):
+        layers[layer + 1] += layers[layer]
+    order, filled = np.zeros(states, dtype=np.int64), layers.copy()
+    for state in range(states):
+        order[filled[total[state]]] = state
+        filled[total[state]] += 1
+    packed = np.zeros(len(by_code), dtype=np.int64)
+    for c in range(len(by_code)):
+        rest = parts.codes[start + c]
+        for s in range(width):
+            packed[c] |= (rest % base[s]) << shift[s]
+            rest //= base[s]
+    behind, ahead, outside = np.zeros(states), np.zeros(states), np.zeros(len(by_code))
+    behind[0] = ahead[states - 1] = 1.0
+    shown = 0
+    for b in range(first, last):
+        after = shown + parts.member_starts[b + 1] - parts.member_starts[b]
+        low, high = parts.code_starts[b] - start, parts.code_starts[b + 1] - start
+        for place in range(layers[shown], layers[shown + 1]):
+            state = order[place]
+            if behind[state] > 0.0:
+                for c in range(low, high):
+                    if by_code[c] > 0.0 and (left[state] - packed[c]) & guard == 0:
+                        behind[state + parts.codes[start + c]] += by_code[c] * behind[state]
+        _scale(behind, order, layers[after], layers[after + 1])
+        shown = after
+    for b in range(last - 1, first - 1, -1):
+        shown -= parts.member_starts[b + 1] - parts.member_starts[b]
+        low, high = parts.code_starts[b] - start, parts.code_starts[b + 1] - start
+        for place in range(layers[shown], layers[shown + 1]):
+            state = order[place]
+            if behind[state] > 0.0:
+                total_ahead = 0.0
+                for c in range(low, high):
+                    if (left[state] - packed[c]) & guard == 0:
+                        onward = ahead[state + parts.codes[start + c]]
+                        outside[c] += behind[state] * onward
+                        total_ahead += by_code[c] * onward
+                ahead[state] = total_ahead
+        _scale(ahead, order, layers[shown], layers[shown + 1])
+    return outside
+
+
+@inlined
+def _scale(weights: FloatArray, order: IntArray, low: int, high: int) -> None:
+    """Scale the weights of the states of a layer to a largest one of 1."""
+    top = 0.0
+    for place in range(low, high):
+        top = max(top, weights[order[place]])
+    if top > 0.0:
+        for place in range(low, high):
+            weights[order[place]] /= top
+
+
+@compiled
+def fit_tilts(at: Layout, parts: Parts, now: GraphMessages, g: int, by_code: FloatArray) -> FloatArray:
+    """Fit the tilts of a group so that the expected counts of independent blocks are the published ones; their product by code."""
+    first, last = parts.block_starts[g], parts.block_starts[g + 1]
+    start, begin, width = parts.code_starts[first], at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
+    tilt, product = now.tilt[begin : begin + width], np.zeros(len(by_code))
+    numbers = np.zeros((len(by_code), width))
+    for c in range(len(by_code)):
+        code = parts.codes[start + c]
+        for s in range(width):
+            base = int(at.shown[begin + s]) + 1
+            numbers[c, s] = code % base
+            code //= base
+    members = at.group_starts[g + 1] - at.group_starts[g]
+    expected = np.zeros(width)
+    for turn in range(TILT_ROUNDS + 1):
+        expected[:] = 0.0
+        for b in range(first, last):
+            total = 0.0
+            for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
+                product[c] = 1.0
+                for s in range(width):
+                    for _ in range(int(numbers[c, s])):
+                        product[c] *= tilt[s]
+                total += product[c] * by_code[c]
+            if total > 0.0:
+                for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
+                    for s in range(width):
+                        expected[s] += product[c] * by_code[c] * numbers[c, s] / total
+        off, largest = 0.0, 0.0
+        for s in range(width):
+            off += abs(expected[s] - at.shown[begin + s])
+        if off <= 2.0 * TILT_TOLERANCE * members or turn == TILT_ROUNDS:
+            break
+        for s in range(width):
+            if expected[s] > 0.0:
+                tilt[s] *= at.shown[begin + s] / expected[s]
+            largest = max(largest, tilt[s])
+        for s in range(width):
+            tilt[s] = max(tilt[s] / largest, LEAST_TILT)
+    return product
+
+
+@compiled
+def send(at: Layout, parts: Parts, now: GraphMessages, g: int, port: int, out: FloatArray, damping: float) -> float:
+    """Pass weights of the arrangements at one end of an edge through the transitions; return the change of the message.
+
+    The message at the other port is overwritten; the change is added to the pending ones of the group that receives it.
+    """
+    edge, side = port // 2, port % 2
+    other = 2 * edge + 1 - side
+    q = parts.edge_members[parts.edge_starts[edge]]
+    receiver = at.group[at.following[q] if side == 0 else q]
+    arrived = through(at, parts, edge, side, out)
+    top = 0.0
+    for x in arrived:
+        top = max(top, x)
+    old = now.message[parts.key_starts[other] : parts.key_starts[other + 1]]
+    if not 0.0 < top < np.inf:
+        now.contradicted[g] = True
+        arrived[:] = 1.0
+        top = 1.0
+    total_old = total_new = 0.0
+    for i in range(len(old)):
+        arrived[i] /= top
+        if damping > 0.0:
+            arrived[i] = (1.0 - damping) * arrived[i] + damping * old[i]
+        total_old += old[i]
+        total_new += arrived[i]
+    change = 0.0
+    for i in range(len(old)):
+        change += abs(arrived[i] / total_new - old[i] / total_old) / 2.0
+        old[i] = arrived[i]
+    now.pending[:, receiver] += change
+    if damping > 0.0:
+        now.pending[side, g] += damping * change
+    return change
+
+
+@compiled
+def through(at: Layout, parts: Parts, edge: int, side: int, out: FloatArray) -> FloatArray:
+    """Sum over the arrangements at one end of an edge of their weight times the transitions, for each arrangement at the other."""
+    first, c = parts.edge_starts[edge], parts.edge_starts[edge + 1] - parts.edge_starts[edge]
+    leave = 2 * (first + edge)
+    arrive = leave + c + 1
+    levels = parts.level_starts
+    # state[s, q]: weight of the values s of the members from number j on where they leave, and q of the first j where they arrive.
+    state = out.reshape((len(out), 1)) if side == 0 else out.reshape((1, len(out)))
+    for step in range(c):
+        j = step if side == 0 else c - 1 - step
+        a = member_transitions(at, parts.edge_members[first + j])
+        s_first, s_last, q_first, q_last = (
+            levels[leave + j],
+            levels[leave + j + 1],
+            levels[arrive + j + 1],
+            levels[arrive + j + 2],
+        )
+        if side == 0:
+            onward = np.zeros((levels[leave + j + 2] - s_last, q_last - q_first))
+            for s in range(s_last - s_first):
+                row, into = parts.digit[s_first + s], onward[parts.link[s_first + s]]
+                for q in range(q_last - q_first):
+                    into[q] += state[s, parts.link[q_first + q]] * a[row, parts.digit[q_first + q]]
+        else:
+            onward = np.zeros((s_last - s_first, levels[arrive + j + 1] - levels[arrive + j]))
+            for s in range(s_last - s_first):
+                row, source, into = parts.digit[s_first + s], state[parts.link[s_first + s]], onward[s]
+                for q in range(q_last - q_first):
+                    into[parts.link[q_first + q]] += source[q] * a[row, parts.digit[q_first + q]]
+        state = onward
+    return state.reshape(state.size)
+
+
+@compiled
+def member_transitions(at: Layout, r: int) -> FloatArray:
+    """Transitions from the shown values of a record to those of the next one of its path."""
+    g, h = at.group[r], at.group[at.following[r]]
+    width, after = at.value_starts[g + 1] - at.value_starts[g], at.value_starts[h + 1] - at.value_starts[h]
+    a = np.zeros((width, after))
+    for x in range(width):
+        row = at.state_rows[at.state_starts[r] + x]
+        for y in range(after):
+            a[x, y] = at.table[row, at.values[at.value_starts[h] + y]]
+    return a
+
+
+@compiled
+def write_beliefs(
+    at: Layout, parts: Parts, now: GraphMessages, groups: tuple[int, int], starts: IntArray, beliefs: FloatArray
+) -> None:
+    """Beliefs in each possible value of each record of some groups; of groups with `COUNTS_BY_TILTS`, weights without the tilts."""
+    for g in range(groups[0], groups[1]):
+        first, last = parts.block_starts[g], parts.block_starts[g + 1]
+        if first == last:
+            continue
+        weights = block_weights(parts, now, first, last)
+        begin, start = parts.arrangement_starts[first], parts.code_starts[first]
+        outside = np.ones(parts.code_starts[last] - start)
+        if parts.mode[g] == COUNTS_BY_BLOCKS:
+            outside, _ = count_weights(at, parts, now, g, weights)
+        for b in range(first, last):
+            low, high = parts.arrangement_starts[b], parts.arrangement_starts[b + 1]
+            size, place, total = parts.member_starts[b + 1] - parts.member_starts[b], parts.value_starts[b], 0.0
+            for a in range(low, high):
+                weight = weights[a - begin] * outside[parts.code_starts[b] - start + parts.code[a]]
+                total += weight
+                for i in range(size):
+                    r = parts.members[parts.member_starts[b] + i]
+                    beliefs[starts[r] + parts.values[place]] += weight
+                    place += 1
+            for i in range(size):
+                r = parts.members[parts.member_starts[b] + i]
+                for position in range(starts[r], starts[r + 1]):
+                    beliefs[position] = beliefs[position] / total if total > 0.0 else 1.0 / (starts[r + 1] - starts[r])
+            if not total > 0.0:
+                now.contradicted[g] = True
+
+
+@compiled
+def start_messages(
+    at: Layout, parts: Parts, starts: IntArray, arriving: FloatArray, leaving: FloatArray, message: FloatArray
+) -> None:
+    """Messages of independent members: products of weights of their values, shape ``(B,)``, ``arriving`` at ports of side 1."""
+    for port in range(len(parts.key_starts) - 1):
+        edge, side = port // 2, port % 2
+        first, last = parts.edge_starts[edge], parts.edge_starts[edge + 1]
+        c, base = last - first, 2 * (first + edge) + side * (last - first + 1)
+        top = 0.0
+        for key in range(parts.key_starts[port], parts.key_starts[port + 1]):
+            place, weight = key - parts.key_starts[port], 1.0
+            for step in range(c):
+                j = step if side == 0 else c - step
+                entry = parts.level_starts[base + j] + place
+                q = parts.edge_members[first + (j if side == 0 else j - 1)]
+                r = at.following[q] if side == 1 else q
+                weight *= (arriving if side == 1 else leaving)[starts[r] + parts.digit[entry]]
+                place = parts.link[entry]
+            message[key] = weight
+            top = max(top, weight)
+        for key in range(parts.key_starts[port], parts.key_starts[port + 1]):
+            message[key] = message[key] / top if top > 0.0 else 1.0
+
+
+@compiled
+def arriving_weights(at: Layout, starts: IntArray, forward: FloatArray) -> FloatArray:
+    """Weight of each value of each record by the record before, from its forward message in `Messages`; 1 for a first record."""
+    weights = np.ones(starts[-1])
+    for r in range(len(at.group)):
+        p = at.previous[r]
+        if p < 0:
+            continue
+        a = member_transitions(at, p)
+        for s in range(starts[r + 1] - starts[r]):
+            total = 0.0
+            for u in range(starts[p + 1] - starts[p]):
+                total += forward[starts[p] + u] * a[u, s]
+            weights[starts[r] + s] = total
+    return weights

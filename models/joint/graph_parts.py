@@ -1,0 +1,792 @@
+"""Graph of groups as arrays: supports, edges of members who move together, blocks of a group, and their arrangements.
+
+An *edge* is the set C of members whose next record after group g is in group h. A *block* of a group is a set of members whom
+edges before or after the group link; given what the blocks show in all, they are independent. An *arrangement* of a block gives
+each of its members a value, no value more often than the group shows it. A block of a whole group has k! / product of n_s!
+arrangements, fewer where the knowledge rules some out.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+from foreknow.models.joint.problem import JointProblem, Layout, belief_starts
+
+type ByteArray = NDArray[np.int8]
+
+MAX_KEY = 2.0**62
+"""Bound of the integers that number the arrangements of the members of an edge."""
+
+VISITS = 30
+"""Partial arrangements that an enumeration may visit, as a multiple of the limit of arrangements."""
+
+SUMS = 8.0
+"""Operations that the sums over the counts of a group may take, as a multiple of the limit of arrangements."""
+
+LEAST_BELIEF = 1e-2
+"""Belief under which a value of a member of a large group is left out. Large groups decide a verdict where beliefs are sharp, and
+there most values are below it; where beliefs are diffuse, tilts are accurate."""
+
+COUNTS_IN_BLOCK, COUNTS_BY_BLOCKS, COUNTS_BY_TILTS = range(3)
+"""How the multiset of a group is kept: by the arrangements of its one block, by sums over the counts of its blocks, or by tilts."""
+
+
+class Parts(NamedTuple):
+    """Blocks, edges and arrangements of all groups, numbered in the order of the groups.
+
+    A record of a group without counts is a block of its own, and so is each block of other groups. Blocks of group g are
+    ``block_starts[g]`` to ``block_starts[g + 1]``.
+
+    Attributes
+    ----------
+    support : bool array, shape (B,)
+        Possible values of each record, by the zeros of the knowledge and the published counts.
+    mode : int array, shape (G,)
+        `COUNTS_IN_BLOCK`, `COUNTS_BY_BLOCKS` or `COUNTS_BY_TILTS`; the first for groups without counts.
+    radix : int array, shape (V,)
+        Number that stands for one record of each shown value in a code of counts.
+    states : int array, shape (G,)
+        Number of codes of counts of each group with `COUNTS_BY_BLOCKS`; 0 in others.
+    block_starts : int array, shape (G + 1,)
+    member_starts : int array, shape (blocks + 1,)
+        Members of block b: ``member_starts[b]`` to ``member_starts[b + 1]`` of ``members``.
+    members : int array, shape (R,)
+        Records, by block.
+    arrangement_starts : int array, shape (blocks + 1,)
+    value_starts : int array, shape (blocks + 1,)
+        Position in ``values`` of the arrangements of each block; one row of its members' values for each.
+    values : int array of 8 bits
+        Positions among the values that the group shows.
+    weight : float array, shape (arrangements,)
+        Priors of first records and evidence, of each arrangement.
+    code : int array of 32 bits, shape (arrangements,)
+        Position among the codes of its block.
+    code_starts : int array, shape (blocks + 1,)
+    codes : int array
+        Distinct codes of counts of each block, ascending.
+    edge_starts : int array, shape (edges + 1,)
+        Members of edge e: ``edge_starts[e]`` to ``edge_starts[e + 1]`` of ``edge_members``.
+    edge_members : int array
+        Records from which the edge leaves, ascending.
+    tilted : bool array, shape (edges,)
+        Edges of one member that carry a tilt instead of exact counts.
+    port_starts : int array, shape (blocks + 1,)
+        Ports of block b, the ends of its edges. A port is number 2 e where edge e leaves and 2 e + 1 where it arrives.
+    ports : int array, shape (2 edges,)
+        Numbers of ports, by block.
+    position_starts : int array, shape (2 edges + 1,)
+    positions : int array of 32 bits
+        For each port, the position of each arrangement of its block, restricted to the edge's members, among those of the port.
+    key_starts : int array, shape (2 edges + 1,)
+        Arrangements of the members of the edge at each port; the positions of messages.
+    level_starts : int array, shape (2 (members of edges) + 2 edges + 1,)
+        Levels of the tree of the arrangements of each port: those of port 2 e + i begin at ``2 (edge_starts[e] + e) + i (c + 1)``.
+        Level j of a port where an edge leaves has the arrangements without the first j of its c members, of one where it
+        arrives those of the first j.
+    digit : int array of 8 bits
+        Value of the member by which an arrangement of a level is longer than the next shorter one.
+    link : int array of 32 bits
+        Position of that shorter one in its level.
+    """
+
+    support: BoolArray
+    mode: IntArray
+    radix: IntArray
+    states: IntArray
+    block_starts: IntArray
+    member_starts: IntArray
+    members: IntArray
+    arrangement_starts: IntArray
+    value_starts: IntArray
+    values: ByteArray
+    weight: FloatArray
+    code: IntArray
+    code_starts: IntArray
+    codes: IntArray
+    edge_starts: IntArray
+    edge_members: IntArray
+    tilted: BoolArray
+    port_starts: IntArray
+    ports: IntArray
+    position_starts: IntArray
+    positions: IntArray
+    key_starts: IntArray
+    level_starts: IntArray
+    digit: ByteArray
+    link: NDArray[np.int32]
+
+
+@compiled
+def supports(at: Layout, starts: IntArray, tied: BoolArray, hindsight: bool) -> tuple[BoolArray, BoolArray]:
+    """Possible values of each record, shape ``(B,)``, and the groups where some record has none, shape ``(G,)``.
+
+    Arc consistency along paths and of the counts of each group: a value is left out if the prior, the evidence or every possible
+    value of a neighbour on the path rules it out, or if the members who must have it use up its count. With ``hindsight`` false no
+    later record is read. A record without a possible value keeps all of them. Cost: O(B m) for each round, a few rounds.
+    """
+    groups, support = len(at.group_starts) - 1, np.ones(starts[-1], dtype=np.bool_)
+    empty = np.zeros(groups, dtype=np.bool_)
+    for r in range(len(at.group)):
+        first, width = at.value_starts[at.group[r]], starts[r + 1] - starts[r]
+        for s in range(width):
+            value = at.values[first + s]
+            if at.previous[r] < 0 and at.prior[at.path[r], value] <= 0.0:
+                support[starts[r] + s] = False
+            if at.evidence_row[r] >= 0 and at.evidence[at.evidence_row[r], value] <= 0.0:
+                support[starts[r] + s] = False
+    for g in range(groups):
+        _restore_empty(g, at, starts, support, empty)
+    changed, forward = True, True
+    while changed:
+        changed = False
+        for step in range(groups):
+            g = step if forward else groups - 1 - step
+            first, last = at.group_starts[g], at.group_starts[g + 1]
+            if empty[g]:
+                continue
+            for r in range(first, last):
+                if forward:
+                    if at.previous[r] >= 0:
+                        changed |= _keep_reached(at.previous[r], r, at, starts, support, True)
+                elif at.following[r] >= 0:
+                    changed |= _keep_reached(r, at.following[r], at, starts, support, False)
+            if tied[g]:
+                shown = at.shown[at.value_starts[g] : at.value_starts[g + 1]]
+                changed |= _keep_countable(first, last, shown, starts, support)
+            _restore_empty(g, at, starts, support, empty)
+        if hindsight:
+            forward = not forward
+            changed |= not forward
+    return support, empty
+
+
+@compiled
+def _restore_empty(g: int, at: Layout, starts: IntArray, support: BoolArray, empty: BoolArray) -> None:
+    """Give all values back to the records of a group where some record has none, and mark the group."""
+    for r in range(at.group_starts[g], at.group_starts[g + 1]):
+        if not support[starts[r] : starts[r + 1]].any():
+            empty[g] = True
+    if empty[g]:
+        support[starts[at.group_starts[g]] : starts[at.group_starts[g + 1]]] = True
+
+
+@compiled
+def _keep_reached(p: int, r: int, at: Layout, starts: IntArray, support: BoolArray, forward: bool) -> bool:
+    """Leave out the values of record r that no possible value of the record p before it reaches, or the other way round."""
+    start, changed = at.value_starts[at.group[r]], False
+    width, before = starts[r + 1] - starts[r], starts[p + 1] - starts[p]
+    for s in range(width if forward else before):
+        own = starts[r] + s if forward else starts[p] + s
+        if not support[own]:
+            continue
+        met = False
+        for u in range(before if forward else width):
+            x, y = (u, s) if forward else (s, u)
+            if support[starts[p] + x] and support[starts[r] + y]:
+                met |= at.table[at.state_rows[at.state_starts[p] + x], at.values[start + y]] > 0.0
+        if not met:
+            support[own] = False
+            changed = True
+    return changed
+
+
+@compiled
+def _keep_countable(first: int, last: int, shown: FloatArray, starts: IntArray, support: BoolArray) -> bool:
+    """Leave out values whose counts others use up, and all other values of members without whom a count is not reached."""
+    any_change, changed, width = False, True, len(shown)
+    while changed:
+        changed = False
+        for s in range(width):
+            able = forced = 0
+            for r in range(first, last):
+                if support[starts[r] + s]:
+                    able += 1
+                    others = 0
+                    for other in range(width):
+                        others += support[starts[r] + other]
+                    forced += others == 1
+            for r in range(first, last):
+                if not support[starts[r] + s]:
+                    continue
+                others = 0
+                for other in range(width):
+                    others += support[starts[r] + other]
+                if others > 1 and forced >= shown[s]:
+                    support[starts[r] + s] = False
+                    changed = True
+                elif others > 1 and able <= shown[s]:
+                    for other in range(width):
+                        support[starts[r] + other] = other == s
+                    changed = True
+        any_change |= changed
+    return any_change
+
+
+@compiled
+def arrange(
+    records: IntArray, left: FloatArray, starts: IntArray, support: BoolArray, limit: int, found: ByteArray
+) -> int:
+    """Number of arrangements of some records of a group, at most ``limit + 1``; depth first, in the order of their keys.
+
+    ``left``, shape (values,), are the counts of the group, infinite where it shows none; it is restored. Arrangements
+    are written to ``found``, shape ``(n, len(records))``, up to its length.
+    """
+    size, width, number, visits = len(records), len(left), 0, 0
+    choice = np.full(size, -1, dtype=np.int64)
+    i = 0
+    while i >= 0:
+        if choice[i] >= 0:
+            left[choice[i]] += 1.0
+        s = choice[i] + 1
+        while s < width and not (left[s] > 0.0 and support[starts[records[i]] + s]):
+            s += 1
+        if s == width:
+            choice[i] = -1
+            i -= 1
+            continue
+        choice[i] = s
+        left[s] -= 1.0
+        visits += 1
+        if i == size - 1:
+            if number < len(found):
+                for j in range(size):
+                    found[number, j] = choice[j]
+            number += 1
+        else:
+            i += 1
+        if number > limit or visits > limit * VISITS + 1000:
+            number = limit + 1
+            break
+    for j in range(size):
+        if choice[j] >= 0:
+            left[choice[j]] += 1.0
+    return number
+
+
+@compiled
+def _link(first: int, last: int, at: Layout, leader: IntArray, label: IntArray, tied: BoolArray) -> None:
+    """Label the members of a group by blocks: the smallest record of each. ``leader`` labels the edge that leaves each record."""
+    for r in range(first, last):
+        label[r] = r
+    if not tied[at.group[first]]:
+        return
+    changed = True
+    while changed:
+        changed = False
+        for r in range(first, last):
+            for q in range(r + 1, last):
+                after = at.following[r] >= 0 and at.following[q] >= 0 and leader[r] == leader[q]
+                before = (
+                    at.previous[r] >= 0 and at.previous[q] >= 0 and leader[at.previous[r]] == leader[at.previous[q]]
+                )
+                if (after or before) and label[r] != label[q]:
+                    least = min(label[r], label[q])
+                    label[r] = label[q] = least
+                    changed = True
+
+
+@compiled
+def first_leaders(at: Layout, tied: BoolArray) -> IntArray:
+    """Edge that leaves each record, as its smallest record; -1 for none. A record of a group without counts has one of its own."""
+    leader = np.full(len(at.group), -1, dtype=np.int64)
+    for g in range(len(at.group_starts) - 1):
+        for r in range(at.group_starts[g], at.group_starts[g + 1]):
+            f = at.following[r]
+            if f < 0:
+                continue
+            leader[r] = r
+            if not (tied[g] and tied[at.group[f]]):
+                continue
+            for q in range(at.group_starts[g], r):
+                if at.following[q] >= 0 and at.group[at.following[q]] == at.group[f]:
+                    leader[r] = leader[q]
+                    break
+    return leader
+
+
+class Split(NamedTuple):
+    """Choice of `split_large`, shapes ``(G,)``, ``(R,)`` and, for ``radix``, ``(V,)``.
+
+    ``large`` are the groups that passed a limit. ``leader`` is the edge that leaves each record, as its smallest record, ``split``
+    whether it was split, ``label`` the smallest record of each record's block. The others are those of `Parts`.
+    """
+
+    large: BoolArray
+    leader: IntArray
+    split: BoolArray
+    label: IntArray
+    mode: IntArray
+    states: IntArray
+    radix: IntArray
+
+
+@compiled
+def split_large(
+    at: Layout,
+    starts: IntArray,
+    support: BoolArray,
+    tied: BoolArray,
+    found: Split,
+    limit: int,
+    most_sums: float,
+) -> None:
+    """Split edges by member until each block has at most ``limit`` arrangements, and choose how each group keeps its counts.
+
+    In a block with too many arrangements the largest edge is split. Where the sums over the counts of blocks cost more than
+    ``most_sums`` operations, all edges of a group are split, and tilts keep its counts. ``found`` is overwritten.
+    """
+    large, leader, split, label, mode, states, radix = found
+    groups = len(at.group_starts) - 1
+    nothing = np.zeros((0, 1), dtype=np.int8)
+    dirty = np.ones(groups, dtype=np.bool_)
+    for r in range(len(leader)):
+        if leader[r] == r and _longest_key(r, at, leader) >= MAX_KEY:
+            _split_edge(r, at, leader, split, dirty)
+    some = True
+    while some:
+        some = False
+        for g in range(groups):
+            if not dirty[g]:
+                continue
+            dirty[g], some = False, True
+            first, last, start = at.group_starts[g], at.group_starts[g + 1], at.value_starts[g]
+            if first == last:
+                continue
+            _link(first, last, at, leader, label, tied)
+            if not tied[g]:
+                mode[g] = COUNTS_IN_BLOCK
+                continue
+            width = at.value_starts[g + 1] - start
+            left = at.shown[start : start + width].copy()
+            size, blocks, cost, bits = 1.0, 0, 0.0, 0
+            for s in range(width):
+                bits += 2 + int(np.log2(max(left[s], 1.0)))
+                radix[start + s] = int(size) if size < 2.0**31 else 0
+                size *= left[s] + 1.0
+            for b in range(first, last):
+                if label[b] != b:
+                    continue
+                members = 0
+                for r in range(b, last):
+                    members += label[r] == b
+                block, i = np.zeros(members, dtype=np.int64), 0
+                for r in range(b, last):
+                    if label[r] == b:
+                        block[i] = r
+                        i += 1
+                number = arrange(block, left, starts, support, limit, nothing)
+                if number > limit and members > 1:
+                    _split_largest(block, at, leader, split, dirty)
+                    dirty[g] = large[g] = True
+                blocks += 1
+                cost += number
+            if dirty[g]:
+                continue
+            if blocks == 1:
+                mode[g], states[g] = COUNTS_IN_BLOCK, 0
+            elif size < 2.0**31 and bits < 62 and cost * size <= most_sums * blocks:
+                mode[g], states[g] = COUNTS_BY_BLOCKS, int(size)
+            else:
+                mode[g], states[g] = COUNTS_BY_TILTS, 0
+                large[g] = True
+                for r in range(first, last):
+                    if label[r] != r:
+                        dirty[g] = True
+                if dirty[g]:
+                    for r in range(first, last):
+                        _split_edge(r, at, leader, split, dirty)
+                        if at.previous[r] >= 0:
+                            _split_edge(at.previous[r], at, leader, split, dirty)
+
+
+@compiled
+def _longest_key(r: int, at: Layout, leader: IntArray) -> float:
+    """Number of keys that the members of an edge need at the end with more values."""
+    g, h = at.group[r], at.group[at.following[r]]
+    most = max(at.value_starts[g + 1] - at.value_starts[g], at.value_starts[h + 1] - at.value_starts[h])
+    members = 0
+    for q in range(at.group_starts[g], at.group_starts[g + 1]):
+        members += leader[q] == r
+    return float(most) ** members
+
+
+@compiled
+def _split_edge(r: int, at: Layout, leader: IntArray, split: BoolArray, dirty: BoolArray) -> None:
+    """Split the edge that leaves a record into one for each member, if it has several."""
+    if at.following[r] < 0:
+        return
+    edge, g = leader[r], at.group[r]
+    members = 0
+    for q in range(at.group_starts[g], at.group_starts[g + 1]):
+        members += at.following[q] >= 0 and leader[q] == edge
+    if members < 2:
+        return
+    for q in range(at.group_starts[g], at.group_starts[g + 1]):
+        if at.following[q] >= 0 and leader[q] == edge:
+            leader[q], split[q] = q, True
+    dirty[g] = dirty[at.group[at.following[r]]] = True
+
+
+@compiled
+def _split_largest(block: IntArray, at: Layout, leader: IntArray, split: BoolArray, dirty: BoolArray) -> None:
+    """Split the largest edge of a block."""
+    best, most = -1, 1
+    for r in block:
+        for side in range(2):
+            p = r if side == 0 else at.previous[r]
+            if p < 0 or at.following[p] < 0:
+                continue
+            members = 0
+            for q in block:
+                other = q if side == 0 else at.previous[q]
+                members += other >= 0 and at.following[other] >= 0 and leader[other] == leader[p]
+            if members > most:
+                best, most = p, members
+    if best >= 0:
+        _split_edge(best, at, leader, split, dirty)
+
+
+@compiled
+def feasible(at: Layout, starts: IntArray, support: BoolArray, g: int) -> bool:
+    """Return whether a group has an arrangement: members matched to shown values by augmenting paths. Cost: O(k^2 m)."""
+    first, last, start = at.group_starts[g], at.group_starts[g + 1], at.value_starts[g]
+    width, members = at.value_starts[g + 1] - start, last - first
+    given = np.full((width, members), -1, dtype=np.int64)
+    used = np.zeros(width, dtype=np.int64)
+    parent, queue, held = (
+        np.zeros(width, dtype=np.int64),
+        np.zeros(width, dtype=np.int64),
+        np.zeros(width, dtype=np.int64),
+    )
+    for i in range(members):
+        # Breadth first over values: a value that is used up passes one of its members on to another value.
+        parent[:] = -2
+        head = tail = 0
+        for s in range(width):
+            if support[starts[first + i] + s]:
+                parent[s] = -1
+                queue[tail] = s
+                tail += 1
+        end = -1
+        while head < tail and end < 0:
+            s = queue[head]
+            head += 1
+            if used[s] < at.shown[start + s]:
+                end = s
+                break
+            for place in range(used[s]):
+                j = given[s, place]
+                for other in range(width):
+                    if parent[other] == -2 and support[starts[first + j] + other]:
+                        parent[other], held[other] = s, place
+                        queue[tail] = other
+                        tail += 1
+        if end < 0:
+            return False
+        while parent[end] >= 0:
+            before = parent[end]
+            given[end, used[end]] = given[before, held[end]]
+            used[end] += 1
+            used[before] -= 1
+            given[before, held[end]] = given[before, used[before]]
+            end = before
+        given[end, used[end]] = i
+        used[end] += 1
+    return True
+
+
+def _splitting(at: Layout, starts: IntArray, support: BoolArray, tied: BoolArray, limit: int) -> Split:
+    records, groups = len(at.group), len(tied)
+    found = Split(
+        np.zeros(groups, dtype=np.bool_),
+        first_leaders(at, tied),
+        np.zeros(records, dtype=np.bool_),
+        np.arange(records),
+        np.zeros(groups, dtype=np.int64),
+        np.zeros(groups, dtype=np.int64),
+        np.zeros(len(at.values), dtype=np.int64),
+    )
+    split_large(at, starts, support, tied, found, limit, float(limit) * SUMS)
+    return found
+
+
+def _split_within(
+    at: Layout, starts: IntArray, support: BoolArray, tied: BoolArray, limit: int, beliefs: FloatArray | None
+) -> Split:
+    """Split edges; before that, leave out values of large groups that ``beliefs`` give less than `LEAST_BELIEF`.
+
+    A group that has no arrangement without them, or stays large, gets them back. ``support`` is overwritten.
+    """
+    found = _splitting(at, starts, support, tied, limit)
+    if beliefs is None:
+        return found
+    wide, spans = support.copy(), starts[at.group_starts]
+    narrow = np.flatnonzero(found.large)
+    for g in narrow.tolist():
+        own = slice(spans[g], spans[g + 1])
+        support[own] = wide[own] & (beliefs[own] >= LEAST_BELIEF)
+        if not feasible(at, starts, support, g):
+            support[own] = wide[own]
+    while len(narrow):
+        found = _splitting(at, starts, support, tied, limit)
+        for g in narrow[found.large[narrow]].tolist():
+            support[spans[g] : spans[g + 1]] = wide[spans[g] : spans[g + 1]]
+        if not found.large[narrow].any():
+            break
+        narrow = narrow[~found.large[narrow]]
+    return found if len(narrow) else _splitting(at, starts, support, tied, limit)
+
+
+def parts_of(
+    problem: JointProblem, limit: int, hindsight: bool = True, beliefs: FloatArray | None = None
+) -> tuple[Parts, BoolArray]:
+    """Blocks, edges and arrangements of a problem with chains of order 1 at most, and the groups without a possible arrangement.
+
+    Parameters
+    ----------
+    problem : JointProblem
+    limit : int
+        Largest number of arrangements of a block.
+    hindsight : bool
+        False if zeros of later records must not be read.
+    beliefs : float array, shape (B,), optional
+        Values of records of large groups that have less than `LEAST_BELIEF` of it are left out.
+
+    Notes
+    -----
+    Cost: O(R m^2), and O(limit k) for each block. Groups without a possible arrangement need another law before messages are sent.
+    """
+    at, starts = problem.layout, belief_starts(problem)
+    tied = problem.constrained & (problem.emission_row < 0)
+    support, empty = supports(at, starts, tied, hindsight)
+    records, groups = len(problem.path), len(problem.counts)
+    _, leader, split, label, mode, states, radix = _split_within(at, starts, support, tied, limit, beliefs)
+    # Blocks in the order of their smallest record, their members ascending.
+    members = np.lexsort((np.arange(records), label))
+    first = np.flatnonzero(np.diff(label[members], prepend=-1))
+    member_starts = np.append(first, records)
+    block_starts = np.searchsorted(problem.group[members[first]], np.arange(groups + 1))
+    # Edges in the order of their smallest record, their members ascending.
+    leaving = np.flatnonzero(leader >= 0)
+    edge_members = leaving[np.argsort(leader[leaving], kind="stable")]
+    begins = np.flatnonzero(np.diff(leader[edge_members], prepend=-1))
+    edge_starts = np.append(begins, len(edge_members))
+    edge_of = np.full(records, -1)
+    edge_of[edge_members] = np.repeat(np.arange(len(begins)), np.diff(edge_starts))
+    tilted = split[edge_members[begins]] if len(begins) else np.zeros(0, dtype=np.bool_)
+    blocks = (block_starts, member_starts, members)
+    sizes = block_sizes(at, starts, support, tied, *blocks, edge_of)
+    filled = fill_blocks(at, starts, support, tied, radix, *blocks, edge_starts, edge_members, edge_of, *sizes)
+    trees = fill_trees(at, edge_starts, edge_members, *filled[-2:])
+    blocks_of = np.repeat(np.arange(groups), np.diff(block_starts))
+    np.logical_or.at(empty, blocks_of, np.diff(sizes[0]) == 0)
+    found = Parts(
+        support, mode, radix, states, block_starts, member_starts, members, sizes[0], sizes[1], *filled[:5], edge_starts,
+        edge_members, tilted, sizes[2], *filled[5:9], *trees,
+    )  # fmt: skip
+    return found, empty
+
+
+@compiled
+def block_sizes(
+    at: Layout,
+    starts: IntArray,
+    support: BoolArray,
+    tied: BoolArray,
+    block_starts: IntArray,
+    member_starts: IntArray,
+    members: IntArray,
+    edge_of: IntArray,
+) -> tuple[IntArray, IntArray, IntArray]:
+    """First arrangement, first value and first port of each block."""
+    blocks = len(member_starts) - 1
+    arrangement_starts, value_starts, port_starts = (
+        np.zeros(blocks + 1, dtype=np.int64), np.zeros(blocks + 1, dtype=np.int64), np.zeros(blocks + 1, dtype=np.int64)
+    )  # fmt: skip
+    nothing = np.zeros((0, 1), dtype=np.int8)
+    for g in range(len(block_starts) - 1):
+        start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
+        left = at.shown[start : start + width].copy()
+        if not tied[g]:
+            left[:] = np.inf
+        for b in range(block_starts[g], block_starts[g + 1]):
+            block = members[member_starts[b] : member_starts[b + 1]]
+            number = arrange(block, left, starts, support, 2**31, nothing)
+            arrangement_starts[b + 1] = arrangement_starts[b] + number
+            value_starts[b + 1] = value_starts[b] + number * len(block)
+            ports = 0
+            for r in block:
+                ports += edge_of[r] >= 0
+                if at.previous[r] >= 0:
+                    ports += 1
+            port_starts[b + 1] = ports
+    # Ports counted by member; the distinct edges of a block are counted when they are filled.
+    return arrangement_starts, value_starts, port_starts
+
+
+@compiled
+def fill_blocks(
+    at: Layout,
+    starts: IntArray,
+    support: BoolArray,
+    tied: BoolArray,
+    radix: IntArray,
+    block_starts: IntArray,
+    member_starts: IntArray,
+    members: IntArray,
+    edge_starts: IntArray,
+    edge_members: IntArray,
+    edge_of: IntArray,
+    arrangement_starts: IntArray,
+    value_starts: IntArray,
+    port_starts: IntArray,
+) -> tuple[
+    ByteArray, FloatArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray
+]:  # fmt: skip
+    """Values, weights and codes of all arrangements, and the ports of all blocks; ``port_starts`` is overwritten."""
+    blocks, edges = len(member_starts) - 1, len(edge_starts) - 1
+    total = arrangement_starts[-1]
+    values = np.zeros(value_starts[-1], dtype=np.int8)
+    weight, code = np.ones(total), np.zeros(total, dtype=np.int32)
+    code_starts, codes = np.zeros(blocks + 1, dtype=np.int64), np.zeros(total, dtype=np.int64)
+    ports, filled = np.zeros(2 * edges, dtype=np.int64), 0
+    seen = np.full(2 * edges, -1, dtype=np.int64)
+    for b in range(blocks):
+        port_starts[b] = filled
+        for i in range(member_starts[b], member_starts[b + 1]):
+            r = members[i]
+            for side in range(2):
+                p = r if side == 0 else at.previous[r]
+                if p >= 0 and edge_of[p] >= 0:
+                    port = 2 * edge_of[p] + side
+                    if seen[port] < 0:
+                        seen[port] = b
+                        ports[filled] = port
+                        filled += 1
+    port_starts[blocks] = filled
+    position_starts, key_starts = np.zeros(2 * edges + 1, dtype=np.int64), np.zeros(2 * edges + 1, dtype=np.int64)
+    for port in range(2 * edges):
+        position_starts[port + 1] = (
+            position_starts[port] + arrangement_starts[seen[port] + 1] - arrangement_starts[seen[port]]
+        )
+    index, place = np.zeros(position_starts[-1], dtype=np.int32), np.zeros(len(at.group), dtype=np.int64)
+    keys = np.zeros(position_starts[-1], dtype=np.int64)
+    for g in range(len(block_starts) - 1):
+        start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
+        left = at.shown[start : start + width].copy()
+        if not tied[g]:
+            left[:] = np.inf
+        for b in range(block_starts[g], block_starts[g + 1]):
+            block = members[member_starts[b] : member_starts[b + 1]]
+            size, number = len(block), arrangement_starts[b + 1] - arrangement_starts[b]
+            own = values[value_starts[b] : value_starts[b + 1]].reshape((number, size))
+            arrange(block, left, starts, support, 2**31, own)
+            raw = np.zeros(number, dtype=np.int64)
+            for a in range(number):
+                for i in range(size):
+                    r, s = block[i], own[a, i]
+                    value = at.values[start + s]
+                    if at.previous[r] < 0:
+                        weight[arrangement_starts[b] + a] *= at.prior[at.path[r], value]
+                    if at.evidence_row[r] >= 0:
+                        weight[arrangement_starts[b] + a] *= at.evidence[at.evidence_row[r], value]
+                    raw[a] += radix[start + s]
+            kept = _distinct(raw, code[arrangement_starts[b] : arrangement_starts[b + 1]], codes[code_starts[b] :])
+            code_starts[b + 1] = code_starts[b] + kept
+    # Keys of the arrangements of each port: positions of values as digits, the first member's first.
+    for g in range(len(block_starts) - 1):
+        width = at.value_starts[g + 1] - at.value_starts[g]
+        for b in range(block_starts[g], block_starts[g + 1]):
+            block = members[member_starts[b] : member_starts[b + 1]]
+            size, number = len(block), arrangement_starts[b + 1] - arrangement_starts[b]
+            own = values[value_starts[b] : value_starts[b + 1]].reshape((number, size))
+            for i in range(size):
+                place[block[i]] = i
+            for port in ports[port_starts[b] : port_starts[b + 1]]:
+                edge = port // 2
+                raw = np.zeros(number, dtype=np.int64)
+                for q in edge_members[edge_starts[edge] : edge_starts[edge + 1]]:
+                    i = place[q if port % 2 == 0 else at.following[q]]
+                    for a in range(number):
+                        raw[a] = raw[a] * width + own[a, i]
+                begin = position_starts[port]
+                key_starts[port + 1] = _distinct(raw, index[begin : begin + number], keys[begin : begin + number])
+    for port in range(2 * edges):
+        number = key_starts[port + 1]
+        key_starts[port + 1] = key_starts[port] + number
+        keys[key_starts[port] : key_starts[port + 1]] = keys[
+            position_starts[port] : position_starts[port] + number
+        ].copy()
+    return (
+        values,
+        weight,
+        code,
+        code_starts,
+        codes[: code_starts[-1]].copy(),
+        ports,
+        position_starts,
+        index,
+        key_starts,
+        keys,
+    )
+
+
+@compiled
+def _distinct(raw: IntArray, place: IntArray, distinct: IntArray) -> int:
+    """Write the distinct numbers, ascending, and the position of each number among them; return how many there are."""
+    order = np.argsort(raw)
+    number = 0
+    for i in range(len(raw)):
+        if i == 0 or raw[order[i]] != raw[order[i - 1]]:
+            distinct[number] = raw[order[i]]
+            number += 1
+        place[order[i]] = number - 1
+    return number
+
+
+@compiled
+def fill_trees(
+    at: Layout, edge_starts: IntArray, edge_members: IntArray, key_starts: IntArray, keys: IntArray
+) -> tuple[IntArray, ByteArray, NDArray[np.int32]]:
+    """Levels of the tree of the arrangements of each port, with the digit and the link of each entry."""
+    edges = len(edge_starts) - 1
+    level_starts = np.zeros(2 * (edge_starts[-1] + edges) + 1, dtype=np.int64)
+    digit, link = np.zeros(0, dtype=np.int8), np.zeros(0, dtype=np.int32)
+    for fill in range(2):
+        position = 0
+        for port in range(2 * edges):
+            edge, side = port // 2, port % 2
+            first, c = edge_starts[edge], edge_starts[edge + 1] - edge_starts[edge]
+            q = edge_members[first]
+            g = at.group[q if side == 0 else at.following[q]]
+            width = at.value_starts[g + 1] - at.value_starts[g]
+            own = keys[key_starts[port] : key_starts[port + 1]]
+            base = 2 * (first + edge) + side * (c + 1)
+            # Level j of the side of departure is that of c - j members; lengths are filled from the longest to the shortest.
+            lengths = np.zeros(c + 1, dtype=np.int64)
+            longest, level = own, own
+            for length in range(c, -1, -1):
+                lengths[length] = len(level)
+                if length > 0:
+                    shorter = level % width ** (length - 1) if side == 0 else level // width
+                    level = np.unique(shorter)
+            for j in range(c + 1):
+                level_starts[base + j] = position
+                position += lengths[c - j if side == 0 else j]
+            if fill:
+                level = longest
+                for length in range(c, 0, -1):
+                    begin = level_starts[base + (c - length if side == 0 else length)]
+                    high = width ** (length - 1)
+                    shorter = level % high if side == 0 else level // width
+                    below = np.unique(shorter)
+                    for i in range(len(level)):
+                        digit[begin + i] = level[i] // high if side == 0 else level[i] % width
+                        link[begin + i] = np.searchsorted(below, shorter[i])
+                    level = below
+        level_starts[-1] = position
+        if not fill:
+            digit, link = np.zeros(position, dtype=np.int8), np.zeros(position, dtype=np.int32)
+    return level_starts, digit, link

@@ -1,0 +1,297 @@
+r"""Belief propagation on the graph of groups: the solver of the joint law that counts shared evidence once.
+
+Nodes are the groups, each with the arrangements of its multiset over its members; an edge leads from group g to group h for the
+set C of members whose next record after g is in h. With u and v the arrangements of C in g and h, and ``phi`` the priors of first
+records and all evidence, the joint law is exactly::
+
+    p(x) ~ product over groups of phi_g(x_g) * product over edges of product over i in C of A_i(u_i, v_i)
+
+Messages between *persons* and groups treat the members of C apart, and count what they share once for each of them. Messages
+between groups are joint over C, and exact wherever the graph has no cycle::
+
+    M_gh(v) = sum over u of b_g\h(u) product over i in C of A_i(u_i, v_i)
+
+with ``b_g\h`` the belief of g without the message from h, summed over the other members.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.joint.graph_messages import (
+    GraphMessages,
+    arriving_weights,
+    start_messages,
+    sweep,
+    write_beliefs,
+)
+from foreknow.models.joint.graph_parts import COUNTS_BY_TILTS, Parts, parts_of, supports
+from foreknow.models.joint.group_messages import GroupMessages, exact_beliefs, tilted_messages
+from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw
+from foreknow.models.joint.messages import thresholds
+from foreknow.models.joint.problem import (
+    JointPosterior,
+    JointProblem,
+    belief_starts,
+    components,
+    forward_by_prefixes,
+    sub_problem,
+)
+from foreknow.models.problem import CONTRADICTED, CYCLES, DOUBT, TILTED, UNCONVERGED
+from foreknow.models.progress import Progress, check_progress, no_step, stepping
+from foreknow.models.settings import check_iteration, check_whole
+
+UNDAMPED = 8
+"""Number of sweeps before messages are damped; without cycles none is needed."""
+
+DAMPING = 0.5
+"""Share of the former message in the mean of an update after that."""
+
+MAX_ARRANGEMENTS = 1_000_000
+"""Largest limit of arrangements of one block; ten members with distinct values have 3.6 million."""
+
+
+@dataclass(frozen=True)
+class GroupGraph:
+    """Posterior of the joint law by messages between groups that share several members.
+
+    Parameters
+    ----------
+    limit : int
+        Largest number of arrangements of a block of a group: its members whom edges link. Above it, values of a belief under
+        `LEAST_BELIEF` are left out first; then the largest edges are split by member and carry the tilts of `MaxEntropy`,
+        which keep counts in expectation. Memory: about 40 bytes for each arrangement.
+    tolerance : float
+        Largest change of the messages to a group, in total variation, that is not passed on; 0 where the graph has no cycle.
+    sweeps : int
+        Largest number of sweeps forward and backward in time. Groups that need more are reported as `Status.UNCONVERGED`.
+    progress : callable
+        Function of the parts of a solution that returns an iterable of the same length, as ``rich.progress.track``. One item is
+        taken before each sweep, or before each release of `forward`.
+
+    Notes
+    -----
+    The status of a group says how good its beliefs are. 0: exact to rounding; no cycle and no tilt reaches it. `Status.CYCLES`: the
+    same respondents part and meet again somewhere in its component of the graph, so that some evidence is counted more than
+    once. `Status.TILTED`: its counts, or those that its edges carry, are kept in expectation only, or values were left out; their
+    belief is that of `MaxEntropy`. `Status.CONTRADICTED`: the knowledge rules out what the group shows, or its neighbours together
+    with it; the beliefs of its component are those of the same knowledge mixed with the uniform distribution of weight `DOUBT`.
+
+    Closed cohorts, and groups that part and do not meet again, are exact within the limit. Chains of an order above 1 are solved by
+    `GroupMessages`; groups with distorted values have the tilts of `MaxEntropy`. Sources: Yedidia, Freeman, Weiss (2005), region
+    graphs; Vats, Moura (2011), block graphs. None of the five papers has it.
+
+    Cost of a sweep: for each edge, at most the number of its arrangements at one end times that at the other, mostly much
+    less; for each group, its arrangements times its edges, and its states of counts times the codes of its blocks.
+
+    Examples
+    --------
+    Two respondents who keep their values, known apart at the second release:
+
+    >>> stays = np.array([[[0.9, 0.1], [0.1, 0.9]]])
+    >>> together = {"group": [0, 0, 1, 2], "counts": [[1, 1], [1, 0], [0, 1]], "release": [0, 1, 1]}
+    >>> problem = JointProblem([[0.5, 0.5], [0.5, 0.5]], (stays,), [0, 1, 0, 1], chain=[0, 0, 0, 0], **together)
+    >>> GroupGraph()(problem).rows(np.array([0, 1])).round(3).tolist()
+    [[0.988, 0.012], [0.012, 0.988]]
+    """
+
+    limit: int = 2000
+    tolerance: float = 2e-3
+    sweeps: int = 30
+    progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
+    exact: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_whole("GroupGraph", "limit", self.limit, "arrangements", most=MAX_ARRANGEMENTS)
+        check_iteration("GroupGraph", self.tolerance, self.sweeps)
+        check_progress("GroupGraph", self.progress, "the parts of a solution")
+
+    def __call__(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of a whole history: beliefs of each release given all releases."""
+        if problem.order > 1:
+            return self._tilted_throughout(GroupMessages(progress=self.progress)(problem))
+        step = stepping(self.progress, range(len(thresholds(MaxEntropy().tolerance)) + int(self.sweeps)))
+        return self._solved(problem, step, False)
+
+    def forward(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of each release given the releases up to it: the messages of one prefix start those of the next."""
+        if problem.order > 1:
+            return self._tilted_throughout(GroupMessages(progress=self.progress).forward(problem))
+        if (problem.emission_row >= 0).any():
+            return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
+        return self._solved(problem, stepping(self.progress, range(problem.releases)), True)
+
+    def _tilted_throughout(self, posterior: JointPosterior) -> JointPosterior:
+        return replace(posterior, status=posterior.status | TILTED, rule="GroupGraph", approximation=self)
+
+    def _solved(
+        self, problem: JointProblem, step: Callable[[], None], forward: bool, doubted: bool = False
+    ) -> JointPosterior:
+        """Posterior of a problem; components that the knowledge contradicts are solved apart, with a doubt mixed in."""
+        if not len(problem.path):
+            return self._posterior(problem, np.zeros(0), np.zeros(len(problem.counts), dtype=np.int64), 0)
+        parts, contradicted = parts_of(problem, self.limit, not forward)
+        fit = None
+        if not contradicted.any() and not forward and _needs_tilts(problem, parts):
+            fit = MaxEntropy().fit(problem, step=step)
+            parts, _ = parts_of(problem, self.limit, beliefs=fit.posterior.beliefs)
+        posterior = None
+        if not contradicted.any() or doubted:
+            posterior, contradicted = self._propagated(problem, parts, fit, step, forward)
+        if posterior is not None and (doubted or not contradicted.any()):
+            return replace(posterior, status=posterior.status | np.where(contradicted, CONTRADICTED, 0))
+        return self._apart(problem, contradicted, step, forward)
+
+    def _apart(
+        self, problem: JointProblem, contradicted: BoolArray, step: Callable[[], None], forward: bool
+    ) -> JointPosterior:
+        """Posterior of components with contradicted groups under doubt, and of the others as they are."""
+        bad = [part for part in components(problem) if contradicted[problem.group[part]].any()]
+        inside = np.zeros(len(problem.path), dtype=np.bool_)
+        inside[np.concatenate(bad)] = True
+        beliefs, status = np.zeros(int(belief_starts(problem)[-1])), np.zeros(len(problem.counts), dtype=np.int64)
+        rounds, width = 0, np.diff(belief_starts(problem))
+        for doubted in (True, False):
+            records = np.flatnonzero(inside == doubted)
+            if not len(records):
+                continue
+            some = sub_problem(problem, records)
+            found = self._solved(_doubted(some) if doubted else some, step, forward, doubted)
+            beliefs[np.repeat(inside == doubted, width)] = found.beliefs
+            # Groups without counts may be in both parts.
+            status[np.unique(problem.group[records])] |= found.status
+            rounds = max(rounds, found.rounds)
+        status |= np.where(contradicted, CONTRADICTED, 0)
+        return self._posterior(problem, beliefs, status, rounds)
+
+    def _propagated(
+        self, problem: JointProblem, parts: Parts, fit: TiltedLaw | None, step: Callable[[], None], forward: bool
+    ) -> tuple[JointPosterior, BoolArray]:
+        """Posterior after the sweeps, and the groups where messages left no possible arrangement."""
+        at, starts, groups = problem.layout, belief_starts(problem), len(problem.counts)
+        status = structure_status(problem, parts, fit is not None)
+        now = GraphMessages(
+            np.ones(int(parts.key_starts[-1])),
+            np.ones(len(at.values)),
+            np.full((2, groups), 1e9),
+            np.where(status == 0, 0.0, float(self.tolerance)),
+            np.zeros(groups, dtype=np.bool_),
+        )
+        if fit is not None:
+            now.tilt[:] = fit.messages.tilt
+            arriving = arriving_weights(at, starts, fit.messages.forward)
+            start_messages(at, parts, starts, arriving, fit.messages.backward, now.message)
+            _weigh_distorted(problem, parts, fit, starts)
+        beliefs, rounds = np.zeros(int(starts[-1])), 0
+        for t in range(problem.releases) if forward else [problem.releases - 1]:
+            first, last = int(at.release_starts[t]) if forward else 0, int(at.release_starts[t + 1])
+            if forward:
+                step()
+            done = self._swept(problem, parts, now, last, no_step if forward else step)
+            rounds = max(rounds, done)
+            write_beliefs(at, parts, now, (first, last), starts, beliefs)
+            late = now.pending[:, first:last].max(axis=0, initial=0.0) > 2 * now.threshold[first:last] + 1e-9
+            status[first:last] |= np.where(late & (done >= self.sweeps), UNCONVERGED, 0)
+        by_tilts = np.repeat((parts.mode == COUNTS_BY_TILTS)[problem.group], np.diff(starts))
+        if by_tilts.any():
+            exact, auto = exact_beliefs(problem, beliefs)
+            beliefs = np.where(by_tilts, exact, beliefs)
+            status |= np.where(parts.mode == COUNTS_BY_TILTS, auto, 0)
+        if fit is not None:
+            beliefs = _with_left_out(problem, parts, fit, beliefs)
+        return self._posterior(problem, beliefs, status, rounds), now.contradicted
+
+    def _swept(
+        self, problem: JointProblem, parts: Parts, now: GraphMessages, last: int, step: Callable[[], None]
+    ) -> int:
+        """Sweep over the groups before number ``last`` until no change is over the thresholds; return the number of sweeps."""
+        for done in range(int(self.sweeps)):
+            step()
+            damping = DAMPING if done >= UNDAMPED else 0.0
+            for onward in (True, False):
+                sweep(problem.layout, parts, now, (0, last), onward, damping)
+            if not (now.pending[:, :last] > now.threshold[:last]).any():
+                return done + 1
+        return int(self.sweeps)
+
+    def _posterior(self, problem: JointProblem, beliefs: FloatArray, status: IntArray, rounds: int) -> JointPosterior:
+        gap = np.zeros(len(problem.counts))
+        return JointPosterior(problem, beliefs, status, gap, rounds, rule="GroupGraph", approximation=self)
+
+
+def _needs_tilts(problem: JointProblem, parts: Parts) -> bool:
+    """Return whether some counts are kept by tilts, of large groups or of distorted values."""
+    return bool(parts.tilted.any() or (parts.mode == COUNTS_BY_TILTS).any() or (problem.emission_row >= 0).any())
+
+
+def _doubted(problem: JointProblem) -> JointProblem:
+    """Problem with the uniform distribution of weight `DOUBT` mixed into all knowledge."""
+    m, likeliest = problem.values, problem.evidence.max(axis=1, keepdims=True, initial=0.0)
+    return replace(
+        problem,
+        prior=(1 - DOUBT) * problem.prior + DOUBT / m,
+        tables=tuple((1 - DOUBT) * table + DOUBT / m for table in problem.tables),
+        evidence=(1 - DOUBT) * problem.evidence + DOUBT * likeliest,
+    )
+
+
+def structure_status(problem: JointProblem, parts: Parts, fitted: bool) -> IntArray:
+    """`CYCLES` and `TILTED` of each group by the structure of the graph; 0 where messages are exact once they have converged.
+
+    An edge with one possible arrangement at an end couples nothing and is no part of a cycle. Cost: O(edges).
+    """
+    groups, edges = len(problem.counts), len(parts.tilted)
+    tied = problem.constrained & (problem.emission_row < 0)
+    # Nodes: groups with counts, and behind them the blocks of other groups.
+    block_group = np.repeat(np.arange(groups), np.diff(parts.block_starts))
+    block_node = np.where(tied[block_group], block_group, groups + np.arange(len(block_group)))
+    port_node = np.zeros(2 * edges, dtype=np.int64)
+    port_node[parts.ports] = np.repeat(block_node, np.diff(parts.port_starts))
+    out, into = port_node[::2], port_node[1::2]
+    choices = np.diff(parts.key_starts).reshape(edges, 2).min(axis=1, initial=2)
+    couples = choices > 1
+    size = groups + len(block_group)
+    ends = (out[couples], into[couples])
+    label = connected_components(coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(size, size)), False)[1]
+    nodes = np.bincount(label)
+    own = np.zeros(size, dtype=np.bool_)
+    own[block_node[((parts.mode == COUNTS_BY_TILTS) | (problem.emission_row >= 0))[block_group]]] = True
+    own[out[parts.tilted & couples]] = own[into[parts.tilted & couples]] = True
+    if fitted:
+        starts = belief_starts(problem)
+        hard, _ = supports(problem.layout, starts, tied, True)
+        record = np.repeat(problem.group, np.diff(starts))
+        own[record[hard & ~parts.support]] = True
+    spread = np.bincount(label, weights=own) > 0
+    cyclic = np.bincount(label[ends[0]], minlength=len(nodes)) > nodes - 1
+    reached = np.where((cyclic | spread)[label], CYCLES, 0) | np.where(own, TILTED, 0)
+    status = np.zeros(groups, dtype=np.int64)
+    np.bitwise_or.at(status, block_group, reached[block_node])
+    return status
+
+
+def _weigh_distorted(problem: JointProblem, parts: Parts, fit: TiltedLaw, starts: IntArray) -> None:
+    """Multiply the weights of records of distorted groups by the likelihood of their group under the tilts."""
+    distorted = problem.emission_row >= 0
+    if not distorted.any():
+        return
+    likelihoods = tilted_messages(problem, fit.messages).likelihoods
+    for b in np.flatnonzero(distorted[np.repeat(np.arange(len(distorted)), np.diff(parts.block_starts))]).tolist():
+        span = slice(parts.arrangement_starts[b], parts.arrangement_starts[b + 1])
+        values = parts.values[parts.value_starts[b] : parts.value_starts[b + 1]]
+        parts.weight[span] *= likelihoods[starts[parts.members[parts.member_starts[b]]] + values]
+
+
+def _with_left_out(problem: JointProblem, parts: Parts, fit: TiltedLaw, beliefs: FloatArray) -> FloatArray:
+    """Beliefs in which the values that were left out of large groups have the belief that `MaxEntropy` gives them."""
+    starts = belief_starts(problem)
+    hard, _ = supports(problem.layout, starts, problem.constrained & (problem.emission_row < 0), True)
+    left = np.where(hard & ~parts.support, fit.posterior.beliefs, 0.0)
+    width = np.diff(starts)
+    mass = np.add.reduceat(left, starts[:-1])
+    return np.asarray(beliefs * np.repeat(1.0 - mass, width) + left)

@@ -1,0 +1,135 @@
+"""Propagation on the graph of groups: against enumeration, and what its status says."""
+
+import joint_oracle
+import numpy as np
+import pytest
+
+from foreknow.models import Enumeration, GroupGraph, GroupMessages, Status
+from foreknow.models.joint import JointProblem
+from foreknow.models.problem import DOUBT
+
+FINEST = GroupGraph(tolerance=1e-9, sweeps=200)
+
+
+def total_variation(posterior, exact):
+    starts = exact.starts
+    return np.add.reduceat(np.abs(posterior.beliefs - exact.beliefs), starts[:-1]) / 2
+
+
+def record_status(posterior):
+    return posterior.status[posterior.problem.group]
+
+
+class TestAgainstEnumeration:
+    @pytest.mark.parametrize("forward", [False, True])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_beliefs_are_exact_where_the_status_says_so(self, forward, seed):
+        """Gaps, arrivals, claims, suppressed records, chains of several kinds, and zeros of the knowledge."""
+        rng, exact = np.random.default_rng([33, seed]), 0
+        for _ in range(40):
+            arrays = joint_oracle.random_arrays(rng)
+            if len(arrays["tables"]) > 1 or not len(arrays["path"]):
+                continue
+            problem = JointProblem(**arrays)
+            found, truth = (
+                (solver.forward if forward else solver)(problem) for solver in (GroupGraph(), Enumeration(2**21))
+            )
+            fine = record_status(found) == 0
+            exact += fine.sum()
+            assert total_variation(found, truth)[fine].max(initial=0) < 1e-10
+        assert exact > 50
+
+    @pytest.mark.parametrize("people", [4, 6])
+    @pytest.mark.parametrize("zeros", [0.0, 0.4])
+    def test_closed_cohorts_are_exact_and_say_so(self, people, zeros):
+        rng = np.random.default_rng([34, people])
+        for _ in range(5):
+            problem = JointProblem(**joint_oracle.cohorts(rng, people, 5, 4, "closed", zeros))
+            found = GroupGraph()(problem)
+            assert (found.status == 0).all()
+            assert found.rounds <= 2
+            assert total_variation(found, Enumeration()(problem)).max() < 1e-12
+
+    @pytest.mark.parametrize(("kind", "most"), [("exchanged", 0.012), ("drawn", 0.015)])
+    def test_cycles_cost_little_and_are_named(self, kind, most):
+        rng, off, before = np.random.default_rng(35), [], []
+        for _ in range(20):
+            problem = JointProblem(**joint_oracle.cohorts(rng, 6, 4, 4, kind))
+            truth, found = Enumeration(2**22)(problem), FINEST(problem)
+            off.append(total_variation(found, truth))
+            before.append(total_variation(GroupMessages()(problem), truth))
+            wrong = np.concatenate(off[-1:]) > 1e-9
+            assert (record_status(found)[wrong] & (Status.CYCLES | Status.UNCONVERGED)).all()
+        assert np.concatenate(off).mean() < most
+        assert np.concatenate(off).mean() < np.concatenate(before).mean() / 3
+
+    def test_distorted_values_are_tilted(self):
+        arrays = joint_oracle.random_arrays(np.random.default_rng([33, 7]), emission=True)
+        problem = JointProblem(**arrays)
+        found = GroupGraph()(problem)
+        assert (found.status[problem.emission_row >= 0] & Status.TILTED).all()
+
+
+class TestLargeGroups:
+    def test_groups_over_the_limit_are_tilted_and_keep_their_counts(self):
+        rng = np.random.default_rng(36)
+        problem = JointProblem(**joint_oracle.cohorts(rng, 12, 4, 5, "exchanged"))
+        found = GroupGraph(limit=30, tolerance=1e-6, sweeps=200)(problem)
+        assert (found.status & Status.TILTED).any()
+        rows = found.rows(np.arange(len(problem.path)))
+        for g in range(len(problem.counts)):
+            np.testing.assert_allclose(rows[problem.group == g].sum(axis=0), problem.counts[g], atol=0.2)
+
+    def test_a_higher_limit_is_nearer_to_the_truth(self):
+        rng, off = np.random.default_rng(37), {1: [], 30: [], 2000: []}
+        for _ in range(10):
+            problem = JointProblem(**joint_oracle.cohorts(rng, 8, 3, 3, "closed"))
+            truth = Enumeration(2**22)(problem)
+            for limit, each in off.items():
+                each.append(total_variation(GroupGraph(limit)(problem), truth).mean())
+        assert np.mean(off[2000]) < 1e-12
+        assert np.mean(off[1]) > np.mean(off[2000])
+
+
+class TestContradictions:
+    def test_a_group_that_knowledge_rules_out_is_named_and_others_stay_exact(self):
+        """Group 0 shows a value that neither member can have; groups 1 and 2 are of other respondents."""
+        prior = np.array([[1.0, 0.0], [1.0, 0.0], [0.7, 0.3], [0.4, 0.6]])
+        groups = {"path": [0, 1, 2, 3], "group": [0, 0, 1, 1], "chain": [0] * 4, "release": [0, 0]}
+        problem = JointProblem(prior, (), counts=[[1, 1], [1, 1]], **groups)
+        found = GroupGraph()(problem)
+        assert found.status.tolist() == [Status.CONTRADICTED, 0]
+        rows = found.rows(np.arange(4))
+        np.testing.assert_allclose(rows[:2], 0.5)
+        one, other = 0.7 * 0.6, 0.3 * 0.4
+        np.testing.assert_allclose(rows[2], [one / (one + other), other / (one + other)])
+
+    def test_an_impossible_step_between_two_groups_is_found_by_messages(self):
+        """Each group alone is possible; two people cannot exchange their values."""
+        prior = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])
+        stays = np.eye(3)
+        groups = {"path": [0, 1, 0, 1], "group": [0, 0, 1, 1], "chain": [0] * 4, "release": [0, 1]}
+        problem = JointProblem(prior, (stays[None],), counts=[[1, 1, 0], [2, 0, 0]], **groups)
+        found = GroupGraph()(problem)
+        assert (found.status & Status.CONTRADICTED).any()
+        truth = Enumeration()(problem)
+        assert total_variation(found, truth).max() < 100 * DOUBT**0.5
+
+
+def test_chains_of_order_2_are_solved_by_group_messages():
+    rng = np.random.default_rng(38)
+    arrays = next(each for each in iter(lambda: joint_oracle.random_arrays(rng), None) if len(each["tables"]) == 2)
+    problem = JointProblem(**arrays)
+    found = GroupGraph()(problem)
+    np.testing.assert_array_equal(found.beliefs, GroupMessages()(problem).beliefs)
+    assert (found.status & Status.TILTED).all()
+
+
+def test_equal_respondents_have_equal_beliefs():
+    arrays = joint_oracle.cohorts(np.random.default_rng(39), 6, 3, 3, "closed")
+    arrays["prior"] = np.tile(arrays["prior"][:1], (6, 1))
+    rows = GroupGraph()(JointProblem(**arrays)).rows(np.arange(18))
+    for g in range(6):
+        np.testing.assert_allclose(
+            rows[arrays["group"] == g], rows[arrays["group"] == g].mean(axis=0)[None].repeat(3, 0)
+        )

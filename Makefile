@@ -6,7 +6,7 @@ BIN := .venv/bin
 OUT ?= demo-output
 NOTEBOOKS := 01-one-group.ipynb 07-your-own-defense.ipynb 11-knowledge-for-free.ipynb
 
-.PHONY: help demo docs test quick test-all test-lowest notebooks lint types bench clean
+.PHONY: help demo docs test quick test-all test-lowest notebooks lint types bench cells clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -75,6 +75,9 @@ types: .venv/installed ## mypy, strict
 
 bench: .venv/installed ## the figures of benchmarks/, on this machine; fails if one costs over 1.5 times the best kept run, or a job over 1.05 times fb50bca
 	$(BIN)/python benchmarks/run.py --guard 1.5
+
+cells: .venv/installed ## measure the cells of benchmarks/experiments that are missing or stale, into benchmarks/cells
+	$(BIN)/python benchmarks/run_cells.py
 
 clean: ## remove what the targets made
 	rm -rf .venv .venv-lowest .types docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info $(OUT)

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from foreknow.models.tables.atomic_file import SCRATCH_FILES, atomic_file
+from foreknow.models.tables.atomic_file import atomic_file
 
 try:
     import fcntl
@@ -34,12 +34,6 @@ def write_json(path: Path, content: Mapping[str, Any], private: bool = True) -> 
     """Write a JSON file whole or not at all."""
     with atomic_file(path, private) as scratch:
         scratch.write_text(json.dumps(content, indent=2, ensure_ascii=True) + "\n", encoding="utf-8")
-
-
-def remove_torn(folder: Path) -> None:
-    """Remove the scratch files that a killed run left in a folder and below."""
-    for path in folder.rglob(SCRATCH_FILES):
-        path.unlink(missing_ok=True)
 
 
 @contextmanager

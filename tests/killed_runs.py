@@ -12,7 +12,9 @@ import time
 import warnings
 from pathlib import Path
 
+import measured_cells
 import numpy as np
+import pyarrow.parquet as pq
 from commands import ROLES
 from large_history import bytes_of
 
@@ -22,6 +24,7 @@ from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.publication import differences, listing_of
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce, Mondrian
+from foreknow.evaluation.cells import OF_RUN, run
 from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
 
 ADVERSARY = Adversary(UniformPrior(), MarkovChain(1, 0.6 * np.eye(4) + 0.1), estimator=Omega())
@@ -52,6 +55,10 @@ def command_from_disk(source, folder):
     roles = ["--qi", "age", "--qi", "place", "--sensitive", "result", "--seed", "7"]
     disk = ["--from-disk", "--block", "60", "--defense", Mondrian.__name__.lower(), "--out", "out"]
     command_line.app(["publish", str(source), *roles, *disk], standalone_mode=False)
+
+
+def measure_cells(_source, folder):
+    run([measured_cells.DRAWN], folder)
 
 
 def attempt(target, source, folder, delay=None):
@@ -135,7 +142,37 @@ def in_memory(source, work, kills, rng):
     return {"runs": kills, "whole": whole, "absent": kills - whole, "seconds of a whole run": round(longest, 2)}
 
 
-WAYS = {"disk": publications, "command": commands, "memory": in_memory, "attack": attacks}
+def measured_rows(folder):
+    """Tables of all kept cells by their names, without the columns of the run; an error if a file is torn."""
+    return {path.name: pq.read_table(path).drop_columns([*OF_RUN]) for path in folder.glob("*/*.parquet")}
+
+
+def cells(source, work, kills, rng):
+    """Kill runs of cells until there were enough, and resume each; the rows must be those of the whole run."""
+    longest = timed(measure_cells, source, work / "whole")
+    whole, killed, runs, begun = measured_rows(work / "whole"), 0, 0, 0
+    assert len(whole) == len(measured_cells.DRAWN.cells)
+    while killed < kills:
+        folder = work / f"out-{runs}"
+        runs += 1
+        while killed < kills and attempt(measure_cells, source, folder, rng.uniform(0, longest)):
+            killed += 1
+            found = measured_rows(folder)
+            begun += 0 < len(found) < len(whole)
+            assert all(table.equals(whole[name]) for name, table in found.items()), folder
+            if len(found) == len(whole):
+                break
+        attempt(measure_cells, source, folder)
+        assert measured_rows(folder) == whole, folder
+    return {
+        "killed": killed,
+        "runs": runs,
+        "killed between two cells": begun,
+        "seconds of a whole run": round(longest, 2),
+    }
+
+
+WAYS = {"disk": publications, "cells": cells, "command": commands, "memory": in_memory, "attack": attacks}
 
 if __name__ == "__main__":
     # Threads of libraries that wait for work hold no lock that a fork needs.

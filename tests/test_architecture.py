@@ -20,6 +20,7 @@ MAY_SEE = {
 }
 READS_TEXT = {
     "foreknow.app.publication": "names of files",
+    "foreknow.evaluation.cells": "sources of Python, for fingerprints of code",
     "foreknow.app.disk.large_table": "names of columns that DuckDB changed",
     "foreknow.app.disk.engine": "paths for DuckDB",
     "foreknow.app.cli.commands.describe_command": "cells, and words in names of columns",
@@ -33,7 +34,7 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 61_240, 34_033, 246
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 61_586, 34_341, 247
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
 MOST_NAMES = 211

@@ -2,10 +2,15 @@
 
 import importlib
 import json
+import os
 import sys
+import time
 
+import numpy as np
 import pytest
 from places import ROOT
+
+from foreknow.evaluation.cells import recompute
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +111,13 @@ def test_a_job_slower_than_the_earlier_commit_fails_only_if_it_is_slow_twice(
     monkeypatch.setattr(figures.sys, "argv", ["run.py", job, "--guard", "1.5"])
     assert figures.main() == status
     assert (f"times {figures.paired.COMMIT}" in capsys.readouterr().err) == bool(status)
+
+
+@pytest.mark.usefixtures("figures")
+def test_kept_cells_are_measured_again():
+    """Random fast cells of benchmarks/cells, during `FOREKNOW_CELLS_SECONDS`; `make cells` keeps those that changed."""
+    experiments = importlib.import_module("experiments").EXPERIMENTS
+    seconds, rng = float(os.environ.get("FOREKNOW_CELLS_SECONDS", "5")), np.random.default_rng(time.time_ns())
+    found = recompute(experiments, ROOT / "benchmarks" / "cells", seconds, rng)
+    assert len(found)
+    assert not found.loc[found["difference"] != "", ["cell", "difference"]].to_dict("records")

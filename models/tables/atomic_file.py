@@ -2,8 +2,9 @@
 
 import os
 import secrets
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
@@ -27,6 +28,14 @@ def atomic_file(path: Path, private: bool = True) -> Iterator[Path]:
         os.replace(scratch, path)
     finally:
         scratch.unlink(missing_ok=True)
+
+
+def remove_torn(folder: Path, age: float = 0.0) -> None:
+    """Remove the scratch files of at least an age in seconds, which killed runs left in a folder and below."""
+    for path in folder.rglob(SCRATCH_FILES):
+        with suppress(FileNotFoundError):  # Its run has renamed it.
+            if time.time() - path.stat().st_mtime >= age:
+                path.unlink()
 
 
 @contextmanager

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from large_history import bytes_of, visits
 
-from foreknow.app.atomic_output import remove_torn
 from foreknow.app.disk import Engine, LargeTable, attack_large, measure_large, publish_large, verify_large
 from foreknow.app.disk import (
     engine as engine_module,
@@ -17,7 +16,7 @@ from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce
 from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
-from foreknow.models.tables.atomic_file import atomic_file
+from foreknow.models.tables.atomic_file import atomic_file, remove_torn
 
 pytestmark = pytest.mark.slow
 

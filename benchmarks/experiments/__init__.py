@@ -1,0 +1,9 @@
+"""Experiments whose cells are kept in benchmarks/cells.
+
+An experiment has a module of its own, so that a new one leaves the cells of others current, and a place in `EXPERIMENTS`.
+`make cells` measures its cells; commit their files.
+"""
+
+from experiments.joint_solvers import JOINT_SOLVER_ACCURACY
+
+EXPERIMENTS = (JOINT_SOLVER_ACCURACY,)

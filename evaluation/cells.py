@@ -1,0 +1,339 @@
+"""Cells: measurements kept in one Parquet file each, which survive a kill and are found again.
+
+A cell is a mapping of names to scalars, as ``{"history": "exams", "solver": "auto", "seed": 3}``. Its key is BLAKE2b of the
+canonical JSON of its description, a fingerprint of its data and the revision of its experiment. Its file is written beside its
+place and renamed: a file that exists is complete. The columns `OF_RUN` depend on the run, all others on the key and the code.
+"""
+
+import ast
+import glob
+import inspect
+import json
+import sysconfig
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.util import find_spec, resolve_name
+from math import isfinite
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import duckdb
+import numba
+import numpy as np
+import pandas as pd
+import scipy.linalg  # noqa: F401 - only libraries that are loaded can be held to one thread
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from foreknow.evaluation.checks.program import versions
+from foreknow.models.progress import Progress, check_progress
+from foreknow.models.settings import check_kind, check_whole
+from foreknow.models.tables.atomic_file import atomic_file, remove_torn
+
+OF_RUN = ("code", "versions", "seconds", "peak_mib")
+"""Columns in which two runs of one cell may differ: fingerprint of the code, versions, cost."""
+
+ABANDONED_AFTER = 3600.0
+"""Age in seconds after which a file that is being written is that of a killed run."""
+
+TOLERANCE = 1e-9
+"""Largest absolute plus relative difference of a number that is measured again."""
+
+SCALARS = "is a mapping of names to texts, finite numbers, booleans or None, as {'solver': 'auto', 'seed': 3}"
+
+type Cell = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Cells that one function measures.
+
+    Parameters
+    ----------
+    name : str
+        An identifier, and the folder of the kept cells.
+    measure : callable
+        Function ``measure(cell, rng)``: a tidy DataFrame of at least one row, whose index is not kept. It is defined by ``def``
+        in a module, and draws from ``rng`` alone, whose seed derives from the name and the cell.
+    cells : sequence of mapping
+    revision : int
+        Raised by hand where all cells must be measured anew. Files of an earlier revision stay until they are removed by hand.
+    data : str or callable
+        Fingerprint of the data, or a function of a cell that returns that of its data; it is called once for each cell and call.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the name is no identifier, the measure no function, a cell no mapping of names to scalars, or two cells are equal.
+    """
+
+    name: str
+    measure: Callable[[Cell, np.random.Generator], pd.DataFrame]
+    cells: Sequence[Cell]
+    revision: int = 1
+    data: str | Callable[[Cell], str] = ""
+
+    def __post_init__(self) -> None:
+        if not str(self.name).isidentifier() or not inspect.isfunction(self.measure):
+            raise ValueError(
+                f"Experiment: name is {self.name!r} and measure {self.measure!r}; they are an identifier and a function."
+            )
+        check_whole("Experiment", "revision", self.revision, "revisions")
+        descriptions = set()
+        for cell in self.cells:
+            check_kind(f"experiment {self.name}", "a cell", cell, Mapping, SCALARS)
+            for name, value in cell.items():
+                is_finite = type(value) in (str, int, bool, type(None)) or (type(value) is float and isfinite(value))
+                if not (isinstance(name, str) and is_finite):
+                    raise ValueError(f"experiment {self.name}: {name!r} of a cell is {value!r}; a cell {SCALARS}.")
+            if (description := _canonical(cell)) in descriptions:
+                raise ValueError(f"experiment {self.name}: two cells are {description}, of one key; leave one out.")
+            descriptions.add(description)
+
+
+def run(
+    experiments: Sequence[Experiment], folder: "str | Path", *, workers: int = 1, progress: Progress = iter
+) -> pd.DataFrame:
+    """Measure the cells that are missing or stale, each into ``folder/experiment/key.parquet``, and `read` all.
+
+    Parameters
+    ----------
+    workers : int
+        Number of processes. Each measures one cell at a time, on one thread, so that rows do not depend on their number.
+    progress : callable
+        Function of the cells to measure that returns an iterable of the same length, as ``rich.progress.track``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a measure returns no DataFrame, an empty one, or a column of another meaning. An error in a measure has a note that names
+        the cell; cells measured before stay.
+    """
+    check_whole("run", "workers", workers, "processes")
+    check_progress("run", progress, "the cells to measure")
+    tasks = _tasks(experiments)
+    kept = _kept(tasks, Path(folder))
+    remove_torn(Path(folder), ABANDONED_AFTER)
+    left = [task for key, task in tasks.items() if key not in set(kept.loc[~kept["stale"], "key"])]
+    results = Parallel(workers, return_as="generator_unordered")(
+        delayed(_measured)(task, Path(folder)) for task in left
+    )
+    for _ in zip(progress([str(task) for task in left]), results, strict=True):
+        pass
+    return _kept(tasks, Path(folder))
+
+
+def read(experiments: Sequence[Experiment], folder: "str | Path") -> pd.DataFrame:
+    """Rows of all kept cells, in the order of the cells, and behind them of cells that no experiment has any more.
+
+    Returns
+    -------
+    DataFrame
+        ``experiment``, the description, the measured columns, ``key``, ``revision``, ``data``, `OF_RUN`, and ``stale``: True if
+        other code measured the row, or no experiment has its key. ``seconds`` are of the processor, with compilation of kernels.
+        ``peak_mib`` is the largest resident memory of the process during the cell, with imports and with what the process kept of
+        earlier cells: an upper bound; NaN on other systems than Linux.
+    """
+    return _kept(_tasks(experiments), Path(folder))
+
+
+def recompute(
+    experiments: Sequence[Experiment], folder: "str | Path", seconds: float, rng: np.random.Generator, fast: float = 5.0
+) -> pd.DataFrame:
+    """Measure kept cells again in random order, also those of other code, and compare; nothing is written.
+
+    Parameters
+    ----------
+    seconds : float
+        Time within which a cell is begun; at least one is.
+    fast : float
+        Largest number of seconds that a chosen cell took.
+
+    Returns
+    -------
+    DataFrame
+        One row per cell: ``cell``, ``key`` and ``difference``, the first one of over `TOLERANCE` in words, or an empty text.
+    """
+    end, tasks = time.monotonic() + seconds, _tasks(experiments)
+    kept = _kept(tasks, Path(folder))
+    chosen = kept.loc[kept["key"].isin(list(tasks)) & (kept["seconds"] <= fast), "key"].unique()
+    found: list[tuple[str, str, str]] = []
+    for key in rng.permutation(np.array(chosen, dtype=object)):
+        if found and time.monotonic() > end:
+            break
+        with TemporaryDirectory(prefix="foreknow-") as scratch:
+            paths = Path(folder, tasks[key].experiment, f"{key}.parquet"), _measured(tasks[key], Path(scratch))
+            before, again = (_rows([path]).drop(columns=[*OF_RUN]) for path in paths)
+        try:
+            pd.testing.assert_frame_equal(before, again, check_dtype=False, rtol=TOLERANCE, atol=TOLERANCE)
+            found.append((str(tasks[key]), key, ""))
+        except AssertionError as error:
+            found.append((str(tasks[key]), key, str(error)))
+    return pd.DataFrame(found, columns=pd.Index(["cell", "key", "difference"]))
+
+
+class _Task(NamedTuple):
+    """A cell, with all that its measurement and its file need."""
+
+    experiment: str
+    measure: Callable[[Cell, np.random.Generator], pd.DataFrame]
+    cell: dict[str, Any]
+    identity: dict[str, Any]
+    code: str
+
+    def __str__(self) -> str:
+        return f"{self.experiment} {_canonical(self.cell)}"
+
+
+def _tasks(experiments: Sequence[Experiment]) -> dict[str, _Task]:
+    """Tasks of all cells by their keys, in order."""
+    tasks: dict[str, _Task] = {}
+    for each in experiments:
+        code = code_fingerprint(each.measure)
+        for cell in map(dict, each.cells):
+            data = each.data(cell) if callable(each.data) else each.data
+            identity = {"experiment": each.name, "revision": each.revision, "data": data}
+            key = _digest(identity | {"cell": cell})
+            if key in tasks:
+                raise ValueError(f"two cells are {tasks[key]}; experiments have different names, and cells too.")
+            tasks[key] = _Task(each.name, each.measure, cell, identity | {"key": key}, code)
+    return tasks
+
+
+def _kept(tasks: Mapping[str, _Task], folder: Path) -> pd.DataFrame:
+    """Table of `read`."""
+    order = {key: number for number, key in enumerate(tasks)}
+    paths = sorted(folder.glob("*/*.parquet"), key=lambda path: (order.get(path.stem, len(order)), path))
+    last = ["key", "revision", "data", *OF_RUN]
+    rows = _rows(paths) if paths else pd.DataFrame(columns=pd.Index(["experiment", *last]))
+    rows = rows[[*(name for name in rows if name not in last), *last]]
+    current = [key in tasks and tasks[key].code == code for key, code in zip(rows["key"], rows["code"], strict=True)]
+    return rows.assign(stale=~np.array(current, dtype=bool))
+
+
+def _measured(task: _Task, folder: Path) -> Path:
+    """Measure one cell, and write its file."""
+    with ExitStack() as stack:
+        stack.enter_context(threadpool_limits(1))
+        stack.callback(numba.set_num_threads, numba.get_num_threads())
+        numba.set_num_threads(1)
+        is_reset, start = _reset_peak(), time.process_time()
+        try:
+            rng = np.random.default_rng(int(_digest({"experiment": task.experiment, "cell": task.cell}), 16))
+            table = task.measure(dict(task.cell), rng)
+        except Exception as error:
+            error.add_note(f"in the cell {task}")
+            raise
+        cost = time.process_time() - start, _peak() if is_reset else float("nan")
+    check_kind(f"cell {task}", "its measure", table, pd.DataFrame, "returns a DataFrame of tidy rows")
+    about = task.identity | dict(zip(OF_RUN, (task.code, json.dumps(versions()), *cost), strict=True))
+    names = [*task.cell, *map(str, table), *about, "stale"]
+    if table.empty or len({name.lower() for name in names}) < len(names):
+        raise ValueError(
+            f"cell {task}: its measure gave {table.shape} rows and columns of the names {names}; it has at least one "
+            "row, and each name once."
+        )
+    path = folder / task.experiment / f"{task.identity['key']}.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    described = pd.DataFrame({"experiment": task.experiment, **task.cell}, index=range(len(table)))
+    with atomic_file(path, private=False) as scratch:
+        pd.concat([described, table.reset_index(drop=True)], axis=1).assign(**about).to_parquet(scratch, index=False)
+    return path
+
+
+def _reset_peak() -> bool:
+    """Reset the peak of resident memory of this process; False where the system cannot."""
+    try:
+        return Path("/proc/self/clear_refs").write_text("5") > 0
+    except OSError:
+        return False
+
+
+def _peak() -> float:
+    """Peak of resident memory since the last reset, in MiB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return float(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) / 1024
+
+
+def _rows(paths: list[Path]) -> pd.DataFrame:
+    """Rows of some files, in order; a column that a file does not have is missing in its rows."""
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+        names = [glob.escape(str(path)) for path in paths]
+        rows: pd.DataFrame = connection.read_parquet(names, union_by_name=True, hive_partitioning=False).df()
+    return rows
+
+
+def _canonical(content: Mapping[str, Any]) -> str:
+    return json.dumps(dict(content), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return blake2b(_canonical(content).encode(), digest_size=16).hexdigest()
+
+
+def code_fingerprint(function: Callable[..., Any]) -> str:
+    """BLAKE2b of the code of the module of a function and of all modules that it imports, directly or not.
+
+    Comments, layout and texts that stand alone, as docstrings, are left out. Modules are those of foreknow but this one, and those
+    that are not installed. A name that a package has from one of its modules leads to that module alone. Names that are computed
+    are not followed.
+    Cost: one parse of each file in a process, 2 s for all of foreknow.
+    """
+    found: dict[str, str] = {}
+    waiting = {function.__module__: Path(inspect.getfile(function))}
+    while waiting:
+        module, path = waiting.popitem()
+        found[module], imports = _parsed(module, path.name == "__init__.py", path.read_text(encoding="utf-8"))
+        for source, name, _ in imports:
+            owner = _owner(source, name)
+            if owner not in {*found, __name__} and (own := _own_file(owner)) is not None:
+                waiting[owner] = own
+    return _digest(found)
+
+
+@cache
+def _parsed(module: str, is_package: bool, text: str) -> tuple[str, list[tuple[str, str, str]]]:
+    """Digest of the code of a module, and of each import the module, the name that is read from it, and the name that is bound."""
+    tree, imports, package = ast.parse(text), [], module if is_package else module.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports += [(alias.name, "", "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            source = resolve_name("." * node.level + (node.module or ""), package)
+            imports += [(source, alias.name, alias.asname or alias.name) for alias in node.names]
+    for node in ast.walk(tree):
+        for block in ("body", "orelse", "finalbody"):
+            if isinstance(statements := getattr(node, block, None), list):
+                setattr(node, block, [each for each in statements if not _is_text(each)])
+    return blake2b(ast.unparse(tree).encode(), digest_size=16).hexdigest(), imports
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _owner(module: str, name: str) -> str:
+    """Module that has a name: a package may import it from another module, or have a module of that name."""
+    path = _own_file(module)
+    if not name or path is None or path.name != "__init__.py":
+        return module
+    for source, original, bound in _parsed(module, True, path.read_text(encoding="utf-8"))[1]:
+        if bound == name and source != module:
+            return _owner(source, original)
+    return f"{module}.{name}" if _own_file(f"{module}.{name}") is not None else module
+
+
+def _own_file(module: str) -> Path | None:
+    """File of a module of foreknow, or of one that is not installed; None for others."""
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    path = Path(spec.origin) if spec is not None and spec.origin is not None else Path()
+    is_installed = "site-packages" in path.parts or path.is_relative_to(sysconfig.get_path("stdlib"))
+    return path if path.suffix == ".py" and (module.partition(".")[0] == "foreknow" or not is_installed) else None

@@ -104,7 +104,8 @@ def run(
     Parameters
     ----------
     workers : int
-        Number of processes. Each measures one cell at a time, on one thread, so that rows do not depend on their number.
+        Number of processes. Each measures one cell at a time, so that rows do not depend on their number. Libraries of linear
+        algebra and kernels of Numba have one thread in each; threads that a measure starts itself are not limited.
     progress : callable
         Function of the cells to measure that returns an iterable of the same length, as ``rich.progress.track``.
 
@@ -120,9 +121,7 @@ def run(
     kept = _kept(tasks, Path(folder))
     remove_torn(Path(folder), ABANDONED_AFTER)
     left = [task for key, task in tasks.items() if key not in set(kept.loc[~kept["stale"], "key"])]
-    results = Parallel(workers, return_as="generator_unordered")(
-        delayed(_measured)(task, Path(folder)) for task in left
-    )
+    results = Parallel(workers, return_as="generator_unordered")(delayed(_keep)(task, Path(folder)) for task in left)
     for _ in zip(progress([str(task) for task in left]), results, strict=True):
         pass
     return _kept(tasks, Path(folder))
@@ -167,7 +166,7 @@ def recompute(
         if found and time.monotonic() > end:
             break
         with TemporaryDirectory(prefix="foreknow-") as scratch:
-            paths = Path(folder, tasks[key].experiment, f"{key}.parquet"), _measured(tasks[key], Path(scratch))
+            paths = Path(folder, tasks[key].experiment, f"{key}.parquet"), _keep(tasks[key], Path(scratch))
             before, again = (_rows([path]).drop(columns=[*OF_RUN]) for path in paths)
         try:
             pd.testing.assert_frame_equal(before, again, check_dtype=False, rtol=TOLERANCE, atol=TOLERANCE)
@@ -216,20 +215,9 @@ def _kept(tasks: Mapping[str, _Task], folder: Path) -> pd.DataFrame:
     return rows.assign(stale=~np.array(current, dtype=bool))
 
 
-def _measured(task: _Task, folder: Path) -> Path:
+def _keep(task: _Task, folder: Path) -> Path:
     """Measure one cell, and write its file."""
-    with ExitStack() as stack:
-        stack.enter_context(threadpool_limits(1))
-        stack.callback(numba.set_num_threads, numba.get_num_threads())
-        numba.set_num_threads(1)
-        is_reset, start = _reset_peak(), time.process_time()
-        try:
-            rng = np.random.default_rng(int(_digest({"experiment": task.experiment, "cell": task.cell}), 16))
-            table = task.measure(dict(task.cell), rng)
-        except Exception as error:
-            error.add_note(f"in the cell {task}")
-            raise
-        cost = time.process_time() - start, _peak() if is_reset else float("nan")
+    table, *cost = _measured(task)
     check_kind(f"cell {task}", "its measure", table, pd.DataFrame, "returns a DataFrame of tidy rows")
     about = task.identity | dict(zip(OF_RUN, (task.code, json.dumps(versions()), *cost), strict=True))
     names = [*task.cell, *map(str, table), *about, "stale"]
@@ -244,6 +232,22 @@ def _measured(task: _Task, folder: Path) -> Path:
     with atomic_file(path, private=False) as scratch:
         pd.concat([described, table.reset_index(drop=True)], axis=1).assign(**about).to_parquet(scratch, index=False)
     return path
+
+
+def _measured(task: _Task) -> tuple[pd.DataFrame, float, float]:
+    """Result of the measure of one cell, computed on one thread, with its processor seconds and the peak of memory in MiB."""
+    rng = np.random.default_rng(int(_digest({"experiment": task.experiment, "cell": task.cell}), 16))
+    with ExitStack() as stack:
+        stack.enter_context(threadpool_limits(1))
+        stack.callback(numba.set_num_threads, numba.get_num_threads())
+        numba.set_num_threads(1)
+        is_reset, start = _reset_peak(), time.process_time()
+        try:
+            table = task.measure(dict(task.cell), rng)
+        except Exception as error:
+            error.add_note(f"in the cell {task}")
+            raise
+        return table, time.process_time() - start, _peak() if is_reset else float("nan")
 
 
 def _reset_peak() -> bool:

@@ -15,7 +15,10 @@ def joint_solver_pictures() -> Pictures:
     shown = example(people=8, views=3, seed=3)
     releases = publish(shown.history, Mondrian(KAnonymity(3)), rng=1)
     adversary = Adversary(shown.prior, shown.chain)
-    solvers = {name: getattr(models, name)() for name in ("MaxEntropy", "GroupMessages", "Enumeration", "JointAuto")}
+    solvers = {
+        name: getattr(models, name)()
+        for name in ("GroupGraph", "MaxEntropy", "GroupMessages", "Enumeration", "JointAuto")
+    }
     solvers["PathSampler"] = models.PathSampler(rng=1)
     found = {name: attacks.JointAttack(adversary, solver)(releases) for name, solver in solvers.items()}
     exact = np.concatenate([found["Enumeration"].at(time).posterior.probabilities.ravel() for time in (1, 2, 3)])

@@ -58,30 +58,27 @@ def sweep(
     groups: tuple[int, int],
     forward: bool,
     damping: float,
-) -> float:
-    """Visit some groups in order of time, or backward, and send their messages that way; return the largest change of a message.
+) -> None:
+    """Visit some groups in order of time, or backward, and send their messages that way.
 
     Only groups whose pending change is over their threshold are visited. ``damping`` is the share of the former message.
     """
-    largest = 0.0
     for step in range(groups[1] - groups[0]):
         g = groups[0] + step if forward else groups[1] - 1 - step
         side = 0 if forward else 1
         if now.pending[side, g] > now.threshold[g]:
             now.pending[side, g] = 0.0
-            largest = max(largest, visit(at, parts, now, g, side, damping))
-    return largest
+            visit(at, parts, now, g, side, damping)
 
 
 @compiled
-def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, damping: float) -> float:
-    """Send the messages of a group by its edges of one side: 0 to later groups, 1 to earlier ones; return the largest change."""
+def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, damping: float) -> None:
+    """Send the messages of a group by its edges of one side: 0 to later groups, 1 to earlier ones."""
     first, last = parts.block_starts[g], parts.block_starts[g + 1]
     if first == last:
-        return 0.0
+        return
     weights = block_weights(parts, now, first, last)
     outside, tilts = count_weights(at, parts, now, g, weights)
-    largest = 0.0
     begin = parts.arrangement_starts[first]
     for b in range(first, last):
         low, high = parts.arrangement_starts[b], parts.arrangement_starts[b + 1]
@@ -100,8 +97,7 @@ def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, dampi
                         out[where] += factor * weights[a - begin] / message
                     else:
                         out[where] += factor * weight_without(parts, now, b, a, port)
-            largest = max(largest, send(at, parts, now, g, port, out, damping))
-    return largest
+            send(at, parts, now, g, port, out, damping)
 
 
 @compiled
@@ -292,8 +288,8 @@ def fit_tilts(at: Layout, parts: Parts, now: GraphMessages, g: int, by_code: Flo
 
 
 @compiled
-def send(at: Layout, parts: Parts, now: GraphMessages, g: int, port: int, out: FloatArray, damping: float) -> float:
-    """Pass weights of the arrangements at one end of an edge through the transitions; return the change of the message.
+def send(at: Layout, parts: Parts, now: GraphMessages, g: int, port: int, out: FloatArray, damping: float) -> None:
+    """Pass weights of the arrangements at one end of an edge through the transitions.
 
     The message at the other port is overwritten; the change is added to the pending ones of the group that receives it.
     """
@@ -324,7 +320,6 @@ def send(at: Layout, parts: Parts, now: GraphMessages, g: int, port: int, out: F
     now.pending[:, receiver] += change
     if damping > 0.0:
         now.pending[side, g] += damping * change
-    return change
 
 
 @compiled

@@ -36,13 +36,16 @@ COUNTS_IN_BLOCK, COUNTS_BY_BLOCKS, COUNTS_BY_TILTS = range(3)
 class Parts(NamedTuple):
     """Blocks, edges and arrangements of all groups, numbered in the order of the groups.
 
-    A record of a group without counts is a block of its own, and so is each block of other groups. Blocks of group g are
-    ``block_starts[g]`` to ``block_starts[g + 1]``.
+    In a group without counts each record is a block of its own. Blocks of group g are ``block_starts[g]`` to
+    ``block_starts[g + 1]``.
 
     Attributes
     ----------
     support : bool array, shape (B,)
-        Possible values of each record, by the zeros of the knowledge and the published counts.
+        Values of each record in its arrangements: those that the knowledge and the published counts do not rule out, less those
+        left out.
+    left_out : bool array, shape (B,)
+        Possible values of records of large groups that are left out, as their belief is under `LEAST_BELIEF`.
     mode : int array, shape (G,)
         `COUNTS_IN_BLOCK`, `COUNTS_BY_BLOCKS` or `COUNTS_BY_TILTS`; the first for groups without counts.
     radix : int array, shape (V,)
@@ -92,6 +95,7 @@ class Parts(NamedTuple):
     """
 
     support: BoolArray
+    left_out: BoolArray
     mode: IntArray
     radix: IntArray
     states: IntArray
@@ -560,7 +564,8 @@ def parts_of(
     """
     at, starts = problem.layout, belief_starts(problem)
     tied = problem.constrained & (problem.emission_row < 0)
-    support, empty = supports(at, starts, tied, hindsight)
+    possible, empty = supports(at, starts, tied, hindsight)
+    support = possible.copy()
     records, groups = len(problem.path), len(problem.counts)
     _, leader, split, label, mode, states, radix = _split_within(at, starts, support, tied, limit, beliefs)
     # Blocks in the order of their smallest record, their members ascending.
@@ -577,14 +582,14 @@ def parts_of(
     edge_of[edge_members] = np.repeat(np.arange(len(begins)), np.diff(edge_starts))
     tilted = split[edge_members[begins]] if len(begins) else np.zeros(0, dtype=np.bool_)
     blocks = (block_starts, member_starts, members)
-    sizes = block_sizes(at, starts, support, tied, *blocks, edge_of)
+    sizes = block_sizes(at, starts, support, tied, *blocks)
     filled = fill_blocks(at, starts, support, tied, radix, *blocks, edge_starts, edge_members, edge_of, *sizes)
     trees = fill_trees(at, edge_starts, edge_members, *filled[-2:])
     blocks_of = np.repeat(np.arange(groups), np.diff(block_starts))
     np.logical_or.at(empty, blocks_of, np.diff(sizes[0]) == 0)
     found = Parts(
-        support, mode, radix, states, block_starts, member_starts, members, sizes[0], sizes[1], *filled[:5], edge_starts,
-        edge_members, tilted, sizes[2], *filled[5:9], *trees,
+        support, possible & ~support, mode, radix, states, block_starts, member_starts, members, *sizes, *filled[:5],
+        edge_starts, edge_members, tilted, *filled[5:10], *trees,
     )  # fmt: skip
     return found, empty
 
@@ -598,32 +603,20 @@ def block_sizes(
     block_starts: IntArray,
     member_starts: IntArray,
     members: IntArray,
-    edge_of: IntArray,
-) -> tuple[IntArray, IntArray, IntArray]:
-    """First arrangement, first value and first port of each block."""
+) -> tuple[IntArray, IntArray]:
+    """First arrangement and first value of each block."""
     blocks = len(member_starts) - 1
-    arrangement_starts, value_starts, port_starts = (
-        np.zeros(blocks + 1, dtype=np.int64), np.zeros(blocks + 1, dtype=np.int64), np.zeros(blocks + 1, dtype=np.int64)
-    )  # fmt: skip
+    arrangement_starts, value_starts = np.zeros(blocks + 1, dtype=np.int64), np.zeros(blocks + 1, dtype=np.int64)
     nothing = np.zeros((0, 1), dtype=np.int8)
     for g in range(len(block_starts) - 1):
         start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
-        left = at.shown[start : start + width].copy()
-        if not tied[g]:
-            left[:] = np.inf
+        left = at.shown[start : start + width].copy() if tied[g] else np.full(width, np.inf)
         for b in range(block_starts[g], block_starts[g + 1]):
             block = members[member_starts[b] : member_starts[b + 1]]
             number = arrange(block, left, starts, support, 2**31, nothing)
             arrangement_starts[b + 1] = arrangement_starts[b] + number
             value_starts[b + 1] = value_starts[b] + number * len(block)
-            ports = 0
-            for r in block:
-                ports += edge_of[r] >= 0
-                if at.previous[r] >= 0:
-                    ports += 1
-            port_starts[b + 1] = ports
-    # Ports counted by member; the distinct edges of a block are counted when they are filled.
-    return arrangement_starts, value_starts, port_starts
+    return arrangement_starts, value_starts
 
 
 @compiled
@@ -641,96 +634,85 @@ def fill_blocks(
     edge_of: IntArray,
     arrangement_starts: IntArray,
     value_starts: IntArray,
-    port_starts: IntArray,
 ) -> tuple[
-    ByteArray, FloatArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray
+    ByteArray, FloatArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray
 ]:  # fmt: skip
-    """Values, weights and codes of all arrangements, and the ports of all blocks; ``port_starts`` is overwritten."""
-    blocks, edges = len(member_starts) - 1, len(edge_starts) - 1
-    total = arrangement_starts[-1]
+    """Values, weights and codes of all arrangements, the ports of all blocks, and the keys of the arrangements at each port."""
+    blocks, total = len(member_starts) - 1, arrangement_starts[-1]
     values = np.zeros(value_starts[-1], dtype=np.int8)
     weight, code = np.ones(total), np.zeros(total, dtype=np.int32)
     code_starts, codes = np.zeros(blocks + 1, dtype=np.int64), np.zeros(total, dtype=np.int64)
-    ports, filled = np.zeros(2 * edges, dtype=np.int64), 0
-    seen = np.full(2 * edges, -1, dtype=np.int64)
-    for b in range(blocks):
-        port_starts[b] = filled
-        for i in range(member_starts[b], member_starts[b + 1]):
-            r = members[i]
-            for side in range(2):
-                p = r if side == 0 else at.previous[r]
-                if p >= 0 and edge_of[p] >= 0:
-                    port = 2 * edge_of[p] + side
-                    if seen[port] < 0:
-                        seen[port] = b
-                        ports[filled] = port
-                        filled += 1
-    port_starts[blocks] = filled
-    position_starts, key_starts = np.zeros(2 * edges + 1, dtype=np.int64), np.zeros(2 * edges + 1, dtype=np.int64)
-    for port in range(2 * edges):
-        position_starts[port + 1] = (
-            position_starts[port] + arrangement_starts[seen[port] + 1] - arrangement_starts[seen[port]]
-        )
-    index, place = np.zeros(position_starts[-1], dtype=np.int32), np.zeros(len(at.group), dtype=np.int64)
-    keys = np.zeros(position_starts[-1], dtype=np.int64)
+    port_starts, ports, position_starts = _ports(
+        at, member_starts, members, edge_of, len(edge_starts) - 1, arrangement_starts
+    )
+    key_starts, keys = np.zeros(len(ports) + 1, dtype=np.int64), np.zeros(position_starts[-1], dtype=np.int64)
+    positions, place = np.zeros(position_starts[-1], dtype=np.int32), np.zeros(len(at.group), dtype=np.int64)
     for g in range(len(block_starts) - 1):
         start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
-        left = at.shown[start : start + width].copy()
-        if not tied[g]:
-            left[:] = np.inf
+        left = at.shown[start : start + width].copy() if tied[g] else np.full(width, np.inf)
         for b in range(block_starts[g], block_starts[g + 1]):
-            block = members[member_starts[b] : member_starts[b + 1]]
-            size, number = len(block), arrangement_starts[b + 1] - arrangement_starts[b]
-            own = values[value_starts[b] : value_starts[b + 1]].reshape((number, size))
+            block, first = members[member_starts[b] : member_starts[b + 1]], arrangement_starts[b]
+            number = arrangement_starts[b + 1] - first
+            own = values[value_starts[b] : value_starts[b + 1]].reshape((number, len(block)))
             arrange(block, left, starts, support, 2**31, own)
             raw = np.zeros(number, dtype=np.int64)
-            for a in range(number):
-                for i in range(size):
-                    r, s = block[i], own[a, i]
-                    value = at.values[start + s]
+            for i in range(len(block)):
+                r = block[i]
+                place[r] = i
+                for a in range(number):
+                    value = at.values[start + own[a, i]]
                     if at.previous[r] < 0:
-                        weight[arrangement_starts[b] + a] *= at.prior[at.path[r], value]
+                        weight[first + a] *= at.prior[at.path[r], value]
                     if at.evidence_row[r] >= 0:
-                        weight[arrangement_starts[b] + a] *= at.evidence[at.evidence_row[r], value]
-                    raw[a] += radix[start + s]
-            kept = _distinct(raw, code[arrangement_starts[b] : arrangement_starts[b + 1]], codes[code_starts[b] :])
+                        weight[first + a] *= at.evidence[at.evidence_row[r], value]
+                    raw[a] += radix[start + own[a, i]]
+            kept = _distinct(raw, code[first : first + number], codes[code_starts[b] :])
             code_starts[b + 1] = code_starts[b] + kept
-    # Keys of the arrangements of each port: positions of values as digits, the first member's first.
-    for g in range(len(block_starts) - 1):
-        width = at.value_starts[g + 1] - at.value_starts[g]
-        for b in range(block_starts[g], block_starts[g + 1]):
-            block = members[member_starts[b] : member_starts[b + 1]]
-            size, number = len(block), arrangement_starts[b + 1] - arrangement_starts[b]
-            own = values[value_starts[b] : value_starts[b + 1]].reshape((number, size))
-            for i in range(size):
-                place[block[i]] = i
+            # Keys of the arrangements of each port: positions of values as digits, the first member's first.
             for port in ports[port_starts[b] : port_starts[b + 1]]:
-                edge = port // 2
-                raw = np.zeros(number, dtype=np.int64)
-                for q in edge_members[edge_starts[edge] : edge_starts[edge + 1]]:
+                raw[:] = 0
+                for q in edge_members[edge_starts[port // 2] : edge_starts[port // 2 + 1]]:
                     i = place[q if port % 2 == 0 else at.following[q]]
                     for a in range(number):
                         raw[a] = raw[a] * width + own[a, i]
-                begin = position_starts[port]
-                key_starts[port + 1] = _distinct(raw, index[begin : begin + number], keys[begin : begin + number])
-    for port in range(2 * edges):
-        number = key_starts[port + 1]
+                own_place = slice(position_starts[port], position_starts[port] + number)
+                key_starts[port + 1] = _distinct(raw, positions[own_place], keys[own_place])
+    for port in range(len(ports)):
+        number, begin = key_starts[port + 1], position_starts[port]
         key_starts[port + 1] = key_starts[port] + number
-        keys[key_starts[port] : key_starts[port + 1]] = keys[
-            position_starts[port] : position_starts[port] + number
-        ].copy()
+        keys[key_starts[port] : key_starts[port + 1]] = keys[begin : begin + number].copy()
     return (
-        values,
-        weight,
-        code,
-        code_starts,
-        codes[: code_starts[-1]].copy(),
-        ports,
-        position_starts,
-        index,
-        key_starts,
-        keys,
-    )
+        values, weight, code, code_starts, codes[: code_starts[-1]].copy(), port_starts, ports, position_starts, positions,
+        key_starts, keys,
+    )  # fmt: skip
+
+
+@compiled
+def _ports(
+    at: Layout,
+    member_starts: IntArray,
+    members: IntArray,
+    edge_of: IntArray,
+    edges: int,
+    arrangement_starts: IntArray,
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Ports of each block, as ``port_starts`` and ``ports``, and the first position of each port."""
+    blocks, filled = len(member_starts) - 1, 0
+    port_starts, ports = np.zeros(blocks + 1, dtype=np.int64), np.zeros(2 * edges, dtype=np.int64)
+    position_starts, seen = np.zeros(2 * edges + 1, dtype=np.int64), np.zeros(2 * edges, dtype=np.bool_)
+    for b in range(blocks):
+        for r in members[member_starts[b] : member_starts[b + 1]]:
+            for side in range(2):
+                p = r if side == 0 else at.previous[r]
+                if p < 0 or edge_of[p] < 0 or seen[2 * edge_of[p] + side]:
+                    continue
+                port = 2 * edge_of[p] + side
+                seen[port] = True
+                ports[filled] = port
+                position_starts[port + 1] = arrangement_starts[b + 1] - arrangement_starts[b]
+                filled += 1
+        port_starts[b + 1] = filled
+    return port_starts, ports, np.cumsum(position_starts)
 
 
 @compiled

@@ -30,7 +30,7 @@ from foreknow.models.joint.graph_messages import (
     sweep,
     write_beliefs,
 )
-from foreknow.models.joint.graph_parts import COUNTS_BY_TILTS, Parts, parts_of, supports
+from foreknow.models.joint.graph_parts import COUNTS_BY_TILTS, Parts, parts_of
 from foreknow.models.joint.group_messages import GroupMessages, exact_beliefs, tilted_messages
 from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw
 from foreknow.models.joint.messages import thresholds
@@ -174,7 +174,7 @@ class GroupGraph:
     ) -> tuple[JointPosterior, BoolArray]:
         """Posterior after the sweeps, and the groups where messages left no possible arrangement."""
         at, starts, groups = problem.layout, belief_starts(problem), len(problem.counts)
-        status = structure_status(problem, parts, fit is not None)
+        status = structure_status(problem, parts)
         now = GraphMessages(
             np.ones(int(parts.key_starts[-1])),
             np.ones(len(at.values)),
@@ -197,11 +197,11 @@ class GroupGraph:
             write_beliefs(at, parts, now, (first, last), starts, beliefs)
             late = now.pending[:, first:last].max(axis=0, initial=0.0) > 2 * now.threshold[first:last] + 1e-9
             status[first:last] |= np.where(late & (done >= self.sweeps), UNCONVERGED, 0)
-        by_tilts = np.repeat((parts.mode == COUNTS_BY_TILTS)[problem.group], np.diff(starts))
+        by_tilts = parts.mode == COUNTS_BY_TILTS
         if by_tilts.any():
-            exact, auto = exact_beliefs(problem, beliefs)
-            beliefs = np.where(by_tilts, exact, beliefs)
-            status |= np.where(parts.mode == COUNTS_BY_TILTS, auto, 0)
+            exact, auto = exact_beliefs(problem, beliefs, counted=by_tilts)
+            beliefs = np.where(np.repeat(by_tilts[problem.group], np.diff(starts)), exact, beliefs)
+            status |= np.where(by_tilts, auto, 0)
         if fit is not None:
             beliefs = _with_left_out(problem, parts, fit, beliefs)
         return self._posterior(problem, beliefs, status, rounds), now.contradicted
@@ -240,7 +240,7 @@ def _doubted(problem: JointProblem) -> JointProblem:
     )
 
 
-def structure_status(problem: JointProblem, parts: Parts, fitted: bool) -> IntArray:
+def structure_status(problem: JointProblem, parts: Parts) -> IntArray:
     """`CYCLES` and `TILTED` of each group by the structure of the graph; 0 where messages are exact once they have converged.
 
     An edge with one possible arrangement at an end couples nothing and is no part of a cycle. Cost: O(edges).
@@ -262,11 +262,7 @@ def structure_status(problem: JointProblem, parts: Parts, fitted: bool) -> IntAr
     own = np.zeros(size, dtype=np.bool_)
     own[block_node[((parts.mode == COUNTS_BY_TILTS) | (problem.emission_row >= 0))[block_group]]] = True
     own[out[parts.tilted & couples]] = own[into[parts.tilted & couples]] = True
-    if fitted:
-        starts = belief_starts(problem)
-        hard, _ = supports(problem.layout, starts, tied, True)
-        record = np.repeat(problem.group, np.diff(starts))
-        own[record[hard & ~parts.support]] = True
+    own[np.repeat(problem.group, np.diff(belief_starts(problem)))[parts.left_out]] = True
     spread = np.bincount(label, weights=own) > 0
     cyclic = np.bincount(label[ends[0]], minlength=len(nodes)) > nodes - 1
     reached = np.where((cyclic | spread)[label], CYCLES, 0) | np.where(own, TILTED, 0)
@@ -290,8 +286,7 @@ def _weigh_distorted(problem: JointProblem, parts: Parts, fit: TiltedLaw, starts
 def _with_left_out(problem: JointProblem, parts: Parts, fit: TiltedLaw, beliefs: FloatArray) -> FloatArray:
     """Beliefs in which the values that were left out of large groups have the belief that `MaxEntropy` gives them."""
     starts = belief_starts(problem)
-    hard, _ = supports(problem.layout, starts, problem.constrained & (problem.emission_row < 0), True)
-    left = np.where(hard & ~parts.support, fit.posterior.beliefs, 0.0)
+    left = np.where(parts.left_out, fit.posterior.beliefs, 0.0)
     width = np.diff(starts)
     mass = np.add.reduceat(left, starts[:-1])
     return np.asarray(beliefs * np.repeat(1.0 - mass, width) + left)

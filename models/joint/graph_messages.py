@@ -78,26 +78,72 @@ def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, dampi
     if first == last:
         return
     weights = block_weights(parts, now, first, last)
-    outside, tilts = count_weights(at, parts, now, g, weights)
+    outside, tilts, _ = count_weights(at, parts, now, g, weights)
     begin = parts.arrangement_starts[first]
     for b in range(first, last):
-        low, high = parts.arrangement_starts[b], parts.arrangement_starts[b + 1]
+        low, at_code = parts.arrangement_starts[b], parts.code_starts[b] - parts.code_starts[first]
         for port in parts.ports[parts.port_starts[b] : parts.port_starts[b + 1]]:
             if port % 2 != side:
                 continue
-            # Belief without the message of this port: divided where it is positive, else multiplied anew.
-            out = np.zeros(parts.key_starts[port + 1] - parts.key_starts[port])
             counts = tilts if parts.tilted[port // 2] else outside
-            for a in range(low, high):
-                factor = counts[parts.code_starts[b] - parts.code_starts[first] + parts.code[a]]
-                if factor > 0.0:
-                    where = parts.positions[parts.position_starts[port] + a - low]
-                    message = now.message[parts.key_starts[port] + where]
-                    if message > 1e-200:
-                        out[where] += factor * weights[a - begin] / message
-                    else:
-                        out[where] += factor * weight_without(parts, now, b, a, port)
-            send(at, parts, now, g, port, out, damping)
+            send(
+                at,
+                parts,
+                now,
+                g,
+                port,
+                weights_at_port(parts, now, b, port, weights[low - begin :], counts[at_code:]),
+                damping,
+            )
+
+
+@compiled
+def weights_at_port(
+    parts: Parts, now: GraphMessages, b: int, port: int, weights: FloatArray, counts: FloatArray
+) -> FloatArray:
+    """Weight of each arrangement of the members of a port, without its message; ``weights`` and ``counts`` are those of block b."""
+    low, out = parts.arrangement_starts[b], np.zeros(parts.key_starts[port + 1] - parts.key_starts[port])
+    for a in range(low, parts.arrangement_starts[b + 1]):
+        factor = counts[parts.code[a]]
+        if factor > 0.0:
+            where = parts.positions[parts.position_starts[port] + a - low]
+            message = now.message[parts.key_starts[port] + where]
+            # Divided where the message is positive, else multiplied anew.
+            if message > 1e-200:
+                out[where] += factor * weights[a - low] / message
+            else:
+                out[where] += factor * weight_without(parts, now, b, a, port)
+    return out
+
+
+@compiled
+def log_evidence(at: Layout, parts: Parts, now: GraphMessages) -> float:
+    """Log-probability of all published counts by the Bethe free energy, where no counts are kept by tilts.
+
+    With Z_g the sum of the weights of group g and its messages, and c the factor by which the message to the earlier group of an
+    edge is scaled, the evidence is the product of Z_g over groups, times c / Z_h over edges into groups h. Exact without cycles.
+    """
+    found = 0.0
+    for g in range(len(parts.block_starts) - 1):
+        first, last = parts.block_starts[g], parts.block_starts[g + 1]
+        if first == last:
+            continue
+        weights = block_weights(parts, now, first, last)
+        outside, _, total = count_weights(at, parts, now, g, weights)
+        found += total
+        for b in range(first, last):
+            low, at_code = parts.arrangement_starts[b], parts.code_starts[b] - parts.code_starts[first]
+            own = weights[low - parts.arrangement_starts[first] :]
+            of_block = 0.0
+            for a in range(low, parts.arrangement_starts[b + 1]):
+                of_block += own[a - low] * outside[at_code + parts.code[a]]
+            if parts.mode[g] == COUNTS_IN_BLOCK:
+                found += np.log(of_block)
+            for port in parts.ports[parts.port_starts[b] : parts.port_starts[b + 1]]:
+                if port % 2 == 1:
+                    out = weights_at_port(parts, now, b, port, own, outside[at_code:])
+                    found += np.log(through(at, parts, port // 2, 1, out).max()) - np.log(of_block)
+    return found
 
 
 @compiled
@@ -128,19 +174,20 @@ def weight_without(parts: Parts, now: GraphMessages, b: int, a: int, left_out: i
 @compiled
 def count_weights(
     at: Layout, parts: Parts, now: GraphMessages, g: int, weights: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, float]:
     """Weight of the counts of each block, by its codes: of what the other blocks show, and by tilts.
 
     The first is the probability that the other blocks complete the multiset, the second the product of the tilts of the block's
-    values. Each is used where it is needed only: tilts for groups with tilted edges.
+    values. Each is used where it is needed only: tilts for groups with tilted edges. The third is the logarithm of the sum of the
+    weights of all arrangements of a group with `COUNTS_BY_BLOCKS`, and 0 for others.
     """
     first, last = parts.block_starts[g], parts.block_starts[g + 1]
     start = parts.code_starts[first]
     ones = np.ones(parts.code_starts[last] - start)
     if parts.mode[g] == COUNTS_IN_BLOCK:
-        return ones, ones
+        return ones, ones, 0.0
     by_code = np.zeros(len(ones))
-    begin = parts.arrangement_starts[first]
+    begin, log_total = parts.arrangement_starts[first], 0.0
     for b in range(first, last):
         low, high = parts.arrangement_starts[b], parts.arrangement_starts[b + 1]
         total = 0.0
@@ -150,19 +197,23 @@ def count_weights(
         if total > 0.0:
             for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
                 by_code[c] /= total
+        log_total += np.log(total)
     some_tilted = parts.mode[g] == COUNTS_BY_TILTS
     for b in range(first, last):
         for port in parts.ports[parts.port_starts[b] : parts.port_starts[b + 1]]:
             some_tilted |= parts.tilted[port // 2]
     tilts = fit_tilts(at, parts, now, g, by_code) if some_tilted else ones
     if parts.mode[g] == COUNTS_BY_TILTS:
-        return tilts, tilts
-    return sums_over_counts(at, parts, g, by_code), tilts
+        return tilts, tilts, 0.0
+    outside, log_sums = sums_over_counts(at, parts, g, by_code)
+    return outside, tilts, log_total + log_sums
 
 
 @compiled
-def sums_over_counts(at: Layout, parts: Parts, g: int, by_code: FloatArray) -> FloatArray:
+def sums_over_counts(at: Layout, parts: Parts, g: int, by_code: FloatArray) -> tuple[FloatArray, float]:
     """Probability, up to a factor for each block, that the other blocks complete the multiset, by the codes of each block.
+
+    The second result is the logarithm of the weight of the whole multiset.
 
     Forward and backward over the blocks; a state is the code of the counts that the blocks so far show, of as many records as they
     have members. Positive terms only. Cost: O(states * codes of a block).
@@ -204,7 +255,7 @@ def sums_over_counts(at: Layout, parts: Parts, g: int, by_code: FloatArray) -> F
             rest //= base[s]
     behind, ahead, outside = np.zeros(states), np.zeros(states), np.zeros(len(by_code))
     behind[0] = ahead[states - 1] = 1.0
-    shown = 0
+    shown, log_total = 0, 0.0
     for b in range(first, last):
         after = shown + parts.member_starts[b + 1] - parts.member_starts[b]
         low, high = parts.code_starts[b] - start, parts.code_starts[b + 1] - start
@@ -214,7 +265,7 @@ def sums_over_counts(at: Layout, parts: Parts, g: int, by_code: FloatArray) -> F
                 for c in range(low, high):
                     if by_code[c] > 0.0 and (left[state] - packed[c]) & guard == 0:
                         behind[state + parts.codes[start + c]] += by_code[c] * behind[state]
-        _scale(behind, order, layers[after], layers[after + 1])
+        log_total += np.log(_scale(behind, order, layers[after], layers[after + 1]))
         shown = after
     for b in range(last - 1, first - 1, -1):
         shown -= parts.member_starts[b + 1] - parts.member_starts[b]
@@ -230,18 +281,19 @@ def sums_over_counts(at: Layout, parts: Parts, g: int, by_code: FloatArray) -> F
                         total_ahead += by_code[c] * onward
                 ahead[state] = total_ahead
         _scale(ahead, order, layers[shown], layers[shown + 1])
-    return outside
+    return outside, log_total
 
 
 @inlined
-def _scale(weights: FloatArray, order: IntArray, low: int, high: int) -> None:
-    """Scale the weights of the states of a layer to a largest one of 1."""
+def _scale(weights: FloatArray, order: IntArray, low: int, high: int) -> float:
+    """Scale the weights of the states of a layer to a largest one of 1; return the largest before."""
     top = 0.0
     for place in range(low, high):
         top = max(top, weights[order[place]])
     if top > 0.0:
         for place in range(low, high):
             weights[order[place]] /= top
+    return top
 
 
 @compiled
@@ -382,7 +434,7 @@ def write_beliefs(
         begin, start = parts.arrangement_starts[first], parts.code_starts[first]
         outside = np.ones(parts.code_starts[last] - start)
         if parts.mode[g] == COUNTS_BY_BLOCKS:
-            outside, _ = count_weights(at, parts, now, g, weights)
+            outside = count_weights(at, parts, now, g, weights)[0]
         for b in range(first, last):
             low, high = parts.arrangement_starts[b], parts.arrangement_starts[b + 1]
             size, place, total = parts.member_starts[b + 1] - parts.member_starts[b], parts.value_starts[b], 0.0

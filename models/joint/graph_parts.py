@@ -584,12 +584,14 @@ def parts_of(
     blocks = (block_starts, member_starts, members)
     sizes = block_sizes(at, starts, support, tied, *blocks)
     filled = fill_blocks(at, starts, support, tied, radix, *blocks, edge_starts, edge_members, edge_of, *sizes)
-    trees = fill_trees(at, edge_starts, edge_members, *filled[-2:])
+    values, weight, code, code_starts, codes, port_starts, ports, position_starts, positions, key_starts, keys = filled
+    trees = fill_trees(at, edge_starts, edge_members, key_starts, keys)
     blocks_of = np.repeat(np.arange(groups), np.diff(block_starts))
     np.logical_or.at(empty, blocks_of, np.diff(sizes[0]) == 0)
     found = Parts(
-        support, possible & ~support, mode, radix, states, block_starts, member_starts, members, *sizes, *filled[:5],
-        edge_starts, edge_members, tilted, *filled[5:10], *trees,
+        support, possible & ~support, mode, radix, states, block_starts, member_starts, members, sizes[0], sizes[1], values,
+        weight, code, code_starts, codes, edge_starts, edge_members, tilted, port_starts, ports, position_starts, positions,
+        key_starts, *trees,
     )  # fmt: skip
     return found, empty
 

@@ -26,6 +26,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.joint.graph_messages import (
     GraphMessages,
     arriving_weights,
+    log_evidence,
     start_messages,
     sweep,
     write_beliefs,
@@ -204,7 +205,12 @@ class GroupGraph:
             status |= np.where(by_tilts, auto, 0)
         if fit is not None:
             beliefs = _with_left_out(problem, parts, fit, beliefs)
-        return self._posterior(problem, beliefs, status, rounds), now.contradicted
+        posterior = self._posterior(problem, beliefs, status, rounds)
+        if fit is not None:
+            posterior = replace(posterior, relaxed=fit.posterior)
+        elif not (forward or now.contradicted.any()):
+            posterior = replace(posterior, log_evidence=log_evidence(at, parts, now))
+        return posterior, now.contradicted
 
     def _swept(
         self, problem: JointProblem, parts: Parts, now: GraphMessages, last: int, step: Callable[[], None]

@@ -282,15 +282,18 @@ def joint_log_evidence(posterior: JointPosterior) -> float:
     Parameters
     ----------
     posterior : JointPosterior
-        Of an exact solver, of `MaxEntropy`, or of a solver that starts with it and keeps its posterior. For the posterior of
-        another solver, `MaxEntropy` solves the problem.
+        Of an exact solver, of `GroupGraph`, of `MaxEntropy`, or of a solver that starts with it and keeps its posterior. For the
+        posterior of another solver, `MaxEntropy` solves the problem.
 
     Notes
     -----
-    Exact for `Enumeration`. For `MaxEntropy`, with Q the tilted law, ``log P(counts) = -KL(Q || P) + log Q(counts)``, where the
-    probability of all counts under Q is approximated by the product over groups (`log_evidence`). It is exact for one release with
-    small groups; what it neglects are correlations under Q between the counts of groups that share respondents. Counts of distorted
-    values are treated as counts of own values in the second term. Cost: that of `log_evidence` on all groups.
+    Exact for `Enumeration`, and for `GroupGraph` where the graph of groups has no cycle; with cycles it is the Bethe free energy
+    (Yedidia, Freeman, Weiss 2005). Where `GroupGraph` keeps counts by tilts or needs a doubt, that of `MaxEntropy` is returned.
+
+    For `MaxEntropy`, with Q the tilted law, ``log P(counts) = -KL(Q || P) + log Q(counts)``, where the probability of all counts
+    under Q is approximated by the product over groups (`log_evidence`). It is exact for one release with small groups; what it
+    neglects are correlations under Q between the counts of groups that share respondents. Counts of distorted values are treated
+    as counts of own values in the second term. Cost: that of `log_evidence` on all groups.
     """
     if posterior.log_evidence is not None:
         return posterior.log_evidence

@@ -368,7 +368,8 @@ class JointPosterior:
     rule : str
         Name of the solver.
     log_evidence : float, optional
-        Logarithm of the probability of all published counts, from exact solvers.
+        Logarithm of the probability of all published counts, from exact solvers, and from `GroupGraph` where it keeps no counts by
+        tilts.
     log_tilted : float, optional
         Negative dual of minimum relative entropy, from `MaxEntropy`. `joint_log_evidence` completes it.
     relaxed : JointPosterior, optional

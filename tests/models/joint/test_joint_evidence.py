@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from joint_oracle import joint_law, random_arrays
+from joint_oracle import cohorts, joint_law, random_arrays
 
-from foreknow.models import Enumeration, GroupMessages, JointAuto, MaxEntropy, PathSampler
+from foreknow.models import Enumeration, GroupGraph, GroupMessages, JointAuto, MaxEntropy, PathSampler
 from foreknow.models.joint import JointProblem, joint_log_evidence
 
 
@@ -20,6 +20,32 @@ class TestJointLogEvidence:
             arrays = random_arrays(rng)
             if joint_law(arrays)[1].sum() > 0:
                 assert joint_log_evidence(solver(JointProblem(**arrays))) == pytest.approx(enumerated(arrays), abs=1e-8)
+
+    def test_the_graph_of_groups_is_exact_without_cycles(self):
+        """Histories with gaps, arrivals, claims and groups without counts; the second limit keeps counts by sums over blocks."""
+        rng, exact = np.random.default_rng(8), 0
+        for _ in range(60):
+            arrays = random_arrays(rng)
+            if len(arrays["tables"]) > 1 or not len(arrays["path"]) or joint_law(arrays)[1].sum() <= 0:
+                continue
+            for solver in (GroupGraph(), GroupGraph(limit=6)):
+                posterior = solver(JointProblem(**arrays))
+                if (posterior.status == 0).all():
+                    exact += 1
+                    assert posterior.log_evidence == pytest.approx(enumerated(arrays), abs=1e-8)
+        assert exact > 30
+
+    @pytest.mark.parametrize("kind", ["closed", "exchanged", "drawn"])
+    def test_the_free_energy_of_the_graph_of_groups_is_near_with_cycles(self, kind):
+        rng, errors, before = np.random.default_rng(9), [], []
+        for _ in range(15):
+            problem = JointProblem(**cohorts(rng, 6, 4, 3, kind))
+            wanted = joint_log_evidence(Enumeration(2**22)(problem))
+            errors.append(joint_log_evidence(GroupGraph()(problem)) - wanted)
+            before.append(joint_log_evidence(MaxEntropy()(problem)) - wanted)
+        if kind == "closed":
+            assert np.abs(errors).max() < 1e-9
+        assert np.abs(errors).mean() < 0.1 * np.abs(before).mean()
 
     def test_one_release_is_exact_by_maximum_entropy(self):
         rng = np.random.default_rng(4)

@@ -13,7 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled, inlined
-from foreknow.models.joint.graph_parts import COUNTS_BY_BLOCKS, COUNTS_BY_TILTS, COUNTS_IN_BLOCK, Parts
+from foreknow.models.joint.graph_parts import (
+    COUNTS_BY_BLOCKS,
+    COUNTS_BY_MEMBER,
+    COUNTS_BY_TILTS,
+    COUNTS_IN_BLOCK,
+    Parts,
+)
+from foreknow.models.joint.group_messages import member_beliefs
 from foreknow.models.joint.problem import Layout
 
 TILT_ROUNDS = 20
@@ -24,6 +31,9 @@ TILT_TOLERANCE = 1e-4
 
 LEAST_TILT = 1e-100
 """Smallest tilt of a value, relative to the largest."""
+
+LEAST_WEIGHT = 1e-12
+"""Smallest weight of a value of a member where counts are kept by member."""
 
 
 class GraphMessages(NamedTuple):
@@ -58,43 +68,45 @@ def sweep(
     groups: tuple[int, int],
     forward: bool,
     damping: float,
+    outward: FloatArray,
 ) -> None:
     """Visit some groups in order of time, or backward, and send their messages that way.
 
     Only groups whose pending change is over their threshold are visited. ``damping`` is the share of the former message.
+    ``outward`` is overwritten as by `visit`.
     """
     for step in range(groups[1] - groups[0]):
         g = groups[0] + step if forward else groups[1] - 1 - step
         side = 0 if forward else 1
         if now.pending[side, g] > now.threshold[g]:
             now.pending[side, g] = 0.0
-            visit(at, parts, now, g, side, damping)
+            visit(at, parts, now, g, side, damping, outward)
 
 
 @compiled
-def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, damping: float) -> None:
-    """Send the messages of a group by its edges of one side: 0 to later groups, 1 to earlier ones."""
+def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, damping: float, outward: FloatArray) -> None:
+    """Send the messages of a group by its edges of one side: 0 to later groups, 1 to earlier ones.
+
+    ``outward``, of the length of the messages or 0 if they are not wanted, is overwritten with the weights of the arrangements at
+    all ports of the group without the messages there, scaled to a largest one of 1.
+    """
     first, last = parts.block_starts[g], parts.block_starts[g + 1]
     if first == last:
         return
     weights = block_weights(parts, now, first, last)
     outside, tilts, _ = count_weights(at, parts, now, g, weights)
-    begin = parts.arrangement_starts[first]
     for b in range(first, last):
-        low, at_code = parts.arrangement_starts[b], parts.code_starts[b] - parts.code_starts[first]
+        own = weights[parts.arrangement_starts[b] - parts.arrangement_starts[first] :]
+        at_code = parts.code_starts[b] - parts.code_starts[first]
         for port in parts.ports[parts.port_starts[b] : parts.port_starts[b + 1]]:
-            if port % 2 != side:
+            if port % 2 != side and not len(outward):
                 continue
-            counts = tilts if parts.tilted[port // 2] else outside
-            send(
-                at,
-                parts,
-                now,
-                g,
-                port,
-                weights_at_port(parts, now, b, port, weights[low - begin :], counts[at_code:]),
-                damping,
-            )
+            counts = (tilts if parts.tilted[port // 2] else outside)[at_code:]
+            out = weights_at_port(parts, now, b, port, own, counts)
+            if len(outward):
+                outward[parts.key_starts[port] : parts.key_starts[port + 1]] = out / max(out.max(), 1e-300)
+            if port % 2 == side:
+                send(at, parts, now, g, port, out, damping)
 
 
 @compiled
@@ -198,6 +210,8 @@ def count_weights(
             for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
                 by_code[c] /= total
         log_total += np.log(total)
+    if parts.mode[g] == COUNTS_BY_MEMBER:
+        return _by_member(at, parts, g, by_code), ones, 0.0
     some_tilted = parts.mode[g] == COUNTS_BY_TILTS
     for b in range(first, last):
         for port in parts.ports[parts.port_starts[b] : parts.port_starts[b + 1]]:
@@ -207,6 +221,29 @@ def count_weights(
         return tilts, tilts, 0.0
     outside, log_sums = sums_over_counts(at, parts, g, by_code)
     return outside, tilts, log_total + log_sums
+
+
+@compiled
+def _by_member(at: Layout, parts: Parts, g: int, by_code: FloatArray) -> FloatArray:
+    """Probability that the other members complete the multiset, by the value of each, where each member is a block of its own."""
+    first, last, begin = parts.block_starts[g], parts.block_starts[g + 1], at.value_starts[g]
+    start, width = parts.code_starts[first], at.value_starts[g + 1] - begin
+    shown = at.shown[begin : begin + width].astype(np.int64)
+    weights, place = np.full((last - first, width), LEAST_WEIGHT), np.zeros(len(by_code), dtype=np.int64)
+    for b in range(first, last):
+        for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
+            code = parts.codes[start + c]
+            for s in range(width):
+                if code % (shown[s] + 1) == 1:
+                    place[c] = s
+                code //= shown[s] + 1
+            weights[b - first, place[c]] = max(by_code[c], LEAST_WEIGHT)
+        weights[b - first] /= weights[b - first].sum()
+    outside, beliefs = np.zeros(len(by_code)), member_beliefs(weights, shown)
+    for b in range(first, last):
+        for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
+            outside[c] = beliefs[b - first, place[c]] / weights[b - first, place[c]]
+    return outside
 
 
 @compiled
@@ -377,35 +414,97 @@ def send(at: Layout, parts: Parts, now: GraphMessages, g: int, port: int, out: F
 @compiled
 def through(at: Layout, parts: Parts, edge: int, side: int, out: FloatArray) -> FloatArray:
     """Sum over the arrangements at one end of an edge of their weight times the transitions, for each arrangement at the other."""
-    first, c = parts.edge_starts[edge], parts.edge_starts[edge + 1] - parts.edge_starts[edge]
-    leave = 2 * (first + edge)
-    arrive = leave + c + 1
-    levels = parts.level_starts
-    # state[s, q]: weight of the values s of the members from number j on where they leave, and q of the first j where they arrive.
+    c = parts.edge_starts[edge + 1] - parts.edge_starts[edge]
     state = out.reshape((len(out), 1)) if side == 0 else out.reshape((1, len(out)))
     for step in range(c):
-        j = step if side == 0 else c - 1 - step
-        a = member_transitions(at, parts.edge_members[first + j])
-        s_first, s_last, q_first, q_last = (
-            levels[leave + j],
-            levels[leave + j + 1],
-            levels[arrive + j + 1],
-            levels[arrive + j + 2],
-        )
-        if side == 0:
-            onward = np.zeros((levels[leave + j + 2] - s_last, q_last - q_first))
-            for s in range(s_last - s_first):
-                row, into = parts.digit[s_first + s], onward[parts.link[s_first + s]]
-                for q in range(q_last - q_first):
-                    into[q] += state[s, parts.link[q_first + q]] * a[row, parts.digit[q_first + q]]
-        else:
-            onward = np.zeros((s_last - s_first, levels[arrive + j + 1] - levels[arrive + j]))
-            for s in range(s_last - s_first):
-                row, source, into = parts.digit[s_first + s], state[parts.link[s_first + s]], onward[s]
-                for q in range(q_last - q_first):
-                    into[parts.link[q_first + q]] += source[q] * a[row, parts.digit[q_first + q]]
-        state = onward
+        state = _one_member(at, parts, edge, step if side == 0 else c - 1 - step, side, state)
     return state.reshape(state.size)
+
+
+@compiled
+def _one_member(at: Layout, parts: Parts, edge: int, j: int, side: int, state: FloatArray) -> FloatArray:
+    """Apply the transitions of member j of an edge, forward (side 0) or backward.
+
+    ``state[s, q]`` is the weight of the values s of the members from number j on where they leave, and q of the first j where they
+    arrive; the result has j + 1 for j, and the other way round backward.
+    """
+    levels, leave, arrive = _levels(parts, edge)
+    s_first, s_last, q_first, q_last = (
+        levels[leave + j],
+        levels[leave + j + 1],
+        levels[arrive + j + 1],
+        levels[arrive + j + 2],
+    )
+    a = member_transitions(at, parts.edge_members[parts.edge_starts[edge] + j])
+    if side == 0:
+        onward = np.zeros((levels[leave + j + 2] - s_last, q_last - q_first))
+        for s in range(s_last - s_first):
+            row, into = parts.digit[s_first + s], onward[parts.link[s_first + s]]
+            for q in range(q_last - q_first):
+                into[q] += state[s, parts.link[q_first + q]] * a[row, parts.digit[q_first + q]]
+    else:
+        onward = np.zeros((s_last - s_first, levels[arrive + j + 1] - levels[arrive + j]))
+        for s in range(s_last - s_first):
+            row, source, into = parts.digit[s_first + s], state[parts.link[s_first + s]], onward[s]
+            for q in range(q_last - q_first):
+                into[parts.link[q_first + q]] += source[q] * a[row, parts.digit[q_first + q]]
+    return onward
+
+
+@inlined
+def _levels(parts: Parts, edge: int) -> tuple[IntArray, int, int]:
+    """Starts of levels, and where those of the two ports of an edge begin among them."""
+    leave = 2 * (parts.edge_starts[edge] + edge)
+    return parts.level_starts, leave, leave + parts.edge_starts[edge + 1] - parts.edge_starts[edge] + 1
+
+
+@compiled
+def expected_steps(at: Layout, parts: Parts, outward: FloatArray) -> FloatArray:
+    """Expected number of each transition, shape ``(Q, m)``: sums of the pair marginals of consecutive records.
+
+    The pair marginal of the arrangements u and v at the ends of an edge is ``b_gh(u) b_hg(v) product over i of A_i(u_i, v_i)``, of
+    beliefs ``outward`` (`visit`) without the messages of the edge. Exact as these are. Cost: that of the messages of two sweeps.
+    """
+    steps = np.zeros(at.table.shape)
+    for edge in range(len(parts.tilted)):
+        middle = parts.key_starts[2 * edge + 1]
+        leaving, arriving = (
+            outward[parts.key_starts[2 * edge] : middle],
+            outward[middle : parts.key_starts[2 * edge + 2]],
+        )
+        _add_pairs(at, parts, edge, leaving, arriving, steps)
+    return steps
+
+
+@compiled
+def _add_pairs(
+    at: Layout, parts: Parts, edge: int, leaving: FloatArray, arriving: FloatArray, steps: FloatArray
+) -> None:
+    """Add the pair marginals of the members of an edge to the expected steps, given the weights at its two ends."""
+    levels, leave, arrive = _levels(parts, edge)
+    first, c = parts.edge_starts[edge], parts.edge_starts[edge + 1] - parts.edge_starts[edge]
+    # ahead[s, q]: weight of all that is later, for the states of `_one_member`; before[j] is that of all that is earlier.
+    before = [leaving.copy().reshape((len(leaving), 1))]
+    for j in range(c - 1):
+        before.append(_one_member(at, parts, edge, j, 0, before[j]))
+    ahead = arriving.copy().reshape((1, len(arriving)))
+    for j in range(c - 1, -1, -1):
+        r = parts.edge_members[first + j]
+        a, start = member_transitions(at, r), at.value_starts[at.group[at.following[r]]]
+        pairs = np.zeros(a.size)
+        s_first, q_first = levels[leave + j], levels[arrive + j + 1]
+        for s in range(levels[leave + j + 1] - s_first):
+            x, source, rest = parts.digit[s_first + s], before[j][s], ahead[parts.link[s_first + s]]
+            for q in range(levels[arrive + j + 2] - q_first):
+                y = parts.digit[q_first + q]
+                pairs[x * a.shape[1] + y] += source[parts.link[q_first + q]] * a[x, y] * rest[q]
+        total = pairs.sum()
+        if total > 0.0:
+            for x in range(a.shape[0]):
+                row = at.state_rows[at.state_starts[r] + x]
+                for y in range(a.shape[1]):
+                    steps[row, at.values[start + y]] += pairs[x * a.shape[1] + y] / total
+        ahead = _one_member(at, parts, edge, j, 1, ahead)
 
 
 @compiled
@@ -423,17 +522,17 @@ def member_transitions(at: Layout, r: int) -> FloatArray:
 
 @compiled
 def write_beliefs(
-    at: Layout, parts: Parts, now: GraphMessages, groups: tuple[int, int], starts: IntArray, beliefs: FloatArray
+    at: Layout, parts: Parts, now: GraphMessages, groups: IntArray, starts: IntArray, beliefs: FloatArray
 ) -> None:
     """Beliefs in each possible value of each record of some groups; of groups with `COUNTS_BY_TILTS`, weights without the tilts."""
-    for g in range(groups[0], groups[1]):
+    for g in groups:
         first, last = parts.block_starts[g], parts.block_starts[g + 1]
         if first == last:
             continue
         weights = block_weights(parts, now, first, last)
         begin, start = parts.arrangement_starts[first], parts.code_starts[first]
         outside = np.ones(parts.code_starts[last] - start)
-        if parts.mode[g] == COUNTS_BY_BLOCKS:
+        if parts.mode[g] == COUNTS_BY_BLOCKS or parts.mode[g] == COUNTS_BY_MEMBER:
             outside = count_weights(at, parts, now, g, weights)[0]
         for b in range(first, last):
             low, high = parts.arrangement_starts[b], parts.arrangement_starts[b + 1]

@@ -29,8 +29,9 @@ LEAST_BELIEF = 1e-2
 """Belief under which a value of a member of a large group is left out. Large groups decide a verdict where beliefs are sharp, and
 there most values are below it; where beliefs are diffuse, tilts are accurate."""
 
-COUNTS_IN_BLOCK, COUNTS_BY_BLOCKS, COUNTS_BY_TILTS = range(3)
-"""How the multiset of a group is kept: by the arrangements of its one block, by sums over the counts of its blocks, or by tilts."""
+COUNTS_IN_BLOCK, COUNTS_BY_BLOCKS, COUNTS_BY_TILTS, COUNTS_BY_MEMBER = range(4)
+"""How the multiset of a group is kept: by the arrangements of its one block, by sums over the counts of its blocks, by tilts, or by
+the exact or Bethe posterior of independent members (`without_tilts`)."""
 
 
 class Parts(NamedTuple):
@@ -47,7 +48,7 @@ class Parts(NamedTuple):
     left_out : bool array, shape (B,)
         Possible values of records of large groups that are left out, as their belief is under `LEAST_BELIEF`.
     mode : int array, shape (G,)
-        `COUNTS_IN_BLOCK`, `COUNTS_BY_BLOCKS` or `COUNTS_BY_TILTS`; the first for groups without counts.
+        `COUNTS_IN_BLOCK`, `COUNTS_BY_BLOCKS`, `COUNTS_BY_TILTS` or `COUNTS_BY_MEMBER`; the first for groups without counts.
     radix : int array, shape (V,)
         Number that stands for one record of each shown value in a code of counts.
     states : int array, shape (G,)
@@ -596,6 +597,27 @@ def parts_of(
     return found, empty
 
 
+def without_tilts(parts: Parts) -> Parts:
+    """The same parts, where edges that were split carry the message of each member by the counts of the others.
+
+    Evidence of members who stay together is then counted more than once, while tilts miss what exact counts tell. In sums over
+    all respondents, as learning needs them, the second error is the larger one.
+    """
+    mode = np.where(parts.mode == COUNTS_BY_TILTS, COUNTS_BY_MEMBER, parts.mode)
+    return parts._replace(mode=mode, tilted=np.zeros_like(parts.tilted))
+
+
+@compiled
+def write_own_weights(at: Layout, parts: Parts) -> None:
+    """Write the weights of all arrangements by the priors and the evidence of another law."""
+    for g in range(len(parts.block_starts) - 1):
+        for b in range(parts.block_starts[g], parts.block_starts[g + 1]):
+            block = parts.members[parts.member_starts[b] : parts.member_starts[b + 1]]
+            low, high = parts.arrangement_starts[b], parts.arrangement_starts[b + 1]
+            own = parts.values[parts.value_starts[b] : parts.value_starts[b + 1]].reshape((high - low, len(block)))
+            own_weights(at, block, at.value_starts[g], own, parts.weight[low:high])
+
+
 @compiled
 def block_sizes(
     at: Layout,
@@ -642,7 +664,7 @@ def fill_blocks(
     """Values, weights and codes of all arrangements, the ports of all blocks, and the keys of the arrangements at each port."""
     blocks, total = len(member_starts) - 1, arrangement_starts[-1]
     values = np.zeros(value_starts[-1], dtype=np.int8)
-    weight, code = np.ones(total), np.zeros(total, dtype=np.int32)
+    weight, code = np.zeros(total), np.zeros(total, dtype=np.int32)
     code_starts, codes = np.zeros(blocks + 1, dtype=np.int64), np.zeros(total, dtype=np.int64)
     port_starts, ports, position_starts = _ports(
         at, member_starts, members, edge_of, len(edge_starts) - 1, arrangement_starts
@@ -662,12 +684,8 @@ def fill_blocks(
                 r = block[i]
                 place[r] = i
                 for a in range(number):
-                    value = at.values[start + own[a, i]]
-                    if at.previous[r] < 0:
-                        weight[first + a] *= at.prior[at.path[r], value]
-                    if at.evidence_row[r] >= 0:
-                        weight[first + a] *= at.evidence[at.evidence_row[r], value]
                     raw[a] += radix[start + own[a, i]]
+            own_weights(at, block, start, own, weight[first : first + number])
             kept = _distinct(raw, code[first : first + number], codes[code_starts[b] :])
             code_starts[b + 1] = code_starts[b] + kept
             # Keys of the arrangements of each port: positions of values as digits, the first member's first.
@@ -687,6 +705,20 @@ def fill_blocks(
         values, weight, code, code_starts, codes[: code_starts[-1]].copy(), port_starts, ports, position_starts, positions,
         key_starts, keys,
     )  # fmt: skip
+
+
+@compiled
+def own_weights(at: Layout, block: IntArray, start: int, own: ByteArray, weight: FloatArray) -> None:
+    """Write the weight of each arrangement of a block by priors and evidence; ``start`` is the first value of its group."""
+    weight[:] = 1.0
+    for i in range(len(block)):
+        r = block[i]
+        for a in range(len(weight)):
+            value = at.values[start + own[a, i]]
+            if at.previous[r] < 0:
+                weight[a] *= at.prior[at.path[r], value]
+            if at.evidence_row[r] >= 0:
+                weight[a] *= at.evidence[at.evidence_row[r], value]
 
 
 @compiled

@@ -26,18 +26,20 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.joint.graph_messages import (
     GraphMessages,
     arriving_weights,
+    expected_steps,
     log_evidence,
     start_messages,
     sweep,
     write_beliefs,
 )
-from foreknow.models.joint.graph_parts import COUNTS_BY_TILTS, Parts, parts_of
+from foreknow.models.joint.graph_parts import COUNTS_BY_TILTS, Parts, parts_of, without_tilts, write_own_weights
 from foreknow.models.joint.group_messages import GroupMessages, exact_beliefs, tilted_messages
 from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw
 from foreknow.models.joint.messages import thresholds
 from foreknow.models.joint.problem import (
     JointPosterior,
     JointProblem,
+    Layout,
     belief_starts,
     components,
     forward_by_prefixes,
@@ -52,6 +54,12 @@ UNDAMPED = 8
 
 DAMPING = 0.5
 """Share of the former message in the mean of an update after that."""
+
+LEARNING_DAMPING = 0.3
+"""The same for messages of `GraphLaw`, each of which is sent under another law."""
+
+NEVER_VISITED = 1e9
+"""Pending change of the messages to a group that was never visited."""
 
 MAX_ARRANGEMENTS = 1_000_000
 """Largest limit of arrangements of one block; ten members with distinct values have 3.6 million."""
@@ -174,19 +182,11 @@ class GroupGraph:
         self, problem: JointProblem, parts: Parts, fit: TiltedLaw | None, step: Callable[[], None], forward: bool
     ) -> tuple[JointPosterior, BoolArray]:
         """Posterior after the sweeps, and the groups where messages left no possible arrangement."""
-        at, starts, groups = problem.layout, belief_starts(problem), len(problem.counts)
+        at, starts = problem.layout, belief_starts(problem)
         status = structure_status(problem, parts)
-        now = GraphMessages(
-            np.ones(int(parts.key_starts[-1])),
-            np.ones(len(at.values)),
-            np.full((2, groups), 1e9),
-            np.where(status == 0, 0.0, float(self.tolerance)),
-            np.zeros(groups, dtype=np.bool_),
-        )
+        now = first_messages(problem, parts, fit)
+        now.threshold[status > 0] = self.tolerance
         if fit is not None:
-            now.tilt[:] = fit.messages.tilt
-            arriving = arriving_weights(at, starts, fit.messages.forward)
-            start_messages(at, parts, starts, arriving, fit.messages.backward, now.message)
             _weigh_distorted(problem, parts, fit, starts)
         beliefs, rounds = np.zeros(int(starts[-1])), 0
         for t in range(problem.releases) if forward else [problem.releases - 1]:
@@ -195,7 +195,7 @@ class GroupGraph:
                 step()
             done = self._swept(problem, parts, now, last, no_step if forward else step)
             rounds = max(rounds, done)
-            write_beliefs(at, parts, now, (first, last), starts, beliefs)
+            write_beliefs(at, parts, now, np.arange(first, last), starts, beliefs)
             late = now.pending[:, first:last].max(axis=0, initial=0.0) > 2 * now.threshold[first:last] + 1e-9
             status[first:last] |= np.where(late & (done >= self.sweeps), UNCONVERGED, 0)
         by_tilts = parts.mode == COUNTS_BY_TILTS
@@ -220,7 +220,7 @@ class GroupGraph:
             step()
             damping = DAMPING if done >= UNDAMPED else 0.0
             for onward in (True, False):
-                sweep(problem.layout, parts, now, (0, last), onward, damping)
+                sweep(problem.layout, parts, now, (0, last), onward, damping, np.zeros(0))
             if not (now.pending[:, :last] > now.threshold[:last]).any():
                 return done + 1
         return int(self.sweeps)
@@ -228,6 +228,64 @@ class GroupGraph:
     def _posterior(self, problem: JointProblem, beliefs: FloatArray, status: IntArray, rounds: int) -> JointPosterior:
         gap = np.zeros(len(problem.counts))
         return JointPosterior(problem, beliefs, status, gap, rounds, rule="GroupGraph", approximation=self)
+
+
+def first_messages(problem: JointProblem, parts: Parts, fit: TiltedLaw | None) -> GraphMessages:
+    """Messages of the law of `MaxEntropy`, or 1 without it; each group is to be visited."""
+    at, starts, groups = problem.layout, belief_starts(problem), len(problem.counts)
+    now = GraphMessages(
+        np.ones(int(parts.key_starts[-1])),
+        np.ones(len(at.values)),
+        np.full((2, groups), NEVER_VISITED),
+        np.zeros(groups),
+        np.zeros(groups, dtype=np.bool_),
+    )
+    if fit is not None:
+        now.tilt[:] = fit.messages.tilt
+        arriving = arriving_weights(at, starts, fit.messages.forward)
+        start_messages(at, parts, starts, arriving, fit.messages.backward, now.message)
+    return now
+
+
+class GraphLaw:
+    """Expected first values and transitions under one law after another of the same history, by the graph of groups.
+
+    Parameters
+    ----------
+    problem : JointProblem
+        With chains of order 1, and without zeros.
+    fit : TiltedLaw
+        Law of `MaxEntropy`, with which the messages start.
+    limit : int
+        As for `GroupGraph`; edges that are split carry the messages of single members (`without_tilts`).
+    damping : float
+        Share of the former message in an update; 0 where the graph has no cycle.
+
+    Notes
+    -----
+    Each call sends the messages of all groups one way in time, forward and backward in turn. Cost: that of half a sweep.
+    """
+
+    def __init__(self, problem: JointProblem, fit: TiltedLaw, limit: int, damping: float = LEARNING_DAMPING) -> None:
+        self._problem, self._fit, self._starts = problem, fit, belief_starts(problem)
+        self._parts = without_tilts(parts_of(problem, limit)[0])
+        self._now = first_messages(problem, self._parts, fit)
+        self._damping = damping
+        self._outward, self._onward = np.ones(len(self._now.message)), False
+        self._first = np.unique(problem.group[problem.layout.previous < 0])
+        self(problem.layout)
+
+    def __call__(self, at: Layout) -> TiltedLaw:
+        """Law of the chains under a layout of the history; its beliefs are those of groups with first records."""
+        problem, parts, now, groups = self._problem, self._parts, self._now, len(self._problem.counts)
+        write_own_weights(at, parts)
+        _weigh_distorted(problem, parts, self._fit, self._starts)
+        now.pending[:], self._onward = NEVER_VISITED, not self._onward
+        sweep(at, parts, now, (0, groups), self._onward, self._damping, self._outward)
+        beliefs = np.zeros(int(self._starts[-1]))
+        write_beliefs(at, parts, now, self._first, self._starts, beliefs)
+        posterior = JointPosterior(problem, beliefs, np.zeros(groups, dtype=np.int64), np.zeros(groups))
+        return TiltedLaw(posterior, expected_steps(at, parts, self._outward), self._fit.messages)
 
 
 def _needs_tilts(problem: JointProblem, parts: Parts) -> bool:

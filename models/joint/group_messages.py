@@ -316,7 +316,7 @@ def _update(old: FloatArray, weights: FloatArray, capacity: IntArray) -> float:
     """
     members, width = weights.shape
     doubted, moved = (1.0 - DOUBT) * weights + DOUBT / width, 0.0
-    beliefs = _beliefs(doubted, capacity)
+    beliefs = member_beliefs(doubted, capacity)
     new = beliefs / doubted
     for i in range(members):
         before = doubted[i] * old[i]
@@ -330,7 +330,7 @@ def _update(old: FloatArray, weights: FloatArray, capacity: IntArray) -> float:
 
 
 @compiled
-def _beliefs(weights: FloatArray, capacity: IntArray) -> FloatArray:
+def member_beliefs(weights: FloatArray, capacity: IntArray) -> FloatArray:
     """Posterior of the members of a group: exact where it has few states, else by belief propagation."""
     states = state_count(capacity)
     if states > MAX_EXACT_STATES:

@@ -1,7 +1,7 @@
 """Prior and transitions learned from the releases alone, by expectation-maximization."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -11,6 +11,7 @@ from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.building import JointHistory, joint_history
+from foreknow.models.joint.group_graph import GraphLaw, GroupGraph
 from foreknow.models.joint.group_messages import exact_groups, tilted_messages
 from foreknow.models.joint.max_entropy import (
     ChainLaw,
@@ -127,7 +128,8 @@ class LearnedKnowledge:
         counts : {"exact", "expected"}
             Treatment of the published counts. ``"expected"``: expected counts, by `MaxEntropy`; this underestimates staying,
             more in larger groups, however many respondents there are. ``"exact"``: further rounds with messages of exact
-            counts (`exact_groups`); consistent where groups are drawn anew at each release.
+            counts between groups (`GraphLaw`); consistent where groups are drawn anew at each release, and where the same
+            respondents stay together in groups of few arrangements.
         solver : MaxEntropy, optional
             Solver of the rounds with expected counts; ``MaxEntropy()`` by default. Early rounds have a looser tolerance.
         progress : callable
@@ -143,10 +145,12 @@ class LearnedKnowledge:
         the Dirichlet density; it does not decrease, up to the tolerance of the solver. Where every group has one member, it is
         the penalized log-likelihood of the values, and the result of the first round is their relative frequencies.
 
-        Rounds with exact counts replace the tilts by messages of belief propagation, which one sweep forward and backward in time
-        updates. They are an approximation where the same respondents meet again and in groups of more than 4,096 states
-        (the Bethe approximation), and have no objective that increases. Where they do not converge, the law of the rounds with
-        expected counts is returned, with a note. The maximum may be local.
+        Rounds with exact counts replace the tilts by messages between groups, joint over the members they share, which go forward
+        and backward in time in turn (`GroupGraph`). They are exact where the graph of groups has no cycle and blocks have at most
+        2,000 arrangements; above, messages are those of single members, which count the evidence of members who stay together
+        more than once, with the Bethe approximation in groups of more than 4,096 states. Chains of an order above 1 have messages
+        of single members throughout (`exact_groups`). There is no objective that increases: where the rounds do not converge, the
+        law of the rounds with expected counts is returned, with a note. The maximum may be local.
 
         The start is the published distribution for the prior, and for each row of the transitions half of it, with half staying.
         Where no respondent has two records, only the prior is learned, and ``transitions`` is None. Counterfeits keep a uniform
@@ -157,8 +161,7 @@ class LearnedKnowledge:
         100,000 transitions between 19 values. With the default tolerance the log score of an attack was within .01 bits of that
         with a tenth of it (24 x 5,000 `exams`).
 
-        Cost: for each round, one `MaxEntropy` started from the tilts of the round before, or one sweep over the groups whose
-        members' weights changed.
+        Cost: for each round, one `MaxEntropy` started from the tilts of the round before, or half a sweep of `GroupGraph`.
         """
         owner = "LearnedKnowledge.fit"
         check_pseudo_count(owner, pseudo_count)
@@ -317,15 +320,34 @@ def _with_exact_counts(
 ) -> Learned:
     """Law after rounds with exact counts, appended to the trace; that before where the rounds do not converge."""
     law, counts, trace = start
-    now, change, least, since = tilted_messages(data.problem, messages), LOOSEST, np.inf, 0
+    under = _each_law(data, law, messages)
+    change, least, since = LOOSEST, np.inf, 0
     while change > tolerance and len(trace) < rounds and since < PATIENCE:
         parts.reach(True, change)
-        tilted, now = exact_groups(data.problem, _under(data, law), now, SKIPPED * change)
-        law, counts, change = _maximized(data, tilted, law)
+        law, counts, change = _maximized(data, under(law, SKIPPED * change), law)
         trace.append(LearningRound(np.nan, change))
         since = 0 if change < least else since + 1
         least = min(least, change)
     return Learned(law, counts, trace) if change <= tolerance else start._replace(trace=trace)
+
+
+def _each_law(data: LearningData, first: ChainLaw, messages: Messages) -> Callable[[ChainLaw, float], TiltedLaw]:
+    """Function of a law that returns the law of all paths under it with exact counts, one call starting from the last.
+
+    The second argument is the change of a group's messages under which the group is not visited.
+    """
+    if data.problem.order > 1:
+        now = tilted_messages(data.problem, messages)
+
+        def by_member(law: ChainLaw, threshold: float) -> TiltedLaw:
+            nonlocal now
+            tilted, now = exact_groups(data.problem, _under(data, law), now, threshold)
+            return tilted
+
+        return by_member
+    problem = with_doubt(data.under(first))[0]
+    graph = GraphLaw(problem, MaxEntropy().fit(problem, messages), GroupGraph().limit)
+    return lambda law, _: graph(_under(data, law))
 
 
 def _under(data: LearningData, law: ChainLaw) -> Layout:

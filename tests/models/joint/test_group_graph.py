@@ -4,8 +4,9 @@ import joint_oracle
 import numpy as np
 import pytest
 
-from foreknow.models import Enumeration, GroupGraph, GroupMessages, Status
+from foreknow.models import Enumeration, GroupGraph, GroupMessages, MaxEntropy, Status
 from foreknow.models.joint import JointProblem
+from foreknow.models.joint.group_graph import GraphLaw
 from foreknow.models.problem import DOUBT
 
 FINEST = GroupGraph(tolerance=1e-9, sweeps=200)
@@ -133,3 +134,26 @@ def test_equal_respondents_have_equal_beliefs():
         np.testing.assert_allclose(
             rows[arrays["group"] == g], rows[arrays["group"] == g].mean(axis=0)[None].repeat(3, 0)
         )
+
+
+class TestGraphLaw:
+    def test_expected_transitions_are_those_of_enumeration_without_cycles(self):
+        """Gaps, arrivals, claims and groups without counts; one call forward and one backward in time suffice without cycles."""
+        rng, tried = np.random.default_rng(36), 0
+        while tried < 12:
+            arrays = joint_oracle.random_arrays(rng)
+            if len(arrays["tables"]) != 1 or joint_oracle.number_of_assignments(arrays) > 20_000:
+                continue
+            values, weight = joint_oracle.joint_law(arrays)
+            problem = JointProblem(**arrays)
+            if not weight.sum() > 0 or GroupGraph()(problem).status.any():
+                continue
+            tried, wanted, shape = tried + 1, np.zeros(problem.layout.table.shape), (problem.values, problem.values)
+            for r in np.flatnonzero(problem.layout.previous >= 0):
+                pairs = np.zeros(shape)
+                np.add.at(pairs, (values[:, problem.layout.previous[r]], values[:, r]), weight / weight.sum())
+                wanted[problem.chain[r] * problem.values + np.arange(problem.values)] += pairs
+            law = GraphLaw(problem, MaxEntropy().fit(problem), 2000, damping=0.0)
+            for _ in range(3):
+                found = law(problem.layout)
+            np.testing.assert_allclose(found.steps, wanted, atol=1e-9)

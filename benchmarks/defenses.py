@@ -14,7 +14,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from subjects import ADULT, HIERARCHIES, LOW, seeded
+from subjects import ADULT, HIERARCHIES, LOW, seeded, ten
 from tables import (
     DOCS,
     FORWARD,
@@ -34,12 +34,9 @@ from foreknow.defenses import (
     BKAA,
     MASK,
     UHRA,
-    Anatomy,
     BetaLikeness,
     Defense,
-    DistinctDiversity,
     FullDomain,
-    Injector,
     JSReduce,
     KAnonymity,
     KPrimacy,
@@ -306,22 +303,6 @@ def two_steps() -> Iterator[Row]:
     twice = MarkovChain(2, np.broadcast_to(once, (len(once), *once.shape)).copy(), shorter=(once,))
     omega = sequential_attacks(simulation.prior, simulation.transitions, {"Omega": Omega()})
     return published_under(dict(list(RULES.items())[:2]), simulation, omega, twice)
-
-
-def ten(drawn: int) -> dict[str, Defense]:
-    """Ten defenses with comparable settings: groups of 5 records or of 5 values; t, j and beta of the papers."""
-    return {
-        "Mondrian k=5, l=5": Mondrian(KAnonymity(5) & DistinctDiversity(5)),
-        "FullDomain k=5, l=5": FullDomain(KAnonymity(5) & DistinctDiversity(5)),
-        "JSReduce(5, .5, .6, patience=50)": JSReduce(5, 0.5, 0.6, patience=50),
-        "BKAA(5, 5, .6, patience=50)": BKAA(5, 5, 0.6, patience=50),
-        "UHRA(5, .5, .6)": UHRA(5, 0.5, 0.6),
-        "KPrimacy(5, 5, .6)": KPrimacy(5, 5, 0.6),
-        "MASK(5, 5)": MASK(5, 5, rng=seeded(drawn)),
-        "MInvariance(5)": MInvariance(5, rng=seeded(1)),
-        "Anatomy(5)": Anatomy(5, rng=seeded(drawn)),
-        "Injector(5)": Injector(5, rng=seeded(drawn)),
-    }
 
 
 def ten_on_exams() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Data sets and clocks of the timed figures: simulated exams, and Adult."""
+"""Data sets, defenses and clocks that several scripts share: simulated exams, Adult, and ten defenses."""
 
 import time
 from collections.abc import Callable
@@ -7,6 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from foreknow.defenses import (
+    BKAA,
+    MASK,
+    UHRA,
+    Anatomy,
+    Defense,
+    DistinctDiversity,
+    FullDomain,
+    Injector,
+    JSReduce,
+    KAnonymity,
+    KPrimacy,
+    MInvariance,
+    Mondrian,
+)
 from foreknow.evaluation import adult, exams
 from foreknow.models import Adversary, Omega, Simulation, View
 
@@ -63,3 +78,19 @@ def census(rows: int | None) -> View:
         return view
     frame = view.frame.sample(rows, replace=True, random_state=1).reset_index(drop=True)
     return View(frame.assign(id=np.arange(rows)), view.schema)
+
+
+def ten(drawn: int, size: int = 5) -> dict[str, Defense]:
+    """Ten defenses with comparable settings: groups of ``size`` records or values; t, j and beta of the papers."""
+    return {
+        f"Mondrian k={size}, l={size}": Mondrian(KAnonymity(size) & DistinctDiversity(size)),
+        f"FullDomain k={size}, l={size}": FullDomain(KAnonymity(size) & DistinctDiversity(size)),
+        f"JSReduce({size}, .5, .6, patience=50)": JSReduce(size, 0.5, 0.6, patience=50),
+        f"BKAA({size}, 5, .6, patience=50)": BKAA(size, 5, 0.6, patience=50),
+        f"UHRA({size}, .5, .6)": UHRA(size, 0.5, 0.6),
+        f"KPrimacy({size}, 5, .6)": KPrimacy(size, 5, 0.6),
+        f"MASK({size}, {size})": MASK(size, size, rng=seeded(drawn)),
+        f"MInvariance({size})": MInvariance(size, rng=seeded(1)),
+        f"Anatomy({size})": Anatomy(size, rng=seeded(drawn)),
+        f"Injector({size})": Injector(size, rng=seeded(drawn)),
+    }

@@ -92,6 +92,10 @@ if TYPE_CHECKING:
         brier_score as brier_score,
         score_decomposition as score_decomposition,
     )
+    from foreknow.evaluation.risk.solver_calibration import (
+        SolverCalibration as SolverCalibration,
+        solver_calibration as solver_calibration,
+    )
 
 NAMES = {
     "checks.certificate": "certificate",
@@ -121,6 +125,7 @@ NAMES = {
     "risk.reliability_curve": "consistency_test reliability_curve",
     "risk.respondent_risk": "across_draws exposing_members respondent_risk",
     "risk.score_decomposition": "brier_score score_decomposition",
+    "risk.solver_calibration": "SolverCalibration solver_calibration",
 }
 """Public names of each module."""
 

@@ -5,12 +5,13 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from places import ROOT
 
-from foreknow.evaluation.cells import recompute
+from foreknow.evaluation.cells import recompute, run
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +122,17 @@ def test_kept_cells_are_measured_again():
     found = recompute(experiments, ROOT / "benchmarks" / "cells", seconds, rng)
     assert len(found)
     assert not found.loc[found["difference"] != "", ["cell", "difference"]].to_dict("records")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("figures")
+def test_redrawn_worlds_of_one_publication(tmp_path):
+    """Pairs of `pbc`: `GroupGraph` is calibrated, `GroupMessages` expects too few of its sure beliefs to be right."""
+    experiment = importlib.import_module("experiments.redrawn_worlds").REDRAWN_WORLDS
+    assert len(experiment.cells) == 3 * 10 * 2
+    cells = [cell for cell in experiment.cells if (cell["history"], cell["defense"]) == ("pbc", "Anatomy(2)")]
+    rows = run([replace(experiment, cells=cells)], tmp_path).set_index("solver")
+    assert (rows["beliefs"] == 9290).all()
+    assert rows.loc["group-messages", "z"] > 3
+    assert abs(rows.loc["group-graph", "z"]) < 3
+    assert abs(rows.loc["group-graph", "difference"]) < 3 * rows.loc["group-graph", "standard_error"]

@@ -20,7 +20,7 @@ from foreknow.app.report.respondents import (
     exposed_groups,
     exposed_people,
 )
-from foreknow.attacks import Influence, SequentialAttack
+from foreknow.attacks import Influence, JointAttack, SequentialAttack
 from foreknow.defenses import Defense
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
@@ -29,7 +29,8 @@ from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth, mean, 
 from foreknow.evaluation.risk.breaches import within_group_auc
 from foreknow.evaluation.risk.information_flow import influence_by_distance, retroactive_leak
 from foreknow.evaluation.risk.reliability_curve import Bootstrap, reliability_curve
-from foreknow.models import Adversary, Averaged, Beliefs, CompromisedRecords, History, PriorCascade, Release
+from foreknow.evaluation.risk.solver_calibration import SolverCalibration, solver_calibration
+from foreknow.models import Adversary, Averaged, Beliefs, CompromisedRecords, History, PriorCascade, Release, TooLarge
 from foreknow.models.arrays import FloatArray
 from foreknow.models.joint import JointSolver
 
@@ -107,6 +108,8 @@ class ReportContents:
         See `influence_trials`.
     calibration : DataFrame
         See `reliability_curve`, with ``adversary``.
+    redrawn : SolverCalibration or None
+        See `redrawn_worlds`.
     ranking : float
         Area under the ROC curve within groups, over all values and releases (`ranking_within_groups`).
     attacks : DataFrame
@@ -137,6 +140,7 @@ class ReportContents:
     trials: pd.DataFrame
     by_distance: pd.DataFrame
     calibration: pd.DataFrame
+    redrawn: SolverCalibration | None
     ranking: float
     attacks: pd.DataFrame
     utility: pd.DataFrame
@@ -240,6 +244,7 @@ def report_contents(
                 for one in inferences
             }
         ),
+        redrawn=redrawn_worlds(details, releases, solver, settings),
         ranking=ranking_within_groups(details, history),
         attacks=risk_of_attacks(history, inferences, also or {}, settings.sure),
         utility=utility_by_release(releases),
@@ -340,6 +345,28 @@ def ranking_within_groups(one: Inference, history: History) -> float:
         groups.append((first + measured.group[:, None] * m + np.arange(m)).ravel())
         first += (int(measured.group.max(initial=-1)) + 1) * m
     return within_group_auc(np.concatenate(beliefs), np.concatenate(holds), np.concatenate(groups))
+
+
+MAX_WORLDS, MAX_REDRAWN_RECORDS = 5, 10_000
+"""Largest number of redrawn worlds, and of the records of all worlds together."""
+
+
+def redrawn_worlds(
+    one: Inference, releases: Sequence[Release], solver: JointSolver, settings: ReportSettings
+) -> SolverCalibration | None:
+    """Calibration of the solver in worlds redrawn from the adversary's law, in hindsight.
+
+    None for more than `MAX_REDRAWN_RECORDS` records, for distorted values, and where a world is too large for the solver. Cost: one
+    attack for each world.
+    """
+    worlds = min(MAX_WORLDS, MAX_REDRAWN_RECORDS // sum(len(release.view) for release in releases))
+    if not worlds or any(release.observation.distorted for release in releases):
+        return None
+    attack, rng = JointAttack(one.adversary, solver), np.random.default_rng([settings.seed, 3])
+    try:
+        return solver_calibration(attack, releases, worlds=worlds, sure=settings.sure, rng=rng)
+    except TooLarge:
+        return None
 
 
 def risk_of_attacks(

@@ -195,8 +195,8 @@ def report(
     -----
     A respondent is exposed if the belief in the true value is at least ``sure`` at a release, in hindsight, and was not before
     any release. Cost: six attacks, one sequential attack for each of six compromised records, the joint law of each prefix of
-    at most 20,000 records, and the stricter publications. The page shows the adversaries that were given; another who knows
-    more may infer more.
+    at most 20,000 records, at most five redrawn worlds of 10,000 records in all, and the stricter publications. The page shows the
+    adversaries that were given; another who knows more may infer more.
 
     Examples
     --------

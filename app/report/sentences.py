@@ -11,6 +11,7 @@ from foreknow.app.cli.defense_choices import defense_name, defense_text
 from foreknow.app.report.adversaries import INFORMED, LEARNED, SIZES, Inference, raised_setting
 from foreknow.app.report.contents import Headline, ReportContents
 from foreknow.app.report.respondents import percent
+from foreknow.evaluation import SolverCalibration
 from foreknow.models import Adversary, ClassFrequencies, MarkovChain
 from foreknow.models.settings import counted
 
@@ -191,7 +192,26 @@ def calibration_sentence(contents: ReportContents) -> str:
     right = f" Of these beliefs, {percent(one.right / one.sure)} are right." if one.sure else ""
     return (
         f"The adversary has {counted(one.sure, 'belief')} of {least} or more.{right} An adversary whose beliefs are right as often "
-        f"as believed knows how much to trust them. {ranking_sentence(contents.ranking)}"
+        f"as believed knows how much to trust them. {ranking_sentence(contents.ranking)}{redrawn_sentence(contents.redrawn, least)}"
+    )
+
+
+MAX_Z = 3.0
+"""Standard deviations by which the right beliefs may differ from the expected ones by chance."""
+
+
+def redrawn_sentence(redrawn: SolverCalibration | None, least: str) -> str:
+    """Trial of the computation in redrawn worlds: right and expected beliefs of at least some size; empty without one."""
+    if redrawn is None:
+        return ""
+    chance = "Chance explains the difference."
+    if abs(redrawn.z) > MAX_Z:
+        less, more = ("fewer", "too sure") if redrawn.z < 0 else ("more", "not sure enough, and the risk may be higher")
+        chance = f"That is {less} than chance explains: the computation is {more}."
+    return (
+        f" The computation was tried on {counted(redrawn.worlds, 'copy', 'copies')} of the releases with the same groups, and with "
+        f"values drawn from what the adversary knows: of {counted(redrawn.sure, 'belief')} of {least} or more, {redrawn.right:,} "
+        f"were right and {round(redrawn.expected):,} expected. {chance}"
     )
 
 

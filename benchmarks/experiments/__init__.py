@@ -5,5 +5,6 @@ An experiment has a module of its own, so that a new one leaves the cells of oth
 """
 
 from experiments.joint_solvers import JOINT_SOLVER_ACCURACY
+from experiments.redrawn_worlds import REDRAWN_WORLDS
 
-EXPERIMENTS = (JOINT_SOLVER_ACCURACY,)
+EXPERIMENTS = (JOINT_SOLVER_ACCURACY, REDRAWN_WORLDS)

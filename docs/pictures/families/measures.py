@@ -53,6 +53,7 @@ def measure_pictures() -> Pictures:
         "consistency_test",
         consistency({d: evaluation.consistency_test(b, history, rng=1) for d, b in beliefs.items()}),
     )
+    yield "solver_calibration", redrawn(three, adversary, published["MInvariance"])
     yield "respondent_risk", ranked({d: evaluation.respondent_risk(b, history) for d, b in beliefs.items()})
     yield "exposing_members", exposing(attacks.SequentialAttack(adversary)(published["Mondrian"]))
     forward = {d: attacks.JointAttack(adversary, hindsight=False)(r) for d, r in published.items()}
@@ -154,6 +155,23 @@ def consistency(tables: dict[str, pd.DataFrame]) -> Figure:
     axes.set_yticks(range(len(tables)), list(tables))
     axes.set(xlabel="miscalibration", ylim=(-0.6, 2.2), xlim=(0, None))
     axes.legend(frameon=False, fontsize=8, loc="upper right")
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def redrawn(three: dict[str, attacks.Attack], adversary: Adversary, releases: tuple[models.Release, ...]) -> Figure:
+    """Log score less the expected one of attacks in ten redrawn worlds, with three standard errors."""
+    tried = three | {"joint, GroupGraph": attacks.JointAttack(adversary, models.GroupGraph())}
+    found = [evaluation.solver_calibration(attack, releases, rng=1) for attack in tried.values()]
+    figure, axes = plt.subplots(figsize=(6.0, 2.2), layout="constrained")
+    apart, errors = [each.difference for each in found], [3 * each.standard_error for each in found]
+    axes.errorbar(apart, range(len(found)), xerr=errors, fmt="o", color=BLUE, capsize=3)
+    axes.set_yticks(range(len(found)), list(tried))
+    for row, each in enumerate(found):
+        label = f"{each.right:,} right, {each.expected:,.0f} expected"
+        axes.text(0.42, row, label, fontsize=8, va="center")
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set(xlabel="log score less the expected one, bits", ylim=(-0.5, len(found) - 0.5), xlim=(-0.45, 0.4))
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 

@@ -17,7 +17,15 @@ from foreknow.app.report import respondents
 from foreknow.app.report.adversaries import Inference, read_defense, stricter_settings
 from foreknow.app.report.contents import size_notes
 from foreknow.app.report.respondents import Pseudonyms, reason
-from foreknow.app.report.sentences import advice, best_settings, cards, risk_level, stricter_sentence, what_it_knows
+from foreknow.app.report.sentences import (
+    advice,
+    best_settings,
+    cards,
+    redrawn_sentence,
+    risk_level,
+    stricter_sentence,
+    what_it_knows,
+)
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import (
     Anatomy,
@@ -29,12 +37,14 @@ from foreknow.defenses import (
     publish,
 )
 from foreknow.evaluation import (
+    SolverCalibration,
     exams,
     gcp,
     reliability_curve,
     respondent_risk,
     retroactive_leak,
     risk_table,
+    solver_calibration,
     suppressed,
 )
 from foreknow.evaluation.checks.program import defense_record, settings
@@ -43,6 +53,8 @@ from foreknow.models import (
     Adversary,
     Enumeration,
     GivenPrior,
+    Grouping,
+    GroupMessages,
     History,
     MarkovChain,
     RandomWorlds,
@@ -263,6 +275,34 @@ class TestAsTheMeasures:
         row = contents.attacks.query("attack == 'Informed adversary, release by release'").iloc[0]
         sequential = total_of_risk(risk_table(SequentialAttack(informed)(releases), history))
         assert (row["sure"], row["right"]) == (sequential["sure"], sequential["right"])
+
+    def test_redrawn_worlds(self, simulated, monkeypatch):
+        contents, releases, _ = simulated
+        details, least = contents.details, {"sure": 0.9, "rng": np.random.default_rng([contents.settings.seed, 3])}
+        found = solver_calibration(JointAttack(details.adversary), releases, worlds=5, **least)
+        assert contents.redrawn == found
+        asked = (details, releases, GroupMessages(), contents.settings)
+        for records, worlds in ((540, 3), (180, 1)):
+            monkeypatch.setattr(contents_file, "MAX_REDRAWN_RECORDS", records)
+            assert contents_file.redrawn_worlds(*asked).worlds == worlds
+        monkeypatch.setattr(contents_file, "MAX_REDRAWN_RECORDS", 179)
+        assert contents_file.redrawn_worlds(*asked) is None
+        monkeypatch.undo()
+        assert contents_file.redrawn_worlds(details, releases, Enumeration(limit=1), contents.settings) is None
+        values = releases[0].view.sensitive[::-1]
+        distorted = [Release(releases[0].view, Grouping(releases[0].group, values=values)), *releases[1:]]
+        assert contents_file.redrawn_worlds(details, distorted, GroupMessages(), contents.settings) is None
+
+    @pytest.mark.parametrize(
+        ("z", "text"),
+        [(-3.1, "fewer than chance explains"), (3.1, "more than chance"), (-2.9, "Chance explains"), (0.0, "Chance")],
+    )
+    def test_the_sentence_on_redrawn_worlds(self, z, text):
+        found = SolverCalibration(5, 900, 1200, 1100, 1110.4, z, -1.0, -1.0, 0.1)
+        told = redrawn_sentence(found, "90%")
+        assert text in told
+        assert "of 1,200 beliefs of 90% or more, 1,100 were right and 1,110 expected." in told
+        assert redrawn_sentence(None, "90%") == ""
 
     def test_utility_and_the_present_setting(self, simulated):
         contents, releases, _ = simulated

@@ -45,8 +45,8 @@ class GraphMessages(NamedTuple):
         Message that arrives at each port, over the arrangements of its edge's members there; largest entry 1.
     tilt : float array, shape (V,)
         Factor of each shown value of groups that have tilted edges or keep their counts by tilts.
-    pending : float array, shape (2, G)
-        Change of the messages to each group since it last sent its messages forward and backward, in total variation.
+    pending : float array, shape (2, ports)
+        Change of the message at each port since its group last sent its messages forward and backward, in total variation.
     threshold : float array, shape (G,)
         Largest pending change with which a group is not visited.
     contradicted : bool array, shape (G,)
@@ -62,30 +62,41 @@ class GraphMessages(NamedTuple):
 
 @compiled
 def sweep(
-    at: Layout,
-    parts: Parts,
-    now: GraphMessages,
-    groups: tuple[int, int],
-    forward: bool,
-    damping: float,
-    outward: FloatArray,
+    at: Layout, parts: Parts, now: GraphMessages, groups: IntArray, side: int, damping: float, outward: FloatArray
 ) -> None:
-    """Visit some groups in order of time, or backward, and send their messages that way.
+    """Visit some groups in turn if the changes of the messages to them are over their threshold; arguments as for `visit`.
 
-    Only groups whose pending change is over their threshold are visited. ``damping`` is the share of the former message.
-    ``outward`` is overwritten as by `visit`.
+    Groups of one release write to other places, and may be visited at the same time.
     """
-    for step in range(groups[1] - groups[0]):
-        g = groups[0] + step if forward else groups[1] - 1 - step
-        side = 0 if forward else 1
-        if now.pending[side, g] > now.threshold[g]:
-            now.pending[side, g] = 0.0
+    for g in groups:
+        if waiting(parts, now, g, side) > now.threshold[g]:
             visit(at, parts, now, g, side, damping, outward)
+
+
+@compiled
+def waiting(parts: Parts, now: GraphMessages, g: int, side: int) -> float:
+    """Sum of the pending changes of the messages to a group."""
+    total = 0.0
+    for port in parts.ports[parts.port_starts[parts.block_starts[g]] : parts.port_starts[parts.block_starts[g + 1]]]:
+        total += now.pending[side, port]
+    return total
+
+
+@compiled
+def groups_over(parts: Parts, now: GraphMessages, groups: int, factor: float) -> BoolArray:
+    """Groups, of the first ones, to which messages have changed by more than a multiple of their threshold: shape ``(groups,)``."""
+    over = np.zeros(groups, dtype=np.bool_)
+    for g in range(groups):
+        most = max(waiting(parts, now, g, 0), waiting(parts, now, g, 1))
+        over[g] = most > factor * now.threshold[g]
+    return over
 
 
 @compiled
 def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, damping: float, outward: FloatArray) -> None:
     """Send the messages of a group by its edges of one side: 0 to later groups, 1 to earlier ones.
+
+    ``damping`` is the share of the former message.
 
     ``outward``, of the length of the messages or 0 if they are not wanted, is overwritten with the weights of the arrangements at
     all ports of the group without the messages there, scaled to a largest one of 1.
@@ -95,6 +106,8 @@ def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, dampi
         return
     weights = block_weights(parts, now, first, last)
     outside, tilts, _ = count_weights(at, parts, now, g, weights)
+    for port in parts.ports[parts.port_starts[first] : parts.port_starts[last]]:
+        now.pending[side, port] = 0.0
     for b in range(first, last):
         own = weights[parts.arrangement_starts[b] - parts.arrangement_starts[first] :]
         at_code = parts.code_starts[b] - parts.code_starts[first]
@@ -380,12 +393,10 @@ def fit_tilts(at: Layout, parts: Parts, now: GraphMessages, g: int, by_code: Flo
 def send(at: Layout, parts: Parts, now: GraphMessages, g: int, port: int, out: FloatArray, damping: float) -> None:
     """Pass weights of the arrangements at one end of an edge through the transitions.
 
-    The message at the other port is overwritten; the change is added to the pending ones of the group that receives it.
+    The message at the other port is overwritten; the change is added to what is pending there.
     """
     edge, side = port // 2, port % 2
     other = 2 * edge + 1 - side
-    q = parts.edge_members[parts.edge_starts[edge]]
-    receiver = at.group[at.following[q] if side == 0 else q]
     arrived = through(at, parts, edge, side, out)
     top = 0.0
     for x in arrived:
@@ -406,9 +417,8 @@ def send(at: Layout, parts: Parts, now: GraphMessages, g: int, port: int, out: F
     for i in range(len(old)):
         change += abs(arrived[i] / total_new - old[i] / total_old) / 2.0
         old[i] = arrived[i]
-    now.pending[:, receiver] += change
-    if damping > 0.0:
-        now.pending[side, g] += damping * change
+    now.pending[:, other] += change
+    now.pending[side, port] += damping * change
 
 
 @compiled

@@ -6,6 +6,7 @@ each of its members a value, no value more often than the group shows it. A bloc
 arrangements, fewer where the knowledge rules some out.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -518,15 +519,21 @@ def _splitting(at: Layout, starts: IntArray, support: BoolArray, tied: BoolArray
 
 
 def _split_within(
-    at: Layout, starts: IntArray, support: BoolArray, tied: BoolArray, limit: int, beliefs: FloatArray | None
+    at: Layout,
+    starts: IntArray,
+    support: BoolArray,
+    tied: BoolArray,
+    limit: int,
+    beliefs_of: Callable[[], FloatArray] | None,
 ) -> Split:
-    """Split edges; before that, leave out values of large groups that ``beliefs`` give less than `LEAST_BELIEF`.
+    """Split edges; before that, leave out values of large groups of which a belief is less than `LEAST_BELIEF`.
 
     A group that has no arrangement without them, or stays large, gets them back. ``support`` is overwritten.
     """
     found = _splitting(at, starts, support, tied, limit)
-    if beliefs is None:
+    if beliefs_of is None or not (found.large.any() or found.split.any()):
         return found
+    beliefs = beliefs_of()
     wide, spans = support.copy(), starts[at.group_starts]
     narrow = np.flatnonzero(found.large)
     for g in narrow.tolist():
@@ -545,7 +552,7 @@ def _split_within(
 
 
 def parts_of(
-    problem: JointProblem, limit: int, hindsight: bool = True, beliefs: FloatArray | None = None
+    problem: JointProblem, limit: int, hindsight: bool = True, beliefs_of: Callable[[], FloatArray] | None = None
 ) -> tuple[Parts, BoolArray]:
     """Blocks, edges and arrangements of a problem with chains of order 1 at most, and the groups without a possible arrangement.
 
@@ -556,8 +563,8 @@ def parts_of(
         Largest number of arrangements of a block.
     hindsight : bool
         False if zeros of later records must not be read.
-    beliefs : float array, shape (B,), optional
-        Values of records of large groups that have less than `LEAST_BELIEF` of it are left out.
+    beliefs_of : callable, optional
+        Returns beliefs, shape ``(B,)``; called if there are large groups. Of their values those under `LEAST_BELIEF` are left out.
 
     Notes
     -----
@@ -568,7 +575,7 @@ def parts_of(
     possible, empty = supports(at, starts, tied, hindsight)
     support = possible.copy()
     records, groups = len(problem.path), len(problem.counts)
-    _, leader, split, label, mode, states, radix = _split_within(at, starts, support, tied, limit, beliefs)
+    _, leader, split, label, mode, states, radix = _split_within(at, starts, support, tied, limit, beliefs_of)
     # Blocks in the order of their smallest record, their members ascending.
     members = np.lexsort((np.arange(records), label))
     first = np.flatnonzero(np.diff(label[members], prepend=-1))

@@ -15,10 +15,13 @@ with ``b_g\h`` the belief of g without the message from h, summed over the other
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from joblib import cpu_count
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -27,6 +30,7 @@ from foreknow.models.joint.graph_messages import (
     GraphMessages,
     arriving_weights,
     expected_steps,
+    groups_over,
     log_evidence,
     start_messages,
     sweep,
@@ -57,6 +61,9 @@ DAMPING = 0.5
 
 LEARNING_DAMPING = 0.3
 """The same for messages of `GraphLaw`, each of which is sent under another law."""
+
+MANY_RECORDS = 5000
+"""Number of records from which the groups of a release are visited by several threads."""
 
 NEVER_VISITED = 1e9
 """Pending change of the messages to a group that was never visited."""
@@ -110,8 +117,8 @@ class GroupGraph:
     """
 
     limit: int = 2000
-    tolerance: float = 2e-3
-    sweeps: int = 30
+    tolerance: float = 1e-2
+    sweeps: int = 10
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
 
@@ -144,11 +151,16 @@ class GroupGraph:
         """Posterior of a problem; components that the knowledge contradicts are solved apart, with a doubt mixed in."""
         if not len(problem.path):
             return self._posterior(problem, np.zeros(0), np.zeros(len(problem.counts), dtype=np.int64), 0)
-        parts, contradicted = parts_of(problem, self.limit, not forward)
-        fit = None
-        if not contradicted.any() and not forward and _needs_tilts(problem, parts):
+        fit: TiltedLaw | None = None
+
+        def relaxed() -> FloatArray:
+            nonlocal fit
             fit = MaxEntropy().fit(problem, step=step)
-            parts, _ = parts_of(problem, self.limit, beliefs=fit.posterior.beliefs)
+            return fit.posterior.beliefs
+
+        parts, contradicted = parts_of(problem, self.limit, not forward, None if forward else relaxed)
+        if fit is None and (problem.emission_row >= 0).any():
+            relaxed()
         posterior = None
         if not contradicted.any() or doubted:
             posterior, contradicted = self._propagated(problem, parts, fit, step, forward)
@@ -196,8 +208,8 @@ class GroupGraph:
             done = self._swept(problem, parts, now, last, no_step if forward else step)
             rounds = max(rounds, done)
             write_beliefs(at, parts, now, np.arange(first, last), starts, beliefs)
-            late = now.pending[:, first:last].max(axis=0, initial=0.0) > 2 * now.threshold[first:last] + 1e-9
-            status[first:last] |= np.where(late & (done >= self.sweeps), UNCONVERGED, 0)
+            if done >= self.sweeps:
+                status[first:last] |= np.where(groups_over(parts, now, last, 2.0)[first:], UNCONVERGED, 0)
         by_tilts = parts.mode == COUNTS_BY_TILTS
         if by_tilts.any():
             exact, auto = exact_beliefs(problem, beliefs, counted=by_tilts)
@@ -216,13 +228,18 @@ class GroupGraph:
         self, problem: JointProblem, parts: Parts, now: GraphMessages, last: int, step: Callable[[], None]
     ) -> int:
         """Sweep over the groups before number ``last`` until no change is over the thresholds; return the number of sweeps."""
-        for done in range(int(self.sweeps)):
-            step()
-            damping = DAMPING if done >= UNDAMPED else 0.0
-            for onward in (True, False):
-                sweep(problem.layout, parts, now, (0, last), onward, damping, np.zeros(0))
-            if not (now.pending[:, :last] > now.threshold[:last]).any():
-                return done + 1
+        releases = np.split(np.arange(last), problem.layout.release_starts[1:-1])
+        threads = cpu_count() if last and len(problem.path) >= MANY_RECORDS else 1
+        with ThreadPoolExecutor(threads) as pool:
+            for done in range(int(self.sweeps)):
+                step()
+                damping = DAMPING if done >= UNDAMPED else 0.0
+                for side, groups in ((0, releases), (1, releases[::-1])):
+                    send = partial(sweep, problem.layout, parts, now, side=side, damping=damping, outward=np.zeros(0))
+                    for own in groups if threads > 1 else [np.concatenate(groups)]:
+                        list(pool.map(send, [own[number::threads] for number in range(threads)]))
+                if not groups_over(parts, now, last, 1.0).any():
+                    return done + 1
         return int(self.sweeps)
 
     def _posterior(self, problem: JointProblem, beliefs: FloatArray, status: IntArray, rounds: int) -> JointPosterior:
@@ -236,7 +253,7 @@ def first_messages(problem: JointProblem, parts: Parts, fit: TiltedLaw | None) -
     now = GraphMessages(
         np.ones(int(parts.key_starts[-1])),
         np.ones(len(at.values)),
-        np.full((2, groups), NEVER_VISITED),
+        np.full((2, 2 * len(parts.tilted)), NEVER_VISITED),
         np.zeros(groups),
         np.zeros(groups, dtype=np.bool_),
     )
@@ -281,16 +298,12 @@ class GraphLaw:
         write_own_weights(at, parts)
         _weigh_distorted(problem, parts, self._fit, self._starts)
         now.pending[:], self._onward = NEVER_VISITED, not self._onward
-        sweep(at, parts, now, (0, groups), self._onward, self._damping, self._outward)
+        order = np.arange(groups) if self._onward else np.arange(groups)[::-1].copy()
+        sweep(at, parts, now, order, int(not self._onward), self._damping, self._outward)
         beliefs = np.zeros(int(self._starts[-1]))
         write_beliefs(at, parts, now, self._first, self._starts, beliefs)
         posterior = JointPosterior(problem, beliefs, np.zeros(groups, dtype=np.int64), np.zeros(groups))
         return TiltedLaw(posterior, expected_steps(at, parts, self._outward), self._fit.messages)
-
-
-def _needs_tilts(problem: JointProblem, parts: Parts) -> bool:
-    """Return whether some counts are kept by tilts, of large groups or of distorted values."""
-    return bool(parts.tilted.any() or (parts.mode == COUNTS_BY_TILTS).any() or (problem.emission_row >= 0).any())
 
 
 def _doubted(problem: JointProblem) -> JointProblem:

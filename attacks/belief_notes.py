@@ -215,12 +215,11 @@ def law_notes(solver: JointSolver | None, rule: str) -> list[Note]:
         )
         return [Note(kind, rule=rule)]
     if isinstance(solver, GroupMessages):
-        again = ", and evidence of respondents who meet again counts more than once" if solver.passes else ""
         kind = (
             "the joint law is approximated ({rule}): each group has its exact counts, where its members are independent given the "
-            "other groups{again}."
+            "other groups. It tells less than the releases do, most where the same respondents meet again."
         )
-        return [Note(kind, rule=rule, again=again)]
+        return [Note(kind, rule=rule)]
     return []
 
 

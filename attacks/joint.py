@@ -10,7 +10,7 @@ from foreknow.attacks.adversary_attack import AdversaryAttack, ReleaseEvidence, 
 from foreknow.attacks.attack import check_order_1, each_release
 from foreknow.attacks.belief_notes import joint_notes
 from foreknow.attacks.signature import read_signatures, signature_evidence
-from foreknow.models import Adversary, Beliefs, GroupMessages, LearnedKnowledge, Release, joint_history
+from foreknow.models import Adversary, Beliefs, GroupGraph, LearnedKnowledge, Release, joint_history
 from foreknow.models.joint.building import first_signatures_log_evidence, release_beliefs, with_signatures
 from foreknow.models.joint.max_entropy import joint_log_evidence
 from foreknow.models.joint.problem import JointSolver, check_is_solver
@@ -34,7 +34,7 @@ class JointAttack(AdversaryAttack):
         Its prior, transitions, gaps and compromised records are used. Its cascade, revision and law of counterfeits are rules of
         release-by-release inference, and are not read; its estimator reads only distorted values and signatures.
     solver : JointSolver
-        `GroupMessages` by default; `JOINT_SOLVERS` lists all. All but `Enumeration` take ``progress=``.
+        `GroupGraph` by default; `JOINT_SOLVERS` lists all. All but `Enumeration` take ``progress=``.
     hindsight : bool
         True for beliefs about each release given all releases, False for beliefs given the releases up to it.
     signatures : bool
@@ -56,7 +56,7 @@ class JointAttack(AdversaryAttack):
     forward attack. With ``signatures`` the probability of all signatures is in the weights, given the shares under each draw.
     """
 
-    solver: JointSolver = field(default_factory=GroupMessages)
+    solver: JointSolver = field(default_factory=GroupGraph)
     hindsight: bool = True
     signatures: bool = field(default=False, kw_only=True)
 
@@ -110,7 +110,7 @@ class LearnedAttack:
     pseudo_count: float = 0.1
     gaps: GapRule = "ignore"
     order: int = 1
-    solver: JointSolver = field(default_factory=GroupMessages)
+    solver: JointSolver = field(default_factory=GroupGraph)
     hindsight: bool = True
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
 

@@ -36,6 +36,7 @@ from foreknow.models import (
     Adversary,
     Categorical,
     ClassFrequencies,
+    GroupGraph,
     GroupMessages,
     History,
     JointAuto,
@@ -51,8 +52,8 @@ from foreknow.models.joint import JointSolver
 
 SOLVERS: Mapping[str, JointSolver] = {
     "MaxEntropy": MaxEntropy(),
-    "0 passes": GroupMessages(passes=0),
-    "1 pass": GroupMessages(passes=1),
+    "GroupMessages": GroupMessages(),
+    "GroupGraph": GroupGraph(),
     "JointAuto": JointAuto(),
 }
 

@@ -203,7 +203,7 @@ def from_disk(step: str, defense: str, records: int) -> Work:
     works: dict[str, Work] = {
         "publish": publish,
         "attack": lambda: attack(ADVERSARY),
-        "joint attack": lambda: attack(JointAttack(ADVERSARY)),
+        "joint attack": lambda: attack(JointAttack(ADVERSARY, GroupMessages())),
         "measure": lambda: measure_large(published, beliefs, ADVERSARY, engine=engine),
         "verify": lambda: verify_large(published, DEFENSES[defense].requirement, ADVERSARY, engine=engine),
     }

@@ -25,7 +25,7 @@ from foreknow.app.publication import differences, listing_of
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce, Mondrian
 from foreknow.evaluation.cells import OF_RUN, run
-from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
+from foreknow.models import Adversary, GroupMessages, MarkovChain, Omega, UniformPrior
 
 ADVERSARY = Adversary(UniformPrior(), MarkovChain(1, 0.6 * np.eye(4) + 0.1), estimator=Omega())
 
@@ -40,7 +40,7 @@ def attack_from_disk(source, folder):
 
 
 def joint_attack_from_disk(source, folder):
-    attack_large(LargeReleases(source), JointAttack(ADVERSARY), folder)
+    attack_large(LargeReleases(source), JointAttack(ADVERSARY, GroupMessages()), folder)
 
 
 def publish_in_memory(source, folder):

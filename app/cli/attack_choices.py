@@ -121,7 +121,7 @@ class AttackOptions:
             callback=lambda name: checked_name("attack", name, ATTACKS),
         ),
     ] = "joint"
-    solver: SolverName = "group-messages"
+    solver: SolverName = "group-graph"
     estimator: Annotated[
         str,
         option(
@@ -464,7 +464,11 @@ def notice_compilation(solver: str | None = None, estimator: str = "auto", learn
     learns : bool
         True if an adversary learns from the releases.
     """
-    if learns or solver in ("group-messages", "max-entropy"):  # the solvers with this kernel, as has learning
+    if learns or solver in (
+        "group-graph",
+        "group-messages",
+        "max-entropy",
+    ):  # solvers with this kernel, as has learning
         notice_if_compiled(sweep_over)
     elif estimator in ("auto", "exact"):  # the estimators with this kernel
         notice_if_compiled(group_beliefs)

@@ -50,7 +50,7 @@ def attack_large(
     ----------
     published : LargeReleases
     attack : SequentialAttack, JointAttack or Adversary
-        An adversary alone stands for its `SequentialAttack`. A `JointAttack` has the solver `GroupMessages`, without passes, or
+        An adversary alone stands for its `SequentialAttack`. A `JointAttack` has the solver `GroupMessages` or
         `MaxEntropy`, and no ``signatures``. The adversary has transitions of order 1 or none, and no compromised records.
     folder : path
         Folder to make, or that an interrupted run of the same attack left. It holds one part for each block of each release; of a
@@ -129,14 +129,10 @@ def checked_attack(published: LargeReleases, attack: Any) -> SequentialAttack | 
     check_kind("attack_large", "attack", attack, (Adversary, SequentialAttack, JointAttack), takes)
     made = SequentialAttack(attack) if isinstance(attack, Adversary) else attack
     check_large_adversary("attack_large", made.adversary)
-    if isinstance(made, JointAttack) and (
-        made.signatures
-        or not isinstance(made.solver, MaxEntropy | GroupMessages)
-        or getattr(made.solver, "passes", False)
-    ):
+    if isinstance(made, JointAttack) and (made.signatures or not isinstance(made.solver, MaxEntropy | GroupMessages)):
         raise ValueError(
-            f"attack_large: {made!r} needs all records in memory. From disk: JointAttack with GroupMessages(), without "
-            "passes, or MaxEntropy(), and without signatures."
+            f"attack_large: {made!r} needs all records in memory. From disk: JointAttack with the solver GroupMessages() or "
+            "MaxEntropy(), and without signatures."
         )
     return made
 

@@ -25,7 +25,7 @@ from foreknow.attacks import Attack
 from foreknow.defenses import Defense
 from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.experiment import check_named
-from foreknow.models import Adversary, Averaged, GroupMessages, History, Release
+from foreknow.models import Adversary, Averaged, GroupGraph, History, Release
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint import JointSolver
@@ -159,7 +159,7 @@ def report(
     defender : Adversary or Averaged, optional
         The adversary that this defense assumes; by default as in ``foreknow publish``.
     solver : JointSolver, optional
-        Of the joint law; by default `GroupMessages`.
+        Of the joint law; by default `GroupGraph`.
     sure : float
         Belief from which an adversary is sure, over 0.5 and at most 1.
     level : float
@@ -219,7 +219,7 @@ def report(
         raise ValueError(
             "report: both defense and assumed are given; assumed is for groups whose defense is not known. Give one."
         )
-    rule = GroupMessages() if solver is None else solver
+    rule = GroupGraph() if solver is None else solver
     check_is_solver("report", "solver", rule)
     further = {} if also is None else also
     check_named("report", "also", further, '{"snapshot": SnapshotAttack(adversary)}')

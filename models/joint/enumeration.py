@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.joint.group_messages import GroupMessages
+from foreknow.models.joint.group_graph import GroupGraph
 from foreknow.models.joint.problem import (
     JointPosterior,
     JointProblem,
@@ -322,7 +322,7 @@ class JointAuto:
     limit : int
         Largest number of transitions of a component for `Enumeration`; 2^16 take some 20 milliseconds.
     otherwise : joint solver
-        Solver of the other components, all together: `GroupMessages`, `MaxEntropy` or ``PathSampler(rng=...)``.
+        Solver of the other components, all together: `GroupGraph`, `GroupMessages`, `MaxEntropy` or ``PathSampler(rng=...)``.
     progress : callable, optional
         That of ``otherwise``, by default its own; `forward` has one part for each release.
 
@@ -335,7 +335,7 @@ class JointAuto:
     """
 
     limit: int = 2**16
-    otherwise: JointSolver = field(default_factory=GroupMessages)
+    otherwise: JointSolver = field(default_factory=GroupGraph)
     progress: Progress | None = field(default=None, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
 
@@ -374,6 +374,7 @@ class JointAuto:
             posterior.rounds,
             **diagnostics,
             rule="; ".join(filter(None, (rule, other))),
+            log_evidence=None if posterior.log_evidence is None else log_evidence + posterior.log_evidence,
             approximation=posterior.approximation,
         )
 

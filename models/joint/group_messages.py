@@ -30,12 +30,11 @@ from foreknow.models.joint.problem import (
     JointProblem,
     Layout,
     belief_starts,
-    forward_by_prefixes,
     record_beliefs,
 )
 from foreknow.models.problem import DOUBT, Problem
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
-from foreknow.models.settings import check_iteration, check_whole
+from foreknow.models.settings import check_iteration
 
 EXACT_COUNTS = Auto()
 """Estimator of a group whose members are independent given the other releases."""
@@ -47,59 +46,44 @@ class GroupMessages:
 
     `MaxEntropy` keeps counts in expectation, so that its beliefs are underconfident in small groups. Its law gives each record
     a weight for each value by the other releases. With these weights the members of a group are taken as independent, and
-    `Auto` computes the posterior of the group exactly. With ``passes`` over 0 the resulting messages of the groups first replace
-    the tilts, and new weights are computed from them.
+    `Auto` computes the posterior of the group exactly.
 
     Parameters
     ----------
     tolerance, rounds
         As for `MaxEntropy`.
-    passes : int
-        Number of replacements of all messages. With 0 the weights are those of `MaxEntropy`. Each pass counts evidence of
-        respondents who meet again more often (loopy belief propagation): more values are disclosed, and beliefs become
-        overconfident.
     progress : callable
-        As for `MaxEntropy`. Each release is a further part, also in each pass; `forward` with passes has one part for each release.
+        As for `MaxEntropy`. Each release is a further part.
 
     Notes
     -----
     Approximate. Exact for one release, as far as `Auto` is. The expected counts of each group are the published ones. Groups
-    with distorted values keep the law of `MaxEntropy`. Cost: that of `MaxEntropy`, that of `Auto` on all groups and O(S d), and
-    the latter two again for each pass. ``forward`` costs a small multiple of it; with passes it solves each prefix, at T times the
-    cost.
+    with distorted values keep the law of `MaxEntropy`. It understates what the releases tell, most where the same respondents meet
+    again, which `GroupGraph` reads. Cost: that of `MaxEntropy`, that of `Auto` on all groups and O(S d); ``forward`` costs a small
+    multiple of it.
     """
 
     tolerance: float = 5e-3
     rounds: int = 1000
-    passes: int = 0
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_iteration("GroupMessages", self.tolerance, self.rounds)
         check_progress("GroupMessages", self.progress, "the parts of a solution")
-        check_whole("GroupMessages", "passes", self.passes, "replacements", 0)
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
-        parts = len(thresholds(self.tolerance)) + (int(self.passes) + 1) * problem.releases
-        step = stepping(self.progress, range(parts))
+        step = stepping(self.progress, range(len(thresholds(self.tolerance)) + problem.releases))
         fit = MaxEntropy(self.tolerance, self.rounds).fit(problem, step=step)
         if not len(problem.path):
             return fit.posterior
         likelihoods = tilted_messages(problem, fit.messages).likelihoods
         weights = weights_without_groups(problem, likelihoods)
-        for _ in range(self.passes):
-            # Message of a group with exact counts: posterior over weight. Other groups keep theirs.
-            beliefs, _ = exact_beliefs(problem, weights, step)
-            likelihoods = np.where(_has_counts(problem), beliefs / _doubted(problem, weights), likelihoods)
-            weights = weights_without_groups(problem, likelihoods)
         return self._corrected(fit.posterior, weights, weights * likelihoods, step)
 
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it."""
-        if self.passes:
-            return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
         step = stepping(self.progress, range(2 * problem.releases))
         posterior, weights = MaxEntropy(self.tolerance, self.rounds).fit_forward(problem, step)
         return self._corrected(posterior, weights, posterior.beliefs, step) if len(problem.path) else posterior
@@ -121,7 +105,7 @@ class GroupMessages:
             beliefs=beliefs,
             status=status | relaxed.status,
             gap=0 * relaxed.gap,
-            rule="GroupMessages" + (f", {self.passes} pass{'es' * (self.passes > 1)}" if self.passes else ""),
+            rule="GroupMessages",
             log_tilted=None,
             relaxed=relaxed,
             approximation=self,

@@ -56,8 +56,8 @@ class MaxEntropy:
     Notes
     -----
     An approximation: exact counts become expected ones, so that members of a group are independent given the tilts. It is
-    underconfident in small groups, which `GroupMessages`, the default of `JointAttack`, corrects. One release alone is
-    `Sinkhorn`. The result is unique where it exists: respondents of equal knowledge and equal groups have equal beliefs.
+    underconfident in small groups, which `GroupMessages` and `GroupGraph`, the default of `JointAttack`, correct. One release alone
+    is `Sinkhorn`. The result is unique where it exists: respondents of equal knowledge and equal groups have equal beliefs.
     Where the knowledge has zeros, a doubt of `DOUBT` is mixed into it; a group whose members take impossible steps with a
     probability of at least `MIN_CONTRADICTION` has `Status.CONTRADICTED`.
 

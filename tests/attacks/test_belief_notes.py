@@ -77,7 +77,7 @@ class TestJointAttack:
     def test_an_approximate_solver_is_named(self):
         (note,) = self.notes([PLAIN], MaxEntropy())
         assert note.startswith("the joint law is approximated (MaxEntropy)")
-        (some,) = self.notes([PLAIN], JointAuto(limit=1))
+        (some,) = self.notes([PLAIN], JointAuto(limit=1, otherwise=MaxEntropy()))
         assert "2 groups" in some
         assert self.notes([PLAIN], JointAuto()) == ()
 

@@ -241,6 +241,8 @@ def _attack_from_disk(run: AttackRun) -> Outcome:
     """
     from foreknow.app.disk.engine import shared_folder  # DuckDB is loaded where it is used
 
+    if "solver" not in given_options(run.context):
+        run = replace(run, chosen=replace(run.chosen, solver=DISK_SOLVERS[0]))
     published = _checked(run)
     joint = run.chosen.choice.solves
     notice_compilation(run.chosen.solver if joint else None, run.chosen.estimator, learns=False)

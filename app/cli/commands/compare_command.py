@@ -88,7 +88,7 @@ class CompareRun:
     ] = None
     sure: Sure = 0.9
     fail_over: FailOver = None
-    solver: SolverName = "group-messages"
+    solver: SolverName = "group-graph"
     seed: Seed = None
     corpus: Corpus = None
     out: Annotated[

@@ -78,13 +78,13 @@ class TestAttack:
         """Within twice the tolerance of the solver, and not so for the first release."""
         hindsight, *_ = self.attacked(published)
         forward, *_, told = self.attacked(published, "--forward")
-        assert "joint attack, group-messages solver, forward" in told.stdout
+        assert "joint attack, group-graph solver, forward" in told.stdout
         assert tables(told.stdout)["Risk over all releases"][0]["attack"] == "joint, forward"
         change = (hindsight[["a", "b", "c"]] - forward[["a", "b", "c"]]).abs().max(axis=1).groupby(forward["week"])
         assert change.max()[1] > 0.1
         assert change.mean()[3] < 0.02
 
-    @pytest.mark.parametrize("solver", ["max-entropy", "group-messages", "auto", "path-sampler"])
+    @pytest.mark.parametrize("solver", ["max-entropy", "group-graph", "auto", "path-sampler"])
     def test_a_group_has_its_values_within_the_tolerance(self, published, solver):
         beliefs, _, original, result = self.attacked(published, "--solver", solver)
         assert f"joint attack, {solver} solver, in hindsight" in result.stdout

@@ -298,7 +298,7 @@ class TestHowTheAdversaryRemembers:
 
     def test_the_default_attack_is_the_joint_one(self, tmp_path):
         source = write(records().assign(group=lambda rows: rows.groupby("week").cumcount() // 4), tmp_path / "r.csv")
-        assert "joint attack, group-messages solver, in hindsight" in run("attack", source, *ROLES).stdout
+        assert "joint attack, group-graph solver, in hindsight" in run("attack", source, *ROLES).stdout
         assert "sequential attack, auto posterior" in run("attack", source, *ROLES, "--attack", "sequential").stdout
 
     def test_numeric_by_default(self):

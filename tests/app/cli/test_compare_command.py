@@ -36,7 +36,7 @@ class TestCompare:
         arguments = ["--defense", "mondrian", "--sweep", "k=3,12", "--sure", 0.7, "--seed", 5]
         found = json.loads(run("compare", source, *ROLES, *arguments, "--json").stdout)
         free = found["settings"]
-        assert found["solver"] == "group-messages"
+        assert found["solver"] == "group-graph"
         assert [row["setting"] for row in free] == ["mondrian k=3", "mondrian k=12"]
         assert free[0]["group_size"] < 12 <= free[1]["group_size"]
         between = (free[0]["share"] + free[1]["share"]) / 2

@@ -20,6 +20,7 @@ from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import BTPrivacy, JSReduce, KAnonymity, Mondrian, PosteriorBound, TCloseness
 from foreknow.models import (
     Adversary,
+    GroupMessages,
     History,
     KernelPrior,
     MarkovChain,
@@ -87,7 +88,7 @@ def test_a_kernel_prior_of_all_records_is_that_in_memory(tmp_path):
 
 def test_beliefs_about_another_publication_are_refused(tmp_path):
     loose, strict = published_visits(tmp_path, 4, "loose"), published_visits(tmp_path, 9, "strict")
-    for attack in (SequentialAttack(ADVERSARY), JointAttack(ADVERSARY)):
+    for attack in (SequentialAttack(ADVERSARY), JointAttack(ADVERSARY, GroupMessages())):
         beliefs = attack_large(loose, attack, tmp_path / type(attack).__name__)
         with pytest.raises(
             ValueError, match=r"beliefs of .* are about another publication than .*strict; name the folder"
@@ -145,7 +146,7 @@ def test_what_is_private_is_for_its_owner_alone_in_folders_that_exist(tmp_path):
         folder.mkdir(parents=True)
         folder.chmod(0o755)
     published = published_visits(tmp_path)
-    attack_large(published, JointAttack(ADVERSARY), tmp_path / "joint")
+    attack_large(published, JointAttack(ADVERSARY, GroupMessages()), tmp_path / "joint")
     beliefs = attack_large(published, ADVERSARY, tmp_path / "beliefs")
     measure_large(published, beliefs, ADVERSARY, sure=0.3, at_risk=tmp_path / "risk.parquet")
     assert [mode(tmp_path / name) for name in ("out/private", "beliefs", "joint")] == [0o700] * 3
@@ -272,7 +273,11 @@ def test_the_numbers_of_doubtful_groups_are_whole_where_nothing_is_published(tmp
     published = published_visits(tmp_path, k=500)
     assert [one.groups for one in published.releases] == [0, 0]
     for number, attack in enumerate(
-        (SequentialAttack(ADVERSARY), JointAttack(ADVERSARY), JointAttack(ADVERSARY, hindsight=False))
+        (
+            SequentialAttack(ADVERSARY),
+            JointAttack(ADVERSARY, GroupMessages()),
+            JointAttack(ADVERSARY, GroupMessages(), hindsight=False),
+        )
     ):
         text = (attack_large(published, attack, tmp_path / f"{number}") / "manifest.json").read_text()
         assert str(json.loads(text)["doubtful_groups"]) == "[0, 0]"

@@ -13,7 +13,7 @@ from large_history import bytes_of, parts_of, visits
 from foreknow.app.disk import Engine, LargeTable, attack_large, publish_large
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Anatomy, JSReduce
-from foreknow.models import Adversary, MarkovChain, UniformPrior
+from foreknow.models import Adversary, GroupMessages, MarkovChain, UniformPrior
 from foreknow.models.estimators import Omega
 
 distributed = pytest.importorskip("distributed", reason="needs foreknow[distributed]")
@@ -64,7 +64,7 @@ def test_a_killed_worker_changes_no_byte(tmp_path):
 
 def test_a_worker_killed_during_the_exchange_of_tilts_changes_no_byte(tmp_path):
     published = publish_large(on_disk(tmp_path, people=400), Anatomy(2), tmp_path / "out", block=50, seed=3)
-    attack = JointAttack(ADVERSARY)
+    attack = JointAttack(ADVERSARY, GroupMessages())
     attack_large(published, attack, tmp_path / "one")
     with worker_killed(tmp_path / "many", "messages-*-0000[2-9].pickle", 3) as engine:
         attack_large(published, attack, tmp_path / "many", engine=engine)

@@ -17,7 +17,7 @@ from foreknow.app.disk import (
 )
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Mondrian, TCloseness
-from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
+from foreknow.models import Adversary, GroupMessages, MarkovChain, Omega, UniformPrior
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +45,7 @@ def test_a_folder_named_as_a_column_changes_nothing(tmp_path, name):
             table, JSReduce(3, 0.5, 0.6), folder / "out", ADVERSARY, block=40, seed=7, engine=engine
         )
         verdicts = verify_large(published, requirement, engine=engine)
-        attacks = {"sequential": SequentialAttack(ADVERSARY), "joint": JointAttack(ADVERSARY)}
+        attacks = {"sequential": SequentialAttack(ADVERSARY), "joint": JointAttack(ADVERSARY, GroupMessages())}
         beliefs = {
             each: attack_large(published, attack, folder / each, engine=engine) for each, attack in attacks.items()
         }

@@ -9,7 +9,16 @@ from large_history import beliefs_of, bytes_of, in_memory, visits
 from foreknow.app.disk import Engine, LargeTable, attack_large, publish_large
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import Anatomy, JSReduce, KAnonymity, Mondrian
-from foreknow.models import Adversary, GroupMessages, MarkovChain, MaxEntropy, Omega, PathSampler, UniformPrior
+from foreknow.models import (
+    Adversary,
+    GroupGraph,
+    GroupMessages,
+    MarkovChain,
+    MaxEntropy,
+    Omega,
+    PathSampler,
+    UniformPrior,
+)
 
 CHAIN = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
 CYCLE = MarkovChain(1, np.eye(4)[[1, 2, 3, 0]])
@@ -116,7 +125,7 @@ def test_the_same_bytes_whatever_the_memory(tmp_path, hindsight):
 def test_the_same_bytes_with_processes_and_on_a_cluster(tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs foreknow[distributed]")
     _, published = published_visits(tmp_path, Anatomy(2))
-    attack = JointAttack(Adversary(UniformPrior(), CHAIN))
+    attack = JointAttack(Adversary(UniformPrior(), CHAIN), GroupMessages())
     made = [bytes_of(attack_large(published, attack, tmp_path / f"{n}", engine=Engine(1, n))) for n in (1, 2)]
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         engine = Engine(scheduler=cluster.scheduler_address)
@@ -127,8 +136,11 @@ def test_the_same_bytes_with_processes_and_on_a_cluster(tmp_path):
 def test_attacks_that_need_the_table_in_memory_are_named(tmp_path):
     _, published = published_visits(tmp_path, Mondrian(KAnonymity(4)))
     adversary = Adversary(UniformPrior(), CHAIN)
-    solvers = (PathSampler(rng=1), GroupMessages(passes=1))
-    for attack in (*(JointAttack(adversary, solver) for solver in solvers), JointAttack(adversary, signatures=True)):
+    solvers = (PathSampler(rng=1), GroupGraph())
+    for attack in (
+        *(JointAttack(adversary, solver) for solver in solvers),
+        JointAttack(adversary, GroupMessages(), signatures=True),
+    ):
         with pytest.raises(ValueError, match="needs all records in memory"):
             attack_large(published, attack, tmp_path / "beliefs")
     with pytest.raises(TypeError, match="attack is 'joint'"):

@@ -45,7 +45,7 @@ from foreknow.defenses import (
 from foreknow.defenses.algorithms.hilbert import hilbert_words
 from foreknow.defenses.requirements.requirement import AnyOf
 from foreknow.evaluation import verify
-from foreknow.models import Adversary, GivenPrior, MarkovChain, PriorByTime, Schema, UniformPrior
+from foreknow.models import Adversary, GivenPrior, GroupMessages, MarkovChain, PriorByTime, Schema, UniformPrior
 from foreknow.models.estimators import Auto, Exact, Omega, Sinkhorn
 
 CHAIN = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
@@ -334,7 +334,7 @@ def test_names_of_folders_with_characters_of_queries(tmp_path, name):
         assumed = adversary if isinstance(defense, JSReduce) else None
         published = publish_large(table, defense, out, assumed, block=60, engine=Engine(scratch=folder))
         verify_large(published, KAnonymity(3), engine=Engine(scratch=folder))
-        for attack in (SequentialAttack(adversary), JointAttack(adversary)):
+        for attack in (SequentialAttack(adversary), JointAttack(adversary, GroupMessages())):
             beliefs = out / type(attack).__name__
             attack_large(published, attack, beliefs, engine=Engine(scratch=folder))
             measure_large(

@@ -13,7 +13,7 @@ from foreknow.app.publication import Listing, differences
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.attacks.belief_notes import repeated_pairs
 from foreknow.defenses import KAnonymity, Mondrian
-from foreknow.models import Adversary, Auto, MarkovChain, MaxEntropy, Omega, UniformPrior
+from foreknow.models import Adversary, Auto, GroupMessages, MarkovChain, MaxEntropy, Omega, UniformPrior
 
 CHAIN = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
 
@@ -58,7 +58,7 @@ def test_groups_that_contradict_the_knowledge_are_told(tmp_path):
 def test_the_manifest_of_beliefs_lists_its_files(tmp_path):
     published = publish_large(on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out", block=50)
     adversary = Adversary(UniformPrior(), CHAIN, estimator=Omega())
-    for attack in (SequentialAttack(adversary), JointAttack(adversary)):
+    for attack in (SequentialAttack(adversary), JointAttack(adversary, GroupMessages())):
         folder = attack_large(published, attack, tmp_path / type(attack).__name__)
         content = json.loads((folder / "manifest.json").read_text())
         listing = Listing(folder / "manifest.json", content["sha256"])

@@ -15,7 +15,7 @@ from foreknow.app.disk import (
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce
-from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
+from foreknow.models import Adversary, GroupMessages, MarkovChain, Omega, UniformPrior
 from foreknow.models.tables.atomic_file import atomic_file, remove_torn
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def all_steps(engine):
     publish_large(table, DEFENSE, "out", ADVERSARY, block=60, seed=7, engine=engine)
     published, risks = LargeReleases("out"), []
     verdicts = verify_large(published, DEFENSE.requirement, ADVERSARY, engine=engine)
-    for attack in (SequentialAttack(ADVERSARY), JointAttack(ADVERSARY)):
+    for attack in (SequentialAttack(ADVERSARY), JointAttack(ADVERSARY, GroupMessages())):
         name = type(attack).__name__
         attack_large(published, attack, name, engine=engine)
         risks.append(measure_large(published, name, ADVERSARY, engine=engine).risk)

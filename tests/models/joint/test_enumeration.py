@@ -6,7 +6,7 @@ import pytest
 
 from foreknow.models.estimators import TooLarge
 from foreknow.models.joint.enumeration import Enumeration, JointAuto, _row_numbers, eliminate, log_factors
-from foreknow.models.joint.group_messages import GroupMessages
+from foreknow.models.joint.group_graph import GroupGraph
 from foreknow.models.joint.max_entropy import MaxEntropy
 from foreknow.models.joint.problem import JointProblem, components, sub_problem
 from foreknow.models.problem import DOUBT, Status
@@ -257,10 +257,10 @@ class TestJointAuto:
     def test_is_exact_where_components_fit(self):
         problem = JointProblem(**self.two_parts())
         posterior = JointAuto(limit=100)(problem)
-        assert posterior.rule == "Enumeration: 2 records in 1 group; GroupMessages: 10 records in 2 groups"
+        assert posterior.rule == "Enumeration: 2 records in 1 group; GroupGraph: 10 records in 2 groups"
         assert np.array_equal(all_rows(posterior)[5:7], np.eye(5)[[1, 0]])
         rest = np.array([0, 1, 2, 3, 4, 7, 8, 9, 10, 11])
-        relaxed = GroupMessages()(sub_problem(problem, rest))
+        relaxed = GroupGraph()(sub_problem(problem, rest))
         assert np.array_equal(all_rows(posterior)[rest], all_rows(relaxed))
         assert posterior.gap[[0, 2]].tolist() == relaxed.gap.tolist()
         assert (posterior.gap[1], posterior.rounds) == (0, relaxed.rounds)
@@ -272,8 +272,8 @@ class TestJointAuto:
 
     def test_is_the_other_solver_of_large_ones(self):
         posterior = JointAuto(limit=1)(problem := JointProblem(**self.two_parts()))
-        assert posterior.rule == "GroupMessages: 12 records in 3 groups"
-        assert np.array_equal(posterior.beliefs, GroupMessages()(problem).beliefs)
+        assert posterior.rule == "GroupGraph: 12 records in 3 groups"
+        assert np.array_equal(posterior.beliefs, GroupGraph()(problem).beliefs)
 
     def test_keeps_the_diagnostics_of_a_sampler(self):
         class Sampler:

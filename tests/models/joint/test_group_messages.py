@@ -9,7 +9,7 @@ from foreknow.defenses import DistinctDiversity, Mondrian, publish
 from foreknow.evaluation import exams
 from foreknow.models import Adversary, Enumeration, Exact, MaxEntropy, Problem, Status
 from foreknow.models.joint import JointProblem
-from foreknow.models.joint.group_messages import GroupMessages, _beliefs
+from foreknow.models.joint.group_messages import GroupMessages, member_beliefs
 
 
 def problems(number, seed=0):
@@ -17,12 +17,11 @@ def problems(number, seed=0):
     return [joint_oracle.random_arrays(rng) for _ in range(number)]
 
 
-@pytest.mark.parametrize("passes", [0, 1, 3])
-def test_one_release_is_exact(passes):
+def test_one_release_is_exact():
     simulation = exams(1, 60, rng=1)
     adversary = Adversary(simulation.prior, simulation.transitions, estimator=Exact())
     releases = publish(simulation.history, Mondrian(DistinctDiversity(2)))
-    found = JointAttack(adversary, GroupMessages(passes=passes))(releases)
+    found = JointAttack(adversary, GroupMessages())(releases)
     np.testing.assert_allclose(found.posterior(1), SnapshotAttack(adversary)(releases).posterior(1), atol=1e-6)
 
 
@@ -31,7 +30,7 @@ def test_a_visited_group_with_too_many_states_has_the_bethe_approximation(count,
     """Of 4 values with equal counts: 3^4 = 81 states are computed exactly, 9^4 = 6,561 are more than 2^12."""
     prior, counts = np.random.default_rng(2).dirichlet(np.ones(4), 4 * count), np.full((1, 4), count)
     exact = Exact()(Problem(prior, np.zeros(len(prior), dtype=int), counts)).probabilities
-    found = _beliefs(prior, counts[0])
+    found = member_beliefs(prior, counts[0])
     np.testing.assert_allclose(found, exact, atol=error)
     assert (np.abs(found - exact).max() > 1e-4) == (count == 8)
 
@@ -63,7 +62,7 @@ def test_beliefs_are_distributions_and_keep_the_published_counts():
 
 def test_nearer_to_the_exact_law_than_maximum_entropy():
     """Mean total variation from enumeration, over histories without contradiction."""
-    errors = {MaxEntropy(): [], GroupMessages(): [], GroupMessages(passes=1): []}
+    errors = {MaxEntropy(): [], GroupMessages(): []}
     for arrays in problems(30, seed=1):
         problem = JointProblem(**arrays)
         records = np.arange(len(problem.path))
@@ -72,10 +71,9 @@ def test_nearer_to_the_exact_law_than_maximum_entropy():
         exact = joint_oracle.joint_beliefs(arrays)
         for solver, found in errors.items():
             found.append(np.abs(solver(problem).rows(records) - exact).sum(axis=1).mean() / 2)
-    relaxed, default, one_pass = errors.values()
+    relaxed, default = errors.values()
     assert len(relaxed) > 10
     assert np.mean(default) < 0.7 * np.mean(relaxed)
-    assert np.mean(one_pass) < 0.7 * np.mean(relaxed)
 
 
 def pairs(rng, groups, releases=4):
@@ -120,21 +118,9 @@ def test_log_odds_in_a_pair_are_twice_those_of_maximum_entropy():
             assert np.log(belief[x] / belief[y]) == pytest.approx(share * given, abs=1e-6)
 
 
-def test_exact_where_no_respondents_meet_again():
-    """Messages along a tree are exact after as many passes as the tree has groups: sum-product (Pearl 1988)."""
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        problem = pairs(rng, groups=5)
-        records = np.arange(len(problem.path))
-        exact = Enumeration()(problem).rows(records)
-        found = GroupMessages(passes=len(problem.counts))(problem).rows(records)
-        np.testing.assert_allclose(found, exact, atol=1e-9)
-
-
-@pytest.mark.parametrize("passes", [0, 1])
-def test_forward_beliefs_are_those_of_the_prefixes(passes):
-    """Without passes the laws of the prefixes are fitted one from the other, to the tolerance."""
-    solver = GroupMessages(tolerance=1e-7, passes=passes)
+def test_forward_beliefs_are_those_of_the_prefixes():
+    """The laws of the prefixes are fitted one from the other, to the tolerance."""
+    solver = GroupMessages(tolerance=1e-7)
     simulation = exams(3, 60, rng=1)
     adversary = Adversary(simulation.prior, simulation.transitions)
     releases = publish(simulation.history, Mondrian(DistinctDiversity(2)))
@@ -142,9 +128,3 @@ def test_forward_beliefs_are_those_of_the_prefixes(passes):
     for t, time in enumerate(forward.times):
         prefix = JointAttack(adversary, solver)(releases[: t + 1])
         np.testing.assert_allclose(forward.posterior(time), prefix.posterior(time), atol=1e-5)
-
-
-@pytest.mark.parametrize("passes", [-1, 1.5, "2", None])
-def test_wrong_passes(passes):
-    with pytest.raises(ValueError, match="GroupMessages: passes is"):
-        GroupMessages(passes=passes)

@@ -23,7 +23,6 @@ SOLVERS = {
     "MaxEntropy": MaxEntropy(1e-3),
     "MaxEntropy with a tolerance over the first threshold": MaxEntropy(2.0),
     "GroupMessages": GroupMessages(),
-    "GroupMessages with passes": GroupMessages(passes=2),
     "JointAuto": JointAuto(),
     "JointAuto with MaxEntropy": JointAuto(otherwise=MaxEntropy()),
     "PathSampler": PathSampler(sweeps=4, chains=2, rng=1),
@@ -63,15 +62,14 @@ def test_parts_are_taken_from_one_sequence(solver, forward, problem):
     assert len(progress.parts) == 1
     assert 1 <= progress.taken[0] <= progress.parts[0]
     if forward:
-        twice = isinstance(solver, GroupMessages) and not solver.passes
+        twice = isinstance(solver, GroupMessages)
         assert progress.taken == progress.parts == [(2 if twice else 1) * problem.releases]
 
 
-@pytest.mark.parametrize("passes", [0, 1, 3])
-def test_parts_of_group_messages_are_thresholds_and_one_for_each_release_and_pass(passes, problem):
+def test_parts_of_group_messages_are_thresholds_and_one_for_each_release(problem):
     progress = Recorded()
-    GroupMessages(passes=passes, progress=progress)(problem)
-    assert progress.parts == [len(thresholds(GroupMessages().tolerance)) + (passes + 1) * problem.releases]
+    GroupMessages(progress=progress)(problem)
+    assert progress.parts == [len(thresholds(GroupMessages().tolerance)) + problem.releases]
 
 
 @pytest.mark.parametrize("solver", list(SOLVERS.values())[:-1], ids=list(SOLVERS)[:-1])

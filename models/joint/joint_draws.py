@@ -31,12 +31,15 @@ from foreknow.models.joint.problem import JointProblem, Layout
 from foreknow.models.joint.redraws import (
     BlockBuffers,
     PathBuffers,
+    RunBuffers,
     block_buffers,
     path_buffers,
     redraw_block,
     redraw_own_values,
     redraw_pair,
     redraw_paths,
+    redraw_runs,
+    run_buffers,
 )
 from foreknow.models.problem import DOUBT
 
@@ -46,11 +49,11 @@ LEVELS = 40
 SOFTEST, HARDEST = 0.5, 1e-5
 """Weights of the uniform distribution in the first and the last law of an annealed start."""
 
-BLOCKS = 8
-"""Largest number of block redraws of a sweep, in histories of up to `SMALL_HISTORY` records."""
+RUN_SHARE = 0.5
+"""Records in runs of three or four paths that a sweep redraws, as a share of all records."""
 
-SMALL_HISTORY = 1000
-"""Number of records over which a sweep has one block redraw, which takes .2 ms in long histories."""
+BLOCK_SHARE, MIN_ARRANGEMENTS = 0.25, 100
+"""Arrangements that the block redraws of a sweep enumerate: for each record, and at least."""
 
 
 class Assignment(NamedTuple):
@@ -76,41 +79,44 @@ class Moves(NamedTuple):
     """Settings and buffers of the moves of one chain.
 
     ``runs`` is False for swaps at single releases, which do not mix where pairs meet again. ``redraws`` is the number of records on
-    redrawn paths in each sweep, as a share of all records, and ``blocks`` the number of block redraws.
+    redrawn paths in each sweep, as a share of all records, and ``arrangements`` the number of arrangements
+    that block redraws enumerate.
     """
 
     order: int
     runs: bool
     redraws: float
-    blocks: int
+    arrangements: int
     pair: Workspace
     path: PathBuffers
+    run: RunBuffers
     block: BlockBuffers
 
 
 def moves(problem: JointProblem, redraws: float, runs: bool = True) -> Moves:
-    """Moves for a problem; paths are redrawn for chains of order 1 only, and blocks where some factor is zero."""
+    """Moves for a problem; paths are redrawn for chains of order 1 only."""
     sizes = np.bincount(problem.group, minlength=len(problem.counts))
     buffers = path_buffers(problem.releases, int(sizes.max(initial=1)), problem.values)
     share = float(redraws) if problem.order == 1 and runs else 0.0
     some_open = bool((~problem.constrained | (problem.emission_row >= 0)).any())
     pair = workspace(problem.releases, problem.order, problem.values, some_open)
-    factors = (problem.prior, *problem.tables, problem.evidence, problem.emission)
-    zeros = any((factor == 0.0).any() for factor in factors)
-    records = len(problem.path)
-    blocks = (1 if records > SMALL_HISTORY else min(-(-records // 2), BLOCKS)) if zeros and runs else 0
-    return Moves(problem.order, runs, share, blocks, pair, buffers, block_buffers(problem.order))
+    arrangements = max(int(BLOCK_SHARE * len(problem.path)), MIN_ARRANGEMENTS) if runs else 0
+    run, block = run_buffers(problem.releases), block_buffers(problem.order)
+    return Moves(problem.order, runs, share, arrangements, pair, buffers, run, block)
 
 
 @compiled
 def advance(f: PathFactors, state: Assignment, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
-    """Sweeps of run swaps, path redraws and block redraws."""
+    """Sweeps of run swaps, and redraws of paths, of runs of several paths, and of blocks."""
     for _ in range(sweeps):
         sweep(f, state.own, state.published, state.beside, moves.order, moves.runs, moves.pair, rng)
         if moves.redraws > 0.0:
             redraw_paths(f, state.own, state.published, state.beside, moves.redraws, moves.path, rng)
-        for _ in range(moves.blocks):
-            redraw_block(f, state.own, state.published, state.beside, moves.order, moves.block, rng)
+        if moves.runs and moves.order < 2:
+            redraw_runs(f, state.own, state.published, state.beside, RUN_SHARE, moves.run, rng)
+        done = 0
+        while done < moves.arrangements:
+            done += redraw_block(f, state.own, state.published, state.beside, moves.order, moves.block, rng)
 
 
 class Trace(NamedTuple):
@@ -124,11 +130,17 @@ class Trace(NamedTuple):
         Logarithm of the joint density of each draw, of own and published values, without its constant.
     doubtful : int array, shape (G,)
         Number of draws in which a record of the group has a factor of probability 0.
+    component : int array, shape (R,)
+        Component of each record.
+    densities : float array, shape (b, C)
+        Sum of the log density of each component, by batch.
     """
 
     counts: "np.ndarray[tuple[int, int], np.dtype[np.uint16]]"
     log_density: FloatArray
     doubtful: IntArray
+    component: IntArray
+    densities: FloatArray
 
 
 def independent_start(problem: JointProblem, rng: np.random.Generator) -> Assignment:
@@ -201,8 +213,8 @@ def record_draw(
     """Count the own values of one draw, and write its log density."""
     records, table, prior, evidence, channel = f.records, f.table, f.prior, f.evidence, f.channel
     value, published, beside = state.own, state.published, state.beside
-    counts, doubtful, m = trace.counts, trace.doubtful, f.prior.shape[1]
-    density, logs, last = 1.0, 0.0, -1
+    counts, doubtful, component, densities = trace.counts, trace.doubtful, trace.component, trace.densities
+    m, density, total, last = f.prior.shape[1], 1.0, 0.0, -1
     for r in range(len(value)):
         x, g, known = value[r], records[r, GROUP], records[r, KNOWN]
         if known == 0:
@@ -217,11 +229,12 @@ def record_draw(
             doubtful[g] += 1
             last = g
         density *= factor * likelihood * emission
-        if density < 1e-200:
-            logs += np.log(density)
-            density = 1.0
+        if density < 1e-200 or r + 1 == len(value) or component[r + 1] != component[r]:
+            logs = np.log(density)
+            densities[batch, component[r]] += logs
+            total, density = total + logs, 1.0
         counts[batch, starts[r] + places[g * m + x]] += 1
-    trace.log_density[draw] = logs + np.log(density)
+    trace.log_density[draw] = total
 
 
 @compiled

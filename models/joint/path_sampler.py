@@ -8,10 +8,11 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.assignments import drawn_place
 from foreknow.models.estimators.convergence import MAX_RHAT
+from foreknow.models.joint.group_graph import GroupGraph
 from foreknow.models.joint.joint_draws import (
     SOFTEST,
     Assignment,
@@ -28,13 +29,26 @@ from foreknow.models.joint.joint_draws import (
 )
 from foreknow.models.joint.max_entropy import MaxEntropy, with_doubt
 from foreknow.models.joint.path_factors import PathFactors, path_factors
-from foreknow.models.joint.problem import JointPosterior, JointProblem, Layout, belief_starts, forward_by_prefixes
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED
+from foreknow.models.joint.problem import (
+    JointPosterior,
+    JointProblem,
+    Layout,
+    belief_starts,
+    components,
+    forward_by_prefixes,
+)
+from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import as_generator, check_choice, check_range, check_whole
 
 BATCHES = 20
 """Number of batches of draws of each chain, for standard errors."""
+
+SMALL_HISTORY = 1000
+"""Largest number of records of histories that have eight chains by default."""
+
+FALSE_ALARM, SAME_DENSITY = 1e-4, 1e-6
+"""Probability that log densities of chains that mix count as different, and a difference of log densities that is none."""
 
 PATHS_SOFTEST = 0.01
 """Weight of the uniform distribution with which the annealing of starts from paths begins."""
@@ -68,27 +82,29 @@ class PathSampler:
 
     A state assigns an own value to each record such that every group shows its multiset; in groups with distorted values it assigns
     own and published values, and the published ones are the multiset. The moves of a sweep are run swaps, of runs
-    that add up to the number of records, and path redraws, of stretches that add up to ``redraws`` times this
-    number. Where a factor is zero, blocks of paths are drawn as well. Own values in groups without multiset or
-    with distorted values are drawn along the path, and published values by pairs. Each chain has a random start
-    and is annealed: every factor is mixed with the uniform distribution, of a weight that falls geometrically to 0.
+    that add up to the number of records, path redraws, of stretches that add up to ``redraws`` times this number,
+    and redraws of runs of three or four paths and of blocks of three to six. Own values in groups without multiset
+    or with distorted values are drawn along the path, and published values by pairs. Each chain is annealed:
+    every factor is mixed with the uniform distribution, of a weight that falls geometrically to 0.
 
     Parameters
     ----------
     sweeps : int
         Number of draws that each chain keeps, one a sweep; rounded up to a multiple of `BATCHES`.
-    chains : int
-        Number of chains, at least 1. R-hat compares half chains; with one chain it does not see that the chain is stuck.
+    chains : int, optional
+        Number of chains, at least 1; by default 8 for at most `SMALL_HISTORY` records, and 4 for more. R-hat compares half chains;
+        with one chain it does not see that the chain is stuck.
     warmup : int, optional
         Number of sweeps after annealing that each chain discards; a quarter of ``sweeps`` by default.
     anneal : int, optional
         Number of sweeps of the annealed start; half of ``sweeps`` by default.
     redraws : float
         Number of records on redrawn paths in each sweep, as a share of all records. Only chains of order 1 are redrawn.
-    start : {"random", "paths"}
-        Start of each chain. ``"random"``: an independent uniform random assignment of each group. ``"paths"``: each group
-        given the releases before it and the messages of `MaxEntropy` from those after it, with a weaker annealing; for large groups
-        and chains of order 1 with zeros.
+    start : {"mixed", "random", "paths"}
+        Start of each chain. ``"random"``: an independent uniform random assignment of each group. ``"paths"``: each group given the
+        releases before it and the messages of `MaxEntropy` from those after it, with a weaker annealing; for large groups and
+        chains of order 1 with zeros. ``"mixed"``: chains 0, 2, ... from random assignments, chains 1, 3, ... as ``"paths"``, with
+        the beliefs of `START_SOLVER` instead of messages; all from random ones for chains of an order above 1.
     threads : int, optional
         Number of chains that run at the same time; one for each processor by default. Results do not depend on it.
     progress : callable
@@ -101,16 +117,17 @@ class PathSampler:
     Notes
     -----
     Consistent as the number of sweeps grows. Each belief has a standard error, an effective sample size and an R-hat
-    (`chain_diagnostics`). A group with an R-hat over `MAX_RHAT` is reported as `Status.UNCONVERGED`.
+    (`chain_diagnostics`). A group with an R-hat over `MAX_RHAT` is reported as `Status.UNCONVERGED`, and so is every group of a
+    connected component of the history in which the log densities of the chains differ (`densities_differ`).
 
     Zeros are mixed with the uniform distribution of weight `DOUBT`, so that every assignment has a positive density, and smaller
     positive probabilities count as zeros. A group is reported as `Status.CONTRADICTED` if in every chain a draw has a record in
     it with a factor of probability 0. Chains that are stuck can report a group that is not contradicted; their log densities
     then differ.
 
-    Not seen: values that no chain draws, if the chains agree on the other values. Zeros can cut the possible assignments into parts
-    that only moves of several paths connect. On 2,000 random histories of 2 to 4 releases, some with many zeros, block redraws
-    connect all parts. More than six paths that must change together stay apart.
+    Not seen: values that no chain draws, if the chains agree on the other values. Zeros and small factors can cut the likely
+    assignments into parts that only moves of several paths connect. On 2,000 random histories of 2 to 4 releases, some with many
+    zeros, block redraws connect all parts. More than six paths that must change together stay apart.
 
     With zeros in the chain of values and groups of ten members or more, the log densities of chains come near each other only after
     1,000 sweeps of annealing or more with ``redraws`` of 1; ``start="paths"`` is nearer. In long histories of large groups the
@@ -123,11 +140,11 @@ class PathSampler:
     """
 
     sweeps: int = 400
-    chains: int = 4
+    chains: int | None = None
     warmup: int | None = None
     anneal: int | None = None
     redraws: float = 0.25
-    start: Literal["random", "paths"] = "random"
+    start: Literal["mixed", "random", "paths"] = "mixed"
     threads: int | None = None
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     rng: "np.random.Generator | int" = field(kw_only=True)
@@ -136,14 +153,14 @@ class PathSampler:
     def __post_init__(self) -> None:
         check_progress("PathSampler", self.progress, "the steps of all chains")
         object.__setattr__(self, "rng", as_generator("PathSampler", self.rng))
-        check_whole("PathSampler", "chains", self.chains, "chains")
-        if self.threads is not None:
-            check_whole("PathSampler", "threads", self.threads, "threads")
+        for name in ("chains", "threads"):
+            if getattr(self, name) is not None:
+                check_whole("PathSampler", name, getattr(self, name), name)
         for name, least in (("sweeps", 1), ("warmup", 0), ("anneal", 0)):
             number = getattr(self, name)
             if number is not None or name == "sweeps":
                 check_whole("PathSampler", name, number, "sweeps", least, MAX_SWEEPS)
-        check_choice("PathSampler", "start", self.start, ("random", "paths"))
+        check_choice("PathSampler", "start", self.start, ("mixed", "random", "paths"))
         check_range("PathSampler", "redraws", self.redraws, 0, 1000, "a share of the records")
 
     @property
@@ -166,51 +183,75 @@ class PathSampler:
         chain are equidistant over about ``sweeps`` sweeps, at least one sweep apart.
         """
         check_whole("PathSampler.draws", "number", number, "draws")
-        number, chains = int(number), int(self.chains)
+        number, chains = int(number), number_of_chains(self, problem)
         factors, start = path_factors(problem), start_of(self, problem)
         step = stepping(self.progress, range(chains * (annealing_levels(self.annealing_sweeps) + 1)))
 
         def of_chain(c: int, rng: np.random.Generator) -> IntArray:
             made = np.zeros((number // chains + (c < number % chains), len(problem.path)), dtype=np.int64)
-            state, mover = warm_chain(self, problem, factors, start, True, rng, step)
+            state, mover = warm_chain(self, problem, factors, start(c, rng), True, rng, step)
             for line in made:
                 advance(factors, state, max(int(self.sweeps) // len(made), 1), mover, rng)
                 line[:] = state.own
             return made
 
-        return np.concatenate(each_chain(self, of_chain))
+        return np.concatenate(each_chain(self, chains, of_chain))
 
 
-def each_chain[T](sampler: PathSampler, work: Callable[[int, np.random.Generator], T]) -> list[T]:
+def number_of_chains(sampler: PathSampler, problem: JointProblem) -> int:
+    """Number of chains of a sampler; where it is not set, more for small histories, where chains are cheap."""
+    if sampler.chains is not None:
+        return int(sampler.chains)
+    return 8 if len(problem.path) <= SMALL_HISTORY else 4
+
+
+def each_chain[T](sampler: PathSampler, chains: int, work: Callable[[int, np.random.Generator], T]) -> list[T]:
     """Results of a function of the number and the generator of each chain; they do not depend on the number of threads."""
-    seeds = as_generator("PathSampler", sampler.rng).integers(2**63, size=(int(sampler.chains), 2))
+    seeds = as_generator("PathSampler", sampler.rng).integers(2**63, size=(chains, 2))
     threads = os.cpu_count() or 1 if sampler.threads is None else int(sampler.threads)
     with ThreadPoolExecutor(min(threads, len(seeds))) as pool:
         return list(pool.map(work, range(len(seeds)), map(np.random.default_rng, seeds)))
 
 
-def start_of(sampler: PathSampler, problem: JointProblem) -> Callable[[np.random.Generator], Assignment]:
-    """Function that draws the start of a chain."""
-    if sampler.start == "random" or not len(problem.path):
-        return lambda rng: independent_start(problem, rng)
-    later = later_messages(problem)
-    return lambda rng: path_start(problem, later, rng)
+class Start(NamedTuple):
+    """Start of a chain, and the weight of the uniform distribution with which its annealing begins."""
+
+    state: Assignment
+    softest: float
+
+
+def start_of(sampler: PathSampler, problem: JointProblem) -> Callable[[int, np.random.Generator], Start]:
+    """Function of the number and the generator of a chain that draws its start."""
+    mixed = sampler.start == "mixed"
+    if sampler.start == "random" or (mixed and problem.order > 1) or not len(problem.path):
+        return lambda _, rng: Start(independent_start(problem, rng), SOFTEST)
+    ahead = (
+        belief_ratios(with_doubt(problem)[0].layout, START_SOLVER(problem).beliefs)
+        if mixed
+        else later_messages(problem)
+    )
+
+    def drawn(c: int, rng: np.random.Generator) -> Start:
+        if mixed and c % 2 == 0:
+            return Start(independent_start(problem, rng), SOFTEST)
+        return Start(path_start(problem, ahead, rng), PATHS_SOFTEST)
+
+    return drawn
 
 
 def warm_chain(
     sampler: PathSampler,
     problem: JointProblem,
     factors: PathFactors,
-    start: Callable[[np.random.Generator], Assignment],
+    start: Start,
     runs: bool,
     rng: np.random.Generator,
     step: Callable[[], None],
 ) -> tuple[Assignment, Moves]:
     """State and moves of a chain after annealing and warm-up."""
     warmup = int(sampler.sweeps) // 4 if sampler.warmup is None else int(sampler.warmup)
-    state, mover = start(rng), moves(problem, sampler.redraws, runs)
-    softest = SOFTEST if sampler.start == "random" else PATHS_SOFTEST
-    anneal_start(factors, state, sampler.annealing_sweeps, mover, rng, softest, step)
+    state, mover = start.state, moves(problem, sampler.redraws, runs)
+    anneal_start(factors, state, sampler.annealing_sweeps, mover, rng, start.softest, step)
     step()
     advance(factors, state, warmup, mover, rng)
     return state, mover
@@ -218,23 +259,27 @@ def warm_chain(
 
 def sampled_posterior(sampler: PathSampler, problem: JointProblem, runs: bool = True) -> SampledPosterior:
     """Posterior by run swaps and path redraws, or by swaps at single releases if ``runs`` is False."""
-    chains, length = int(sampler.chains), -(-int(sampler.sweeps) // BATCHES)
+    chains, length = number_of_chains(sampler, problem), -(-int(sampler.sweeps) // BATCHES)
     starts, places = belief_starts(problem), value_places(problem.layout, problem.values)
     counts = np.zeros((chains, BATCHES, int(starts[-1])), dtype=np.uint8 if length < 256 else np.uint16)
     log_density = np.zeros((chains, length * BATCHES))
     doubtful = np.zeros((chains, len(problem.counts)), dtype=np.int64)
+    parts, component = components(problem), np.zeros(len(problem.path), dtype=np.int64)
+    component[np.concatenate([component[:0], *parts])] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    densities = np.zeros((chains, BATCHES, len(parts)))
     factors, start = path_factors(problem), start_of(sampler, problem)
     step = stepping(sampler.progress, range(chains * (annealing_levels(sampler.annealing_sweeps) + 1 + BATCHES)))
 
     def of_chain(c: int, rng: np.random.Generator) -> None:
-        state, mover = warm_chain(sampler, problem, factors, start, runs, rng, step)
-        trace = Trace(counts[c], log_density[c], doubtful[c])
+        state, mover = warm_chain(sampler, problem, factors, start(c, rng), runs, rng, step)
+        trace = Trace(counts[c], log_density[c], doubtful[c], component, densities[c])
         for batch in range(BATCHES):
             step()
             record_batch(factors, state, mover, starts, places, trace, batch, rng)
 
-    each_chain(sampler, of_chain)
+    each_chain(sampler, chains, of_chain)
     status = np.where((doubtful > 0).all(axis=0), CONTRADICTED, 0)
+    status[problem.group[densities_differ(densities / length)[component]]] |= UNCONVERGED
     return posterior_of_counts(problem, counts, log_density, status, "PathSampler")
 
 
@@ -252,8 +297,31 @@ def posterior_of_counts(
     return SampledPosterior(problem, found.belief, status, gap, draws, *found[1:], rule, log_density=log_density)
 
 
+def densities_differ(means: FloatArray) -> BoolArray:
+    """True for the components whose mean log densities differ between chains by more than their variation within chains explains.
+
+    ``means``, shape ``(chains, b, C)``, is the mean log density of each component in each batch, b even and at least 4. The
+    variance of the means of chains is compared with that expected from batches, corrected as in `chain_diagnostics`. Where chains
+    mix, their ratio times the number of chains less one has about the chi-squared distribution, and is over the bound with
+    probability `FALSE_ALARM`. One chain never differs.
+    """
+    from scipy.special import chdtri
+
+    chains, batches, parts = means.shape
+    if chains < 2:
+        return np.zeros(parts, dtype=np.bool_)
+    paired = means.reshape(chains, batches // 2, 2, parts).mean(axis=2)
+    single, double = (each.var(axis=1, ddof=1).mean(axis=0) / each.shape[1] for each in (means, paired))
+    within = np.maximum(single, 2 * double - single) + SAME_DENSITY**2
+    between = means.mean(axis=1).var(axis=0, ddof=1)
+    return np.asarray(between * (chains - 1) > chdtri(chains - 1, FALSE_ALARM) * within)
+
+
+START_SOLVER = GroupGraph()
+"""Solver from whose beliefs every second chain starts."""
+
 FITTED = MaxEntropy(tolerance=1e-2)
-"""Solver whose messages look ahead."""
+"""Solver whose messages look ahead in ``start="paths"``."""
 
 EXCHANGES = 30
 """Exchanges of two values of a group for each of its records."""
@@ -264,9 +332,31 @@ def later_messages(problem: JointProblem) -> FloatArray:
     if problem.order > 1:
         raise ValueError(
             f"PathSampler: start='paths' draws the paths of chains of order 1, and this chain has order {problem.order}. Use "
-            "start='random'."
+            "start='mixed' or start='random'."
         )
     return FITTED.fit(problem).messages.backward
+
+
+@compiled
+def belief_ratios(at: Layout, beliefs: FloatArray) -> FloatArray:
+    """Each belief divided by what the beliefs about the record before, the chain and the evidence predict: shape ``(B,)``.
+
+    For chains of order 1 or 0. In place of `later_messages`, they draw paths with about these beliefs: a part of them is the
+    evidence of the group itself, which is then counted twice.
+    """
+    found = np.zeros(len(beliefs))
+    for r in range(len(at.path)):
+        p, claim, start = at.previous[r], at.evidence_row[r], at.value_starts[at.group[r]]
+        for s in range(at.state_starts[r + 1] - at.state_starts[r]):
+            x = at.values[start + s]
+            predicted = at.prior[at.path[r], x] if p < 0 else 0.0
+            for before in range(at.state_starts[p], at.state_starts[p + 1] if p >= 0 else 0):
+                predicted += beliefs[before] * at.table[at.state_rows[before], x]
+            if claim >= 0:
+                predicted *= at.evidence[claim, x]
+            # Positive weights: exchanges of pairs leave assignments of weight 0 only if all others have a weight above 0.
+            found[at.state_starts[r] + s] = (beliefs[at.state_starts[r] + s] + DOUBT) / (predicted + DOUBT)
+    return found
 
 
 def path_start(problem: JointProblem, later: FloatArray, rng: np.random.Generator) -> Assignment:

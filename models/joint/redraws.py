@@ -1,5 +1,6 @@
 """Moves of the sampler over joint assignments: redraws of paths, of blocks of paths, and of records that no multiset fixes."""
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -238,11 +239,171 @@ def _draw_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers,
     return change if moved else np.inf
 
 
+RUN_PATHS = 4
+"""Largest number of paths of a run that are redrawn together; the smallest is 3."""
+
+FOUR_PATHS = 0.2
+"""Share of the redraws of runs that have four paths, in groups of four or more."""
+
+RUN_ORDERS = np.array(sorted(itertools.permutations(range(RUN_PATHS)), key=lambda order: order[-1] != RUN_PATHS - 1))
+"""Orders of four values: int array, shape (24, 4). The first six keep the last value in its place, and are the orders of three."""
+
+
+class RunBuffers(NamedTuple):
+    """Buffers of redraws of runs of several paths.
+
+    ``run``, shape ``(T, 4)``, are the records of the paths at each meeting; ``forward``, shape ``(T, 24)``, the filtered weight of
+    each order; ``order``, shape ``(T,)``, the drawn ones; ``own``, shape ``(4, 4)``, the weight of each value for each path, and
+    ``step``, shape ``(4, 4, 4)``, that of each value given each value of the meeting before; ``held``, shape ``(2, 4)``, own and
+    published values.
+    """
+
+    run: IntArray
+    forward: FloatArray
+    order: IntArray
+    own: FloatArray
+    step: FloatArray
+    held: IntArray
+
+
+def run_buffers(releases: int) -> RunBuffers:
+    """Buffers for a number of releases."""
+    run, order = np.zeros((releases, RUN_PATHS), dtype=np.int64), np.zeros(releases, dtype=np.int64)
+    own, step = np.zeros((RUN_PATHS, RUN_PATHS)), np.zeros((RUN_PATHS, RUN_PATHS, RUN_PATHS))
+    return RunBuffers(
+        run, np.zeros((releases, len(RUN_ORDERS))), order, own, step, np.zeros((2, RUN_PATHS), dtype=np.int64)
+    )
+
+
+@compiled
+def redraw_runs(
+    f: PathFactors,
+    value: IntArray,
+    published: IntArray,
+    beside: IntArray,
+    share: float,
+    w: RunBuffers,
+    rng: np.random.Generator,
+) -> None:
+    """Draw which of three or four members of a group has which of their values, at all of their consecutive meetings.
+
+    For chains of order 1 or 0. Redraws end when their records add up to a share of all records. Forward filtering and backward
+    sampling over the orders of the values: O(36) for each meeting of three paths, O(576) of four.
+    """
+    done = 0
+    while done < share * len(value):
+        one = int(rng.random() * len(value))
+        g = f.records[one, GROUP]
+        first, size = f.group_starts[g], f.group_starts[g + 1] - f.group_starts[g]
+        paths = RUN_PATHS if size > 3 and rng.random() < FOUR_PATHS else 3
+        done += paths
+        if size < paths:
+            continue
+        w.run[0, 0], found = one, 1
+        while found < paths:
+            w.run[0, found] = first + int(rng.random() * size)
+            found += not (w.run[0, :found] == w.run[0, found]).any()
+        length = _write_run(f.records, paths, w.run)
+        done += (length - 1) * paths
+        _draw_orders(f, value, beside, paths, length, w, rng)
+        for j in range(length):
+            line, order = w.run[j], RUN_ORDERS[w.order[j]]
+            for i in range(paths):
+                w.held[0, i] = value[line[i]]
+                w.held[1, i] = published[line[i]] if len(published) else 0
+            for i in range(paths):
+                value[line[i]] = w.held[0, order[i]]
+                if len(published):
+                    published[line[i]] = w.held[1, order[i]]
+                write_beside(f.records, value, beside, line[i])
+
+
+@compiled
+def _write_run(records: IntArray, paths: int, run: IntArray) -> int:
+    """Write the maximal run of meetings around the records of the first row; return its length."""
+    while _all_meet(records, run[0], paths, PREVIOUS):
+        for i in range(paths):
+            run[0, i] = records[run[0, i], PREVIOUS]
+    length = 1
+    while _all_meet(records, run[length - 1], paths, FOLLOWING):
+        for i in range(paths):
+            run[length, i] = records[run[length - 1, i], FOLLOWING]
+        length += 1
+    return length
+
+
+@inlined
+def _all_meet(records: IntArray, line: IntArray, paths: int, way: int) -> bool:
+    """True if the next records of all paths in a direction of time are in one group."""
+    group = records[line[0], PREVIOUS_GROUP + 2 * way]
+    meet = bool(group >= 0)
+    for i in range(1, paths):
+        meet = meet and records[line[i], PREVIOUS_GROUP + 2 * way] == group
+    return meet
+
+
+@compiled
+def _draw_orders(
+    f: PathFactors, value: IntArray, beside: IntArray, paths: int, length: int, w: RunBuffers, rng: np.random.Generator
+) -> None:
+    """Draw the order of the values at each meeting of a run."""
+    records, table, orders, forward = f.records, f.table, 6 if paths == 3 else 24, w.forward
+    for j in range(length):
+        # own[i, a]: e(x_a), and A from the record before the run or to the one after it; P at the start of a path.
+        for i in range(paths):
+            r = w.run[j, i]
+            for a in range(paths):
+                x = value[w.run[j, a]]
+                weight = evidence_factor(f, r, x)
+                if records[r, PREVIOUS] < 0:
+                    weight *= f.prior[records[r, PATH], x]
+                elif j == 0:
+                    weight *= table[records[r, BASE] + beside[r, 0], x]
+                if j + 1 == length and records[r, FOLLOWING] >= 0:
+                    weight *= table[records[r, FOLLOWING_BASE] + x, beside[r, 1]]
+                w.own[i, a] = weight
+        _write_steps(f, value, paths, j, w)
+        # forward[j, s] = prod_i own[i, s_i] sum_t forward[j - 1, t] prod_i step[i, t_i, s_i]; normalized.
+        total = 0.0
+        for s in range(orders):
+            weight = 1.0 if j == 0 else 0.0
+            for t in range(orders if j > 0 else 0):
+                weight += forward[j - 1, t] * _step_of_orders(w.step, paths, t, s)
+            for i in range(paths):
+                weight *= w.own[i, RUN_ORDERS[s, i]]
+            forward[j, s] = weight
+            total += weight
+        for s in range(orders):
+            forward[j, s] /= total
+    for j in range(length - 1, -1, -1):
+        if j + 1 < length:
+            _write_steps(f, value, paths, j + 1, w)
+            for t in range(orders):
+                forward[j, t] *= _step_of_orders(w.step, paths, t, w.order[j + 1])
+        w.order[j] = drawn_place(forward[j, :orders], rng)
+
+
+@inlined
+def _write_steps(f: PathFactors, value: IntArray, paths: int, j: int, w: RunBuffers) -> None:
+    """Write step[i, a, b], the probability of value b at meeting j given value a at the one before, for each path."""
+    for i in range(paths if j > 0 else 0):
+        for a in range(paths):
+            row = f.records[w.run[j, i], BASE] + value[w.run[j - 1, a]]
+            for b in range(paths):
+                w.step[i, a, b] = f.table[row, value[w.run[j, b]]]
+
+
+@inlined
+def _step_of_orders(step: FloatArray, paths: int, t: int, s: int) -> float:
+    """Probability of the order s given the order t at the meeting before."""
+    weight = 1.0
+    for i in range(paths):
+        weight *= step[i, RUN_ORDERS[t, i], RUN_ORDERS[s, i]]
+    return weight
+
+
 MIN_PATHS, MAX_PATHS = 3, 6
 """Smallest and largest number of paths of a block."""
-
-MAX_ARRANGEMENTS = 6**4
-"""Largest number of arrangements of a block: those of three paths that meet at four releases."""
 
 MAX_RELEASES = 8
 """Largest number of releases of a block."""
@@ -295,14 +456,16 @@ def redraw_block(
     order: int,
     w: BlockBuffers,
     rng: np.random.Generator,
-) -> None:
-    """Draw the values of a few paths around a random record, given all others.
+) -> int:
+    """Draw the values of a few paths around a random record, given all others; return the number of arrangements.
 
-    Cost: O(a) for a arrangements, at most `MAX_ARRANGEMENTS`.
+    The limit of the arrangements is 6, 36, 216 or 1,296, with equal probabilities. The number counts orders of equal values as
+    well: it does not depend on the state, as the end of a sweep must not. Cost: O(a) for a arrangements.
     """
     if not _choose_paths(f, w, rng):
-        return
-    parts, m = _line_up(f, order, w), f.prior.shape[1] if len(published) else 1
+        return 1
+    parts, arrangements = _line_up(f, order, 6 ** (1 + int(rng.random() * 4)), w)
+    m = f.prior.shape[1] if len(published) else 1
     for j in range(parts):
         for i in range(w.size[j]):
             r = w.line[w.first[j] + i]
@@ -315,6 +478,7 @@ def redraw_block(
             write_beside(f.records, value, beside, r)
             if len(published) and w.size[j] > 1:
                 published[r] = w.drawn[j, i] % m
+    return arrangements
 
 
 @compiled
@@ -366,13 +530,13 @@ def _partner(f: PathFactors, r: int, rng: np.random.Generator) -> int:
 
 
 @compiled
-def _line_up(f: PathFactors, order: int, w: BlockBuffers) -> int:
-    """Write the records of a block to ``line``, and its parts that vary; return their number.
+def _line_up(f: PathFactors, order: int, limit: int, w: BlockBuffers) -> tuple[int, int]:
+    """Write the records of a block to ``line``, and its parts that vary; return their number, and that of arrangements.
 
-    The block ends before the release at which it would have more than `MAX_ARRANGEMENTS` arrangements.
+    The block ends before the release at which it would have more arrangements than the limit.
     """
     records, at, line = f.records, w.at, w.line
-    length, parts, arrangements = 0, 0, 1
+    length, parts, arrangements, kept = 0, 0, 1, 1
     for _ in range(MAX_RELEASES):
         here = _add_release(records, at, line, length)
         # Parts of the earliest release: a record without multiset, of m values, or members of a group, of at most size! orders.
@@ -389,14 +553,14 @@ def _line_up(f: PathFactors, order: int, w: BlockBuffers) -> int:
                 w.first[new], w.size[new] = place, size
                 new += 1
             place += size
-        if here == 0 or arrangements > MAX_ARRANGEMENTS:
+        if here == 0 or arrangements > limit:
             break
         # The release is in the block: each of its paths goes on to the next record.
         for i in range(here):
             for p in range(MAX_PATHS):
                 if at[p] == line[length + i]:
                     at[p] = records[at[p], FOLLOWING]
-        parts, length = new, length + here
+        parts, length, kept = new, length + here, arrangements
     # The d records after the block on each path: their chain factors depend on its values.
     for p in range(MAX_PATHS):
         for _ in range(order):
@@ -404,7 +568,7 @@ def _line_up(f: PathFactors, order: int, w: BlockBuffers) -> int:
                 line[length] = at[p]
                 at[p], length = records[at[p], FOLLOWING], length + 1
     w.first[parts] = length
-    return parts
+    return parts, kept
 
 
 @compiled

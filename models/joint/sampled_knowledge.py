@@ -26,7 +26,13 @@ from foreknow.models.joint.joint_draws import (
 from foreknow.models.joint.learned_knowledge import LearningData, each_observation, learning_data
 from foreknow.models.joint.max_entropy import ChainLaw, with_law
 from foreknow.models.joint.path_factors import PathFactors, path_factors
-from foreknow.models.joint.path_sampler import BATCHES, PathSampler, SampledPosterior, posterior_of_counts
+from foreknow.models.joint.path_sampler import (
+    BATCHES,
+    PathSampler,
+    SampledPosterior,
+    number_of_chains,
+    posterior_of_counts,
+)
 from foreknow.models.joint.problem import JointProblem, belief_starts
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.dirichlet import drawn_rows
@@ -228,7 +234,7 @@ def law_draws(data: LearningData, sampler: PathSampler) -> LawDraws:
     Cost of a draw: that of a sweep, O(R), and of the rows, O(N m). Memory: the draws of the law.
     """
     problem = data.problem
-    chains, length = int(sampler.chains), -(-int(sampler.sweeps) // BATCHES)
+    chains, length = number_of_chains(sampler, problem), -(-int(sampler.sweeps) // BATCHES)
     cells = law_cells(data)
     shape = (int(cells.row_starts[-1]), problem.values)
     check_array_size("SampledKnowledge.fit", chains=chains, draws=length * BATCHES, rows=shape[0], values=shape[1])
@@ -241,7 +247,9 @@ def law_draws(data: LearningData, sampler: PathSampler) -> LawDraws:
     step = stepping(sampler.progress, range(chains * (annealing_levels(sampler.annealing_sweeps) + 1 + BATCHES)))
     for c, rng in enumerate(map(np.random.default_rng, seeds)):
         state = _warm_state(data, sampler, cells, mover, rng, step)
-        trace = Trace(values[c], np.zeros(1), doubtful)
+        trace = Trace(
+            values[c], np.zeros(1), doubtful, np.zeros(len(problem.path), dtype=np.int64), np.zeros((BATCHES, 1))
+        )
         for draw in range(length * BATCHES):
             if draw % length == 0:
                 step()

@@ -100,7 +100,7 @@ def moves(problem: JointProblem, redraws: float, runs: bool = True) -> Moves:
     share = float(redraws) if problem.order == 1 and runs else 0.0
     some_open = bool((~problem.constrained | (problem.emission_row >= 0)).any())
     pair = workspace(problem.releases, problem.order, problem.values, some_open)
-    arrangements = max(int(BLOCK_SHARE * len(problem.path)), MIN_ARRANGEMENTS) if runs else 0
+    arrangements = max(int(BLOCK_SHARE * len(problem.path)), MIN_ARRANGEMENTS) if runs and len(problem.path) else 0
     run, block = run_buffers(problem.releases), block_buffers(problem.order)
     return Moves(problem.order, runs, share, arrangements, pair, buffers, run, block)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from places import ROOT
 
-from foreknow.evaluation.cells import recompute, run
+from foreknow.evaluation.cells import read, recompute, run
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +122,22 @@ def test_kept_cells_are_measured_again():
     found = recompute(experiments, ROOT / "benchmarks" / "cells", seconds, rng)
     assert len(found)
     assert not found.loc[found["difference"] != "", ["cell", "difference"]].to_dict("records")
+
+
+@pytest.mark.usefixtures("figures")
+def test_tables_of_the_findings_are_those_of_the_cells():
+    experiments = importlib.import_module("experiments").EXPERIMENTS
+    rows, page = (
+        read(experiments, ROOT / "benchmarks" / "cells"),
+        (ROOT / "docs" / "findings.md").read_text(encoding="utf-8"),
+    )
+    rows = dict(list(rows.groupby("experiment")))
+    exposed, redrawn = (
+        importlib.import_module(f"experiments.{name}") for name in ("defenses_and_adversaries", "redrawn_worlds")
+    )
+    for history in ("exams", "pbc"):
+        assert "\n".join(exposed.table(rows["defenses_and_adversaries"], history)) in page
+    assert "\n".join(redrawn.table(rows["redrawn_worlds"])) in page
 
 
 @pytest.mark.slow

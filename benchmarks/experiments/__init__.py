@@ -4,7 +4,8 @@ An experiment has a module of its own, so that a new one leaves the cells of oth
 `make cells` measures its cells; commit their files.
 """
 
+from experiments.defenses_and_adversaries import DEFENSES_AND_ADVERSARIES
 from experiments.joint_solvers import JOINT_SOLVER_ACCURACY
 from experiments.redrawn_worlds import REDRAWN_WORLDS
 
-EXPERIMENTS = (JOINT_SOLVER_ACCURACY, REDRAWN_WORLDS)
+EXPERIMENTS = (JOINT_SOLVER_ACCURACY, REDRAWN_WORLDS, DEFENSES_AND_ADVERSARIES)

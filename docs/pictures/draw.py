@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from joint_messages import chains, double_counting, graph
 from matplotlib.figure import Figure
 
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
@@ -246,6 +247,9 @@ def main() -> None:
         "belief-over-time": belief_over_time(beliefs["joint, in hindsight"], history, respondent=32).figure,
         "estimators": estimators(),
         "joint-solvers": joint_solvers(),
+        "joint-chains": chains(),
+        "joint-graph": graph(),
+        "joint-double-counting": double_counting(),
         "knowledge": knowledge(),
         "programs": programs(),
         "requirements": requirements(),

@@ -92,8 +92,8 @@ class GroupGraph:
 
     Notes
     -----
-    The status of a group says how good its beliefs are. 0: exact to rounding; no cycle and no tilt reaches it. `Status.CYCLES`: the
-    same respondents part and meet again somewhere in its component of the graph, so that some evidence is counted more than
+    The status of a group says how good its beliefs are (docs/methods/how-joint-computes.md predicts it on small histories). 0: exact to
+    rounding; no cycle and no tilt reaches it. `Status.CYCLES`: the same respondents part and meet again somewhere in its component of the graph, so that some evidence is counted more than
     once. `Status.TILTED`: its counts, or those that its edges carry, are kept in expectation only, or values were left out; their
     belief is that of `MaxEntropy`. `Status.CONTRADICTED`: the knowledge rules out what the group shows, or its neighbours together
     with it; the beliefs of its component are those of the same knowledge mixed with the uniform distribution of weight `DOUBT`.

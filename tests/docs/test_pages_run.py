@@ -17,7 +17,7 @@ from commands import run
 from places import ROOT
 
 PAGES = sorted(path for folder in ("tutorials", "how-to") for path in (ROOT / "docs" / folder).glob("*.md"))
-PAGES += [ROOT / "docs" / "methods" / "knowledge.md"]
+PAGES += [ROOT / "docs" / "methods" / name for name in ("knowledge.md", "how-joint-computes.md")]
 BLOCK = re.compile(r"^```(python|console|toml|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FENCE = re.compile(r"^```+([^\n`]*)\n.*?^```+$", re.DOTALL | re.MULTILINE)
 CODE = {page: [match.groups() for match in BLOCK.finditer(page.read_text(encoding="utf-8"))] for page in PAGES}

@@ -92,11 +92,12 @@ class GroupGraph:
 
     Notes
     -----
-    The status of a group says how good its beliefs are (docs/methods/how-joint-computes.md predicts it on small histories). 0: exact to
-    rounding; no cycle and no tilt reaches it. `Status.CYCLES`: the same respondents part and meet again somewhere in its component of the graph, so that some evidence is counted more than
-    once. `Status.TILTED`: its counts, or those that its edges carry, are kept in expectation only, or values were left out; their
-    belief is that of `MaxEntropy`. `Status.CONTRADICTED`: the knowledge rules out what the group shows, or its neighbours together
-    with it; the beliefs of its component are those of the same knowledge mixed with the uniform distribution of weight `DOUBT`.
+    The status of a group says how good its beliefs are (docs/methods/how-joint-computes.md). 0: exact to rounding; no cycle and no
+    tilt reaches it. `Status.CYCLES`: the same respondents part and meet again somewhere in its component of the graph, so that some
+    evidence is counted more than once. `Status.TILTED`: its counts, or those that its edges carry, are kept in expectation only, or
+    values were left out; their belief is that of `MaxEntropy`. `Status.CONTRADICTED`: the knowledge rules out what the group shows,
+    or its neighbours together with it; the beliefs of its component are those of the same knowledge mixed with the uniform
+    distribution of weight `DOUBT`.
 
     Closed cohorts, and groups that part and do not meet again, are exact within the limit. Chains of an order above 1 are solved by
     `GroupMessages`; groups with distorted values have the tilts of `MaxEntropy`. Sources: Yedidia, Freeman, Weiss (2005), region

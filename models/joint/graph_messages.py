@@ -13,14 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled, inlined
-from foreknow.models.joint.graph_parts import (
-    COUNTS_BY_BLOCKS,
-    COUNTS_BY_MEMBER,
-    COUNTS_BY_TILTS,
-    COUNTS_IN_BLOCK,
-    Parts,
-)
-from foreknow.models.joint.group_messages import member_beliefs
+from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, COUNTS_IN_BLOCK, Parts
 from foreknow.models.joint.problem import Layout
 
 TILT_ROUNDS = 20
@@ -32,8 +25,9 @@ TILT_TOLERANCE = 1e-4
 LEAST_TILT = 1e-100
 """Smallest tilt of a value, relative to the largest."""
 
-LEAST_WEIGHT = 1e-12
-"""Smallest weight of a value of a member where counts are kept by member."""
+LATTICE_VARIANCE = 1 / 6
+"""Variance added to each count of a normal law, since counts are whole numbers; it also bounds densities where beliefs are sharp.
+Against exact sums in groups of real publications the error was least with 1/12 to 1/6."""
 
 
 class GraphMessages(NamedTuple):
@@ -44,7 +38,7 @@ class GraphMessages(NamedTuple):
     message : float array, shape (keys,)
         Message that arrives at each port, over the arrangements of its edge's members there; largest entry 1.
     tilt : float array, shape (V,)
-        Factor of each shown value of groups that have tilted edges or keep their counts by tilts.
+        Factor of each shown value of groups that have tilted edges or keep their counts by a normal law.
     pending : float array, shape (2, ports)
         Change of the message at each port since its group last sent its messages forward and backward, in total variation.
     threshold : float array, shape (G,)
@@ -83,12 +77,11 @@ def waiting(parts: Parts, now: GraphMessages, g: int, side: int) -> float:
 
 
 @compiled
-def groups_over(parts: Parts, now: GraphMessages, groups: int, factor: float) -> BoolArray:
-    """Groups, of the first ones, to which messages have changed by more than a multiple of their threshold: shape ``(groups,)``."""
+def groups_over(parts: Parts, now: GraphMessages, groups: int) -> BoolArray:
+    """Groups, of the first ones, to which messages have changed by more than their threshold: bool array, shape ``(groups,)``."""
     over = np.zeros(groups, dtype=np.bool_)
     for g in range(groups):
-        most = max(waiting(parts, now, g, 0), waiting(parts, now, g, 1))
-        over[g] = most > factor * now.threshold[g]
+        over[g] = max(waiting(parts, now, g, 0), waiting(parts, now, g, 1)) > now.threshold[g]
     return over
 
 
@@ -203,8 +196,8 @@ def count_weights(
     """Weight of the counts of each block, by its codes: of what the other blocks show, and by tilts.
 
     The first is the probability that the other blocks complete the multiset, the second the product of the tilts of the block's
-    values. Each is used where it is needed only: tilts for groups with tilted edges. The third is the logarithm of the sum of the
-    weights of all arrangements of a group with `COUNTS_BY_BLOCKS`, and 0 for others.
+    values, for groups with tilted edges. The third is the logarithm of the sum of the weights of all arrangements of a group with
+    `COUNTS_BY_BLOCKS`, and 0 for others.
     """
     first, last = parts.block_starts[g], parts.block_starts[g + 1]
     start = parts.code_starts[first]
@@ -223,40 +216,86 @@ def count_weights(
             for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
                 by_code[c] /= total
         log_total += np.log(total)
-    if parts.mode[g] == COUNTS_BY_MEMBER:
-        return _by_member(at, parts, g, by_code), ones, 0.0
-    some_tilted = parts.mode[g] == COUNTS_BY_TILTS
+    by_normal = parts.mode[g] == COUNTS_BY_NORMAL
+    some_tilted = by_normal
     for b in range(first, last):
         for port in parts.ports[parts.port_starts[b] : parts.port_starts[b + 1]]:
             some_tilted |= parts.tilted[port // 2]
-    tilts = fit_tilts(at, parts, now, g, by_code) if some_tilted else ones
-    if parts.mode[g] == COUNTS_BY_TILTS:
-        return tilts, tilts, 0.0
+    counts = code_counts(at, parts, g) if some_tilted else np.zeros((0, 0))
+    tilts = fit_tilts(at, parts, now, g, by_code, counts) if some_tilted else ones
+    if by_normal:
+        return normal_counts(parts, g, by_code * tilts, counts) * tilts, tilts, 0.0
     outside, log_sums = sums_over_counts(at, parts, g, by_code)
     return outside, tilts, log_total + log_sums
 
 
 @compiled
-def _by_member(at: Layout, parts: Parts, g: int, by_code: FloatArray) -> FloatArray:
-    """Probability that the other members complete the multiset, by the value of each, where each member is a block of its own."""
-    first, last, begin = parts.block_starts[g], parts.block_starts[g + 1], at.value_starts[g]
-    start, width = parts.code_starts[first], at.value_starts[g + 1] - begin
-    shown = at.shown[begin : begin + width].astype(np.int64)
-    weights, place = np.full((last - first, width), LEAST_WEIGHT), np.zeros(len(by_code), dtype=np.int64)
+def code_counts(at: Layout, parts: Parts, g: int) -> FloatArray:
+    """Count of each shown value in each code of the blocks of a group, shape ``(codes, values)``."""
+    first, last = parts.block_starts[g], parts.block_starts[g + 1]
+    start, width = parts.code_starts[first], at.value_starts[g + 1] - at.value_starts[g]
+    counts, known = np.zeros((parts.code_starts[last] - start, width)), np.zeros(parts.code_starts[last] - start)
     for b in range(first, last):
-        for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
-            code = parts.codes[start + c]
+        place, size = parts.value_starts[b], parts.member_starts[b + 1] - parts.member_starts[b]
+        for a in range(parts.arrangement_starts[b], parts.arrangement_starts[b + 1]):
+            c = parts.code_starts[b] - start + parts.code[a]
+            if not known[c]:
+                known[c] = 1.0
+                for i in range(size):
+                    counts[c, parts.values[place + i]] += 1.0
+            place += size
+    return counts
+
+
+@compiled
+def normal_counts(parts: Parts, g: int, weights: FloatArray, counts: FloatArray) -> FloatArray:
+    """Density of the counts that each code of a block leaves to the other blocks, relative to that of their mean.
+
+    ``weights`` are those of the codes under the tilts, so that the mean counts of all blocks are the published ones, and ``counts``
+    those of `code_counts`. With d the deviation of a code from the mean of its block, K the inverse of the covariance of the counts
+    of the other blocks, and L the sum over them of the mean of (d' K d) d, the logarithm is ``d' K (L - d) / 2``: the normal density
+    and the skewness at -d, an Edgeworth series up to the order 1 / members. `LATTICE_VARIANCE` is added to each variance.
+
+    Against exact sums in groups of 4 to 14 members of real publications, beliefs in codes are off by .002 to .015 in total
+    variation (by the tilts alone .01 to .10). Cost: O(codes m^2 + blocks m^3).
+    """
+    first, start = parts.block_starts[g], parts.code_starts[parts.block_starts[g]]
+    blocks, width = parts.block_starts[g + 1] - first, counts.shape[1]
+    deviation, share, within = counts.copy(), weights.copy(), np.zeros((blocks, width, width))
+    total = LATTICE_VARIANCE * np.eye(width)
+    for b in range(blocks):
+        own = slice(parts.code_starts[first + b] - start, parts.code_starts[first + b + 1] - start)
+        of_block = share[own].sum()
+        if of_block > 0.0:
+            share[own] /= of_block
+        for s in range(width):
+            deviation[own, s] -= (share[own] * deviation[own, s]).sum()
+        for c in range(own.start, own.stop):
             for s in range(width):
-                if code % (shown[s] + 1) == 1:
-                    place[c] = s
-                code //= shown[s] + 1
-            weights[b - first, place[c]] = max(by_code[c], LEAST_WEIGHT)
-        weights[b - first] /= weights[b - first].sum()
-    outside, beliefs = np.zeros(len(by_code)), member_beliefs(weights, shown)
-    for b in range(first, last):
-        for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
-            outside[c] = beliefs[b - first, place[c]] / weights[b - first, place[c]]
-    return outside
+                for r in range(width):
+                    within[b, s, r] += share[c] * deviation[c, s] * deviation[c, r]
+        total += within[b]
+    skews, inverse = np.zeros((blocks, width)), np.linalg.inv(total)
+    for b in range(blocks):
+        for c in range(parts.code_starts[first + b] - start, parts.code_starts[first + b + 1] - start):
+            squared = 0.0
+            for s in range(width):
+                for r in range(width):
+                    squared += deviation[c, s] * inverse[s, r] * deviation[c, r]
+            for s in range(width):
+                skews[b, s] += share[c] * squared * deviation[c, s]
+    skew, density = skews.sum(axis=0), np.zeros(len(weights))
+    for b in range(blocks):
+        low, high, top = parts.code_starts[first + b] - start, parts.code_starts[first + b + 1] - start, -np.inf
+        others = np.linalg.inv(total - within[b])
+        for c in range(low, high):
+            for s in range(width):
+                for r in range(width):
+                    density[c] += deviation[c, s] * others[s, r] * (skew[r] - skews[b, r] - deviation[c, r]) / 2.0
+            top = max(top, density[c])
+        for c in range(low, high):
+            density[c] = np.exp(density[c] - top)
+    return density
 
 
 @compiled
@@ -347,18 +386,13 @@ def _scale(weights: FloatArray, order: IntArray, low: int, high: int) -> float:
 
 
 @compiled
-def fit_tilts(at: Layout, parts: Parts, now: GraphMessages, g: int, by_code: FloatArray) -> FloatArray:
+def fit_tilts(
+    at: Layout, parts: Parts, now: GraphMessages, g: int, by_code: FloatArray, counts: FloatArray
+) -> FloatArray:
     """Fit the tilts of a group so that the expected counts of independent blocks are the published ones; their product by code."""
     first, last = parts.block_starts[g], parts.block_starts[g + 1]
     start, begin, width = parts.code_starts[first], at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
     tilt, product = now.tilt[begin : begin + width], np.zeros(len(by_code))
-    numbers = np.zeros((len(by_code), width))
-    for c in range(len(by_code)):
-        code = parts.codes[start + c]
-        for s in range(width):
-            base = int(at.shown[begin + s]) + 1
-            numbers[c, s] = code % base
-            code //= base
     members = at.group_starts[g + 1] - at.group_starts[g]
     expected = np.zeros(width)
     for turn in range(TILT_ROUNDS + 1):
@@ -368,13 +402,13 @@ def fit_tilts(at: Layout, parts: Parts, now: GraphMessages, g: int, by_code: Flo
             for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
                 product[c] = 1.0
                 for s in range(width):
-                    for _ in range(int(numbers[c, s])):
+                    for _ in range(int(counts[c, s])):
                         product[c] *= tilt[s]
                 total += product[c] * by_code[c]
             if total > 0.0:
                 for c in range(parts.code_starts[b] - start, parts.code_starts[b + 1] - start):
                     for s in range(width):
-                        expected[s] += product[c] * by_code[c] * numbers[c, s] / total
+                        expected[s] += product[c] * by_code[c] * counts[c, s] / total
         off, largest = 0.0, 0.0
         for s in range(width):
             off += abs(expected[s] - at.shown[begin + s])
@@ -534,16 +568,14 @@ def member_transitions(at: Layout, r: int) -> FloatArray:
 def write_beliefs(
     at: Layout, parts: Parts, now: GraphMessages, groups: IntArray, starts: IntArray, beliefs: FloatArray
 ) -> None:
-    """Beliefs in each possible value of each record of some groups; of groups with `COUNTS_BY_TILTS`, weights without the tilts."""
+    """Beliefs in each possible value of each record of some groups."""
     for g in groups:
         first, last = parts.block_starts[g], parts.block_starts[g + 1]
         if first == last:
             continue
         weights = block_weights(parts, now, first, last)
         begin, start = parts.arrangement_starts[first], parts.code_starts[first]
-        outside = np.ones(parts.code_starts[last] - start)
-        if parts.mode[g] == COUNTS_BY_BLOCKS or parts.mode[g] == COUNTS_BY_MEMBER:
-            outside = count_weights(at, parts, now, g, weights)[0]
+        outside = count_weights(at, parts, now, g, weights)[0]
         for b in range(first, last):
             low, high = parts.arrangement_starts[b], parts.arrangement_starts[b + 1]
             size, place, total = parts.member_starts[b + 1] - parts.member_starts[b], parts.value_starts[b], 0.0

@@ -6,7 +6,6 @@ each of its members a value, no value more often than the group shows it. A bloc
 arrangements, fewer where the knowledge rules some out.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -26,13 +25,9 @@ VISITS = 30
 SUMS = 8.0
 """Operations that the sums over the counts of a group may take, as a multiple of the limit of arrangements."""
 
-LEAST_BELIEF = 1e-2
-"""Belief under which a value of a member of a large group is left out. Large groups decide a verdict where beliefs are sharp, and
-there most values are below it; where beliefs are diffuse, tilts are accurate."""
-
-COUNTS_IN_BLOCK, COUNTS_BY_BLOCKS, COUNTS_BY_TILTS, COUNTS_BY_MEMBER = range(4)
-"""How the multiset of a group is kept: by the arrangements of its one block, by sums over the counts of its blocks, by tilts, or by
-the exact or Bethe posterior of independent members (`without_tilts`)."""
+COUNTS_IN_BLOCK, COUNTS_BY_BLOCKS, COUNTS_BY_NORMAL = range(3)
+"""How the multiset of a group is kept: by the arrangements of its one block, by sums over the counts of its blocks, or by the normal
+approximation of these sums."""
 
 
 class Parts(NamedTuple):
@@ -44,12 +39,9 @@ class Parts(NamedTuple):
     Attributes
     ----------
     support : bool array, shape (B,)
-        Values of each record in its arrangements: those that the knowledge and the published counts do not rule out, less those
-        left out.
-    left_out : bool array, shape (B,)
-        Possible values of records of large groups that are left out, as their belief is under `LEAST_BELIEF`.
+        Values of each record that the knowledge and the published counts do not rule out.
     mode : int array, shape (G,)
-        `COUNTS_IN_BLOCK`, `COUNTS_BY_BLOCKS`, `COUNTS_BY_TILTS` or `COUNTS_BY_MEMBER`; the first for groups without counts.
+        `COUNTS_IN_BLOCK`, `COUNTS_BY_BLOCKS` or `COUNTS_BY_NORMAL`; the first for groups without counts.
     radix : int array, shape (V,)
         Number that stands for one record of each shown value in a code of counts.
     states : int array, shape (G,)
@@ -97,7 +89,6 @@ class Parts(NamedTuple):
     """
 
     support: BoolArray
-    left_out: BoolArray
     mode: IntArray
     radix: IntArray
     states: IntArray
@@ -313,13 +304,12 @@ def first_leaders(at: Layout, tied: BoolArray) -> IntArray:
 
 
 class Split(NamedTuple):
-    """Choice of `split_large`, shapes ``(G,)``, ``(R,)`` and, for ``radix``, ``(V,)``.
+    """Choice of `split_large`, shapes ``(R,)``, ``(G,)`` and, for ``radix``, ``(V,)``.
 
-    ``large`` are the groups that passed a limit. ``leader`` is the edge that leaves each record, as its smallest record, ``split``
+    ``leader`` is the edge that leaves each record, as its smallest record, ``split``
     whether it was split, ``label`` the smallest record of each record's block. The others are those of `Parts`.
     """
 
-    large: BoolArray
     leader: IntArray
     split: BoolArray
     label: IntArray
@@ -341,9 +331,9 @@ def split_large(
     """Split edges by member until each block has at most ``limit`` arrangements, and choose how each group keeps its counts.
 
     In a block with too many arrangements the largest edge is split. Where the sums over the counts of blocks cost more than
-    ``most_sums`` operations, all edges of a group are split, and tilts keep its counts. ``found`` is overwritten.
+    ``most_sums`` operations, the counts are kept by a normal law. ``found`` is overwritten.
     """
-    large, leader, split, label, mode, states, radix = found
+    leader, split, label, mode, states, radix = found
     groups = len(at.group_starts) - 1
     nothing = np.zeros((0, 1), dtype=np.int8)
     dirty = np.ones(groups, dtype=np.bool_)
@@ -385,7 +375,7 @@ def split_large(
                 number = arrange(block, left, starts, support, limit, nothing)
                 if number > limit and members > 1:
                     _split_largest(block, at, leader, split, dirty)
-                    dirty[g] = large[g] = True
+                    dirty[g] = True
                 blocks += 1
                 cost += number
             if dirty[g]:
@@ -395,16 +385,18 @@ def split_large(
             elif size < 2.0**31 and bits < 62 and cost * size <= most_sums * blocks:
                 mode[g], states[g] = COUNTS_BY_BLOCKS, int(size)
             else:
-                mode[g], states[g] = COUNTS_BY_TILTS, 0
-                large[g] = True
-                for r in range(first, last):
-                    if label[r] != r:
-                        dirty[g] = True
-                if dirty[g]:
-                    for r in range(first, last):
-                        _split_edge(r, at, leader, split, dirty)
-                        if at.previous[r] >= 0:
-                            _split_edge(at.previous[r], at, leader, split, dirty)
+                mode[g], states[g] = COUNTS_BY_NORMAL, 0
+                for s in range(width):
+                    radix[start + s] = _scrambled(s)
+
+
+@compiled
+def _scrambled(number: int) -> int:
+    """Number below 2^52 for a small one (splitmix64), so that sums of few of them differ, but for a chance of about 2^-40."""
+    x = np.uint64(number + 1) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return int((x ^ (x >> np.uint64(31))) >> np.uint64(12))
 
 
 @compiled
@@ -454,106 +446,7 @@ def _split_largest(block: IntArray, at: Layout, leader: IntArray, split: BoolArr
         _split_edge(best, at, leader, split, dirty)
 
 
-@compiled
-def feasible(at: Layout, starts: IntArray, support: BoolArray, g: int) -> bool:
-    """Return whether a group has an arrangement: members matched to shown values by augmenting paths. Cost: O(k^2 m)."""
-    first, last, start = at.group_starts[g], at.group_starts[g + 1], at.value_starts[g]
-    width, members = at.value_starts[g + 1] - start, last - first
-    given = np.full((width, members), -1, dtype=np.int64)
-    used = np.zeros(width, dtype=np.int64)
-    parent, queue, held = (
-        np.zeros(width, dtype=np.int64),
-        np.zeros(width, dtype=np.int64),
-        np.zeros(width, dtype=np.int64),
-    )
-    for i in range(members):
-        # Breadth first over values: a value that is used up passes one of its members on to another value.
-        parent[:] = -2
-        head = tail = 0
-        for s in range(width):
-            if support[starts[first + i] + s]:
-                parent[s] = -1
-                queue[tail] = s
-                tail += 1
-        end = -1
-        while head < tail and end < 0:
-            s = queue[head]
-            head += 1
-            if used[s] < at.shown[start + s]:
-                end = s
-                break
-            for place in range(used[s]):
-                j = given[s, place]
-                for other in range(width):
-                    if parent[other] == -2 and support[starts[first + j] + other]:
-                        parent[other], held[other] = s, place
-                        queue[tail] = other
-                        tail += 1
-        if end < 0:
-            return False
-        while parent[end] >= 0:
-            before = parent[end]
-            given[end, used[end]] = given[before, held[end]]
-            used[end] += 1
-            used[before] -= 1
-            given[before, held[end]] = given[before, used[before]]
-            end = before
-        given[end, used[end]] = i
-        used[end] += 1
-    return True
-
-
-def _splitting(at: Layout, starts: IntArray, support: BoolArray, tied: BoolArray, limit: int) -> Split:
-    records, groups = len(at.group), len(tied)
-    found = Split(
-        np.zeros(groups, dtype=np.bool_),
-        first_leaders(at, tied),
-        np.zeros(records, dtype=np.bool_),
-        np.arange(records),
-        np.zeros(groups, dtype=np.int64),
-        np.zeros(groups, dtype=np.int64),
-        np.zeros(len(at.values), dtype=np.int64),
-    )
-    split_large(at, starts, support, tied, found, limit, float(limit) * SUMS)
-    return found
-
-
-def _split_within(
-    at: Layout,
-    starts: IntArray,
-    support: BoolArray,
-    tied: BoolArray,
-    limit: int,
-    beliefs_of: Callable[[], FloatArray] | None,
-) -> Split:
-    """Split edges; before that, leave out values of large groups of which a belief is less than `LEAST_BELIEF`.
-
-    A group that has no arrangement without them, or stays large, gets them back. ``support`` is overwritten.
-    """
-    found = _splitting(at, starts, support, tied, limit)
-    if beliefs_of is None or not (found.large.any() or found.split.any()):
-        return found
-    beliefs = beliefs_of()
-    wide, spans = support.copy(), starts[at.group_starts]
-    narrow = np.flatnonzero(found.large)
-    for g in narrow.tolist():
-        own = slice(spans[g], spans[g + 1])
-        support[own] = wide[own] & (beliefs[own] >= LEAST_BELIEF)
-        if not feasible(at, starts, support, g):
-            support[own] = wide[own]
-    while len(narrow):
-        found = _splitting(at, starts, support, tied, limit)
-        for g in narrow[found.large[narrow]].tolist():
-            support[spans[g] : spans[g + 1]] = wide[spans[g] : spans[g + 1]]
-        if not found.large[narrow].any():
-            break
-        narrow = narrow[~found.large[narrow]]
-    return found if len(narrow) else _splitting(at, starts, support, tied, limit)
-
-
-def parts_of(
-    problem: JointProblem, limit: int, hindsight: bool = True, beliefs_of: Callable[[], FloatArray] | None = None
-) -> tuple[Parts, BoolArray]:
+def parts_of(problem: JointProblem, limit: int, hindsight: bool = True) -> tuple[Parts, BoolArray]:
     """Blocks, edges and arrangements of a problem with chains of order 1 at most, and the groups without a possible arrangement.
 
     Parameters
@@ -563,8 +456,6 @@ def parts_of(
         Largest number of arrangements of a block.
     hindsight : bool
         False if zeros of later records must not be read.
-    beliefs_of : callable, optional
-        Returns beliefs, shape ``(B,)``; called if there are large groups. Of their values those under `LEAST_BELIEF` are left out.
 
     Notes
     -----
@@ -572,10 +463,17 @@ def parts_of(
     """
     at, starts = problem.layout, belief_starts(problem)
     tied = problem.constrained & (problem.emission_row < 0)
-    possible, empty = supports(at, starts, tied, hindsight)
-    support = possible.copy()
+    support, empty = supports(at, starts, tied, hindsight)
     records, groups = len(problem.path), len(problem.counts)
-    _, leader, split, label, mode, states, radix = _split_within(at, starts, support, tied, limit, beliefs_of)
+    leader, split, label, mode, states, radix = found = Split(
+        first_leaders(at, tied),
+        np.zeros(records, dtype=np.bool_),
+        np.arange(records),
+        np.zeros(groups, dtype=np.int64),
+        np.zeros(groups, dtype=np.int64),
+        np.zeros(len(at.values), dtype=np.int64),
+    )
+    split_large(at, starts, support, tied, found, limit, limit * SUMS)
     # Blocks in the order of their smallest record, their members ascending.
     members = np.lexsort((np.arange(records), label))
     first = np.flatnonzero(np.diff(label[members], prepend=-1))
@@ -596,12 +494,12 @@ def parts_of(
     trees = fill_trees(at, edge_starts, edge_members, key_starts, keys)
     blocks_of = np.repeat(np.arange(groups), np.diff(block_starts))
     np.logical_or.at(empty, blocks_of, np.diff(sizes[0]) == 0)
-    found = Parts(
-        support, possible & ~support, mode, radix, states, block_starts, member_starts, members, sizes[0], sizes[1], values,
+    parts = Parts(
+        support, mode, radix, states, block_starts, member_starts, members, sizes[0], sizes[1], values,
         weight, code, code_starts, codes, edge_starts, edge_members, tilted, port_starts, ports, position_starts, positions,
         key_starts, *trees,
     )  # fmt: skip
-    return found, empty
+    return parts, empty
 
 
 def without_tilts(parts: Parts) -> Parts:
@@ -610,8 +508,7 @@ def without_tilts(parts: Parts) -> Parts:
     Evidence of members who stay together is then counted more than once, while tilts miss what exact counts tell. In sums over
     all respondents, as learning needs them, the second error is the larger one.
     """
-    mode = np.where(parts.mode == COUNTS_BY_TILTS, COUNTS_BY_MEMBER, parts.mode)
-    return parts._replace(mode=mode, tilted=np.zeros_like(parts.tilted))
+    return parts._replace(tilted=np.zeros_like(parts.tilted))
 
 
 @compiled

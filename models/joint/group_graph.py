@@ -36,8 +36,8 @@ from foreknow.models.joint.graph_messages import (
     sweep,
     write_beliefs,
 )
-from foreknow.models.joint.graph_parts import COUNTS_BY_TILTS, Parts, parts_of, without_tilts, write_own_weights
-from foreknow.models.joint.group_messages import GroupMessages, exact_beliefs, tilted_messages
+from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, Parts, parts_of, without_tilts, write_own_weights
+from foreknow.models.joint.group_messages import GroupMessages, tilted_messages
 from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw
 from foreknow.models.joint.messages import thresholds
 from foreknow.models.joint.problem import (
@@ -59,6 +59,10 @@ UNDAMPED = 8
 DAMPING = 0.5
 """Share of the former message in the mean of an update after that."""
 
+MOST_SWEEPS = 1000
+"""Largest number of sweeps of groups that no cycle reaches. One or two are enough for most; each tie of groups that leads back in
+time may need one more."""
+
 LEARNING_DAMPING = 0.3
 """The same for messages of `GraphLaw`, each of which is sent under another law."""
 
@@ -79,13 +83,15 @@ class GroupGraph:
     Parameters
     ----------
     limit : int
-        Largest number of arrangements of a block of a group: its members whom edges link. Above it, values of a belief under
-        `LEAST_BELIEF` are left out first; then the largest edges are split by member and carry the tilts of `MaxEntropy`,
-        which keep counts in expectation. Memory: about 40 bytes for each arrangement.
+        Largest number of arrangements of a block of a group: its members whom edges link. Above it, the largest edges are split by
+        member and carry the tilts of `MaxEntropy`, which keep counts in expectation. Counts of a group of many blocks are kept by
+        a normal law with its skewness. Memory: about 40 bytes for each arrangement.
     tolerance : float
-        Largest change of the messages to a group, in total variation, that is not passed on; 0 where the graph has no cycle.
+        Largest change of the messages to a group that a cycle or a tilt reaches, in total variation, that is not passed on.
     sweeps : int
-        Largest number of sweeps forward and backward in time. Groups that need more are reported as `Status.UNCONVERGED`.
+        Largest number of sweeps forward and backward in time over these groups, from the messages of `MaxEntropy` where there are
+        tilts. More of them send the same evidence around cycles again: where respondents hardly change their values, beliefs become
+        sure without reason. Groups that no cycle reaches are swept until they are exact.
     progress : callable
         Function of the parts of a solution that returns an iterable of the same length, as ``rich.progress.track``. One item is
         taken before each sweep, or before each release of `forward`.
@@ -94,10 +100,10 @@ class GroupGraph:
     -----
     The status of a group says how good its beliefs are (docs/methods/how-joint-computes.md). 0: exact to rounding; no cycle and no
     tilt reaches it. `Status.CYCLES`: the same respondents part and meet again somewhere in its component of the graph, so that some
-    evidence is counted more than once. `Status.TILTED`: its counts, or those that its edges carry, are kept in expectation only, or
-    values were left out; their belief is that of `MaxEntropy`. `Status.CONTRADICTED`: the knowledge rules out what the group shows,
-    or its neighbours together with it; the beliefs of its component are those of the same knowledge mixed with the uniform
-    distribution of weight `DOUBT`.
+    evidence is counted more than once. `Status.TILTED`: its counts are kept by a normal law, or an edge of it by tilts.
+    `Status.UNCONVERGED`: the last sweep still changed the messages to it by more than twice the tolerance.
+    `Status.CONTRADICTED`: the knowledge rules out what the group shows, or its neighbours together with it; the beliefs of its
+    component are those of the same knowledge mixed with the uniform distribution of weight `DOUBT`.
 
     Closed cohorts, and groups that part and do not meet again, are exact within the limit. Chains of an order above 1 are solved by
     `GroupMessages`; groups with distorted values have the tilts of `MaxEntropy`. Sources: Yedidia, Freeman, Weiss (2005), region
@@ -117,9 +123,9 @@ class GroupGraph:
     [[0.988, 0.012], [0.012, 0.988]]
     """
 
-    limit: int = 2000
+    limit: int = 10_000
     tolerance: float = 1e-2
-    sweeps: int = 10
+    sweeps: int = 2
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
 
@@ -152,16 +158,11 @@ class GroupGraph:
         """Posterior of a problem; components that the knowledge contradicts are solved apart, with a doubt mixed in."""
         if not len(problem.path):
             return self._posterior(problem, np.zeros(0), np.zeros(len(problem.counts), dtype=np.int64), 0)
+        parts, contradicted = parts_of(problem, self.limit, not forward)
+        approximate = parts.tilted.any() or (parts.mode == COUNTS_BY_NORMAL).any()
         fit: TiltedLaw | None = None
-
-        def relaxed() -> FloatArray:
-            nonlocal fit
+        if (problem.emission_row >= 0).any() or approximate and not forward:
             fit = MaxEntropy().fit(problem, step=step)
-            return fit.posterior.beliefs
-
-        parts, contradicted = parts_of(problem, self.limit, not forward, None if forward else relaxed)
-        if fit is None and (problem.emission_row >= 0).any():
-            relaxed()
         posterior = None
         if not contradicted.any() or doubted:
             posterior, contradicted = self._propagated(problem, parts, fit, step, forward)
@@ -196,9 +197,8 @@ class GroupGraph:
     ) -> tuple[JointPosterior, BoolArray]:
         """Posterior after the sweeps, and the groups where messages left no possible arrangement."""
         at, starts = problem.layout, belief_starts(problem)
-        status = structure_status(problem, parts)
+        status, component = structure_status(problem, parts)
         now = first_messages(problem, parts, fit)
-        now.threshold[status > 0] = self.tolerance
         if fit is not None:
             _weigh_distorted(problem, parts, fit, starts)
         beliefs, rounds = np.zeros(int(starts[-1])), 0
@@ -206,18 +206,14 @@ class GroupGraph:
             first, last = int(at.release_starts[t]) if forward else 0, int(at.release_starts[t + 1])
             if forward:
                 step()
-            done = self._swept(problem, parts, now, last, no_step if forward else step)
-            rounds = max(rounds, done)
+            now.threshold[:last] = np.where(status[:last] > 0, self.tolerance, 0.0)
+            rounds = max(rounds, self._swept(problem, parts, now, last, status > 0, no_step if forward else step))
             write_beliefs(at, parts, now, np.arange(first, last), starts, beliefs)
-            if done >= self.sweeps:
-                status[first:last] |= np.where(groups_over(parts, now, last, 2.0)[first:], UNCONVERGED, 0)
-        by_tilts = parts.mode == COUNTS_BY_TILTS
-        if by_tilts.any():
-            exact, auto = exact_beliefs(problem, beliefs, counted=by_tilts)
-            beliefs = np.where(np.repeat(by_tilts[problem.group], np.diff(starts)), exact, beliefs)
-            status |= np.where(by_tilts, auto, 0)
-        if fit is not None:
-            beliefs = _with_left_out(problem, parts, fit, beliefs)
+            now.threshold[:last] = np.where(status[:last] & ~UNCONVERGED > 0, 2.0 * self.tolerance, 0.0)
+            over = groups_over(parts, now, last)
+            # Where messages are exact in the end, none is before all of the component are.
+            over |= np.isin(component[:last], component[:last][over & (status[:last] & ~UNCONVERGED == 0)])
+            status[first:last] |= np.where(over[first:], UNCONVERGED, 0)
         posterior = self._posterior(problem, beliefs, status, rounds)
         if fit is not None:
             posterior = replace(posterior, relaxed=fit.posterior)
@@ -226,22 +222,36 @@ class GroupGraph:
         return posterior, now.contradicted
 
     def _swept(
-        self, problem: JointProblem, parts: Parts, now: GraphMessages, last: int, step: Callable[[], None]
+        self,
+        problem: JointProblem,
+        parts: Parts,
+        now: GraphMessages,
+        last: int,
+        approximate: BoolArray,
+        step: Callable[[], None],
     ) -> int:
-        """Sweep over the groups before number ``last`` until no change is over the thresholds; return the number of sweeps."""
+        """Sweep over the groups before number ``last`` until no change is over its threshold; return the number of sweeps.
+
+        ``approximate`` are the groups that are left out after the largest number of sweeps.
+        """
         releases = np.split(np.arange(last), problem.layout.release_starts[1:-1])
         threads = cpu_count() if last and len(problem.path) >= MANY_RECORDS else 1
         with ThreadPoolExecutor(threads) as pool:
-            for done in range(int(self.sweeps)):
-                step()
+            for done in range(MOST_SWEEPS):
+                if done < self.sweeps:
+                    step()
+                elif done == self.sweeps:
+                    now.threshold[approximate] = np.inf
+                    if not groups_over(parts, now, last).any():
+                        return done
                 damping = DAMPING if done >= UNDAMPED else 0.0
                 for side, groups in ((0, releases), (1, releases[::-1])):
                     send = partial(sweep, problem.layout, parts, now, side=side, damping=damping, outward=np.zeros(0))
                     for own in groups if threads > 1 else [np.concatenate(groups)]:
                         list(pool.map(send, [own[number::threads] for number in range(threads)]))
-                if not groups_over(parts, now, last, 1.0).any():
+                if not groups_over(parts, now, last).any():
                     return done + 1
-        return int(self.sweeps)
+        return MOST_SWEEPS
 
     def _posterior(self, problem: JointProblem, beliefs: FloatArray, status: IntArray, rounds: int) -> JointPosterior:
         gap = np.zeros(len(problem.counts))
@@ -318,9 +328,10 @@ def _doubted(problem: JointProblem) -> JointProblem:
     )
 
 
-def structure_status(problem: JointProblem, parts: Parts) -> IntArray:
-    """`CYCLES` and `TILTED` of each group by the structure of the graph; 0 where messages are exact once they have converged.
+def structure_status(problem: JointProblem, parts: Parts) -> tuple[IntArray, IntArray]:
+    """`CYCLES` and `TILTED` of each group by the structure of the graph, and a component of each.
 
+    The status is 0 where messages are exact once they have converged.
     An edge with one possible arrangement at an end couples nothing and is no part of a cycle. Cost: O(edges).
     """
     groups, edges = len(problem.counts), len(parts.tilted)
@@ -338,15 +349,14 @@ def structure_status(problem: JointProblem, parts: Parts) -> IntArray:
     label = connected_components(coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(size, size)), False)[1]
     nodes = np.bincount(label)
     own = np.zeros(size, dtype=np.bool_)
-    own[block_node[((parts.mode == COUNTS_BY_TILTS) | (problem.emission_row >= 0))[block_group]]] = True
+    own[block_node[((parts.mode == COUNTS_BY_NORMAL) | (problem.emission_row >= 0))[block_group]]] = True
     own[out[parts.tilted & couples]] = own[into[parts.tilted & couples]] = True
-    own[np.repeat(problem.group, np.diff(belief_starts(problem)))[parts.left_out]] = True
     spread = np.bincount(label, weights=own) > 0
     cyclic = np.bincount(label[ends[0]], minlength=len(nodes)) > nodes - 1
     reached = np.where((cyclic | spread)[label], CYCLES, 0) | np.where(own, TILTED, 0)
     status = np.zeros(groups, dtype=np.int64)
     np.bitwise_or.at(status, block_group, reached[block_node])
-    return status
+    return status, label[:groups]
 
 
 def _weigh_distorted(problem: JointProblem, parts: Parts, fit: TiltedLaw, starts: IntArray) -> None:
@@ -359,12 +369,3 @@ def _weigh_distorted(problem: JointProblem, parts: Parts, fit: TiltedLaw, starts
         span = slice(parts.arrangement_starts[b], parts.arrangement_starts[b + 1])
         values = parts.values[parts.value_starts[b] : parts.value_starts[b + 1]]
         parts.weight[span] *= likelihoods[starts[parts.members[parts.member_starts[b]]] + values]
-
-
-def _with_left_out(problem: JointProblem, parts: Parts, fit: TiltedLaw, beliefs: FloatArray) -> FloatArray:
-    """Beliefs in which the values that were left out of large groups have the belief that `MaxEntropy` gives them."""
-    starts = belief_starts(problem)
-    left = np.where(parts.left_out, fit.posterior.beliefs, 0.0)
-    width = np.diff(starts)
-    mass = np.add.reduceat(left, starts[:-1])
-    return np.asarray(beliefs * np.repeat(1.0 - mass, width) + left)

@@ -130,8 +130,8 @@ def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> 
 def overconfidence_notes(share: float) -> tuple[Note, ...]:
     """Note on repeated evidence by the share of repeated pairs, as `overconfident`."""
     kind = (
-        "{share:.0%} of the pairs of people in a group shared one before: the attack counts this evidence twice and tends "
-        "to be overconfident. Compare expected with right, and the log score with a snapshot attack's."
+        "{share:.0%} of the pairs of people in a group shared one before. Where the same people stay together, this attack counts "
+        "the evidence of a release again at the next one and tends to be overconfident; JointAttack (--attack joint) does not."
     )
     return (Note(kind, share=share),) if share >= MIN_REPORTED_SHARE else ()
 

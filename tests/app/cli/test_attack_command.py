@@ -100,9 +100,9 @@ class TestAttack:
         anew = table.assign(group=table.groupby("week").cumcount() // 3)
         for name, some in (("same", same), ("anew", anew)):
             told = run("attack", write(some, tmp_path / f"{name}.csv"), *ROLES).stderr
-            assert ("counts this evidence twice" in told) == (name == "same")
+            assert ("counts the evidence of a release again" in told) == (name == "same")
             snapshot = run("attack", tmp_path / f"{name}.csv", *ROLES, "--attack", "snapshot").stderr
-            assert "counts this evidence twice" not in snapshot
+            assert "counts the evidence of a release again" not in snapshot
 
     def test_whoever_only_counts_believes_the_shares(self, published):
         beliefs, _, original, _ = self.attacked(published, "--attack", "snapshot", "--estimator", "random-worlds")

@@ -100,7 +100,7 @@ def kept_signatures(
     """Evidence that releases keep the set of values of a respondent's groups, as m-invariance does, from the groups alone.
 
     A respondent is followed who was published before, in a set S' of which the present group shows a value, and who shares the
-    group with nobody who was last published in the same group as the respondent: a set that the same members show again is kept
+    group with no member who was last published in the same group as the respondent: a set that the same members show again is kept
     under any defense. One respondent of each group is followed, the first, as the members of a group show one set. Under groups
     that are drawn at random by value, the present set is S' with at most the mean over the values s in S', weighted by their
     probability, of the share that the groups of S' have among those that show s. The weights are taken as equal.

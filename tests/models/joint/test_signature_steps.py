@@ -11,7 +11,7 @@ from strategies import view_of
 from foreknow.attacks import JointAttack
 from foreknow.models import Adversary, Enumeration, Grouping, MarkovChain, Release, Status, UniformPrior, joint_history
 from foreknow.models.joint import JointProblem
-from foreknow.models.joint.building import with_signatures
+from foreknow.models.joint.signatures import signature_rule
 from foreknow.models.mechanisms import SignatureLaw
 
 VALUES = "abcd"
@@ -94,7 +94,7 @@ def test_equals_the_definition(seed):
     laws = random_laws(rng, releases)
     adversary = Adversary(lambda people: np.tile(prior, (len(people), 1)), MarkovChain(1, step))
     history = joint_history(adversary, [release.observation for release in releases])
-    found = Enumeration(2**22)(with_signatures(history.problem, laws))
+    found = Enumeration(2**22)(signature_rule(history.problem, laws).under(history.problem))
     for record, expected in zip(history.record, by_loops(releases, prior, step, laws), strict=True):
         np.testing.assert_allclose(found.rows(record), expected, atol=1e-12)
 
@@ -175,7 +175,7 @@ def test_knowing_the_rule_gains_what_the_law_says():
     own, values = np.arange(0, 4 * n, 2), np.concatenate([x, y])
     found = [
         np.log(Enumeration()(one).rows(own)[np.arange(2 * n), values]).mean()
-        for one in (with_signatures(problem, laws), problem)
+        for one in (signature_rule(problem, laws).under(problem), problem)
     ]
     assert abs(found[0] - found[1] - expected) < 4 * error
 

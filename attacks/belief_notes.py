@@ -61,8 +61,8 @@ def _unread_rule(law: str, releases: Sequence[ReleaseBeliefs]) -> list[Note]:
 
 
 UNREAD = (
-    "m-invariance keeps the set of values of a respondent's groups; this attack does not read that set, and "
-    "JointAttack(adversary, signatures=True) and SignatureAttack (--attack signature) do."
+    "m-invariance keeps the set of values of a respondent's groups; this attack does not read that set. JointAttack and "
+    "LearnedAttack with signatures=True (--signatures), and SignatureAttack (--attack signature), do."
 )
 
 MIN_KEPT_SHARE = 0.1

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from foreknow.models.adversary import Adversary
+from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.building import JointHistory, joint_history
@@ -197,9 +198,8 @@ def check_learned_order(owner: str, order: int, signatures: bool) -> None:
     """Raise TypeError or ValueError unless the order is a whole number, and 1 with ``signatures``."""
     check_whole(owner, "order", order, "past values")
     if signatures and order != 1:
-        raise ValueError(
-            f"{owner}: signatures=True needs order 1, and it is {order}. Set order=1, or leave signatures out."
-        )
+        text = f"{owner}: signatures=True needs order 1, and it is {order}. Set order=1, or leave signatures out."
+        raise ValueError(Advice(Wording(text, "--signatures needs --order 1.")))
 
 
 class Learned(NamedTuple):

@@ -74,8 +74,11 @@ def check_order_1(attack: object, adversary: Adversary | Averaged) -> None:
                 f"{name} needs transitions of order 1; the adversary's are {'missing' if order is None else order}. Truncate the "
                 "chain, or use SequentialAttack."
             )
-            in_options = "The signature attack needs --order 1." if name == "SignatureAttack" else text
-            raise ValueError(Advice(Wording(text, in_options)))
+            in_options = {
+                "SignatureAttack": "The signature attack needs --order 1.",
+                "JointAttack": "--signatures needs --order 1, and a respondent who is published twice.",
+            }
+            raise ValueError(Advice(Wording(text, in_options.get(name, text))))
 
 
 class Attack(Protocol):

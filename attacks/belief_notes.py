@@ -1,9 +1,11 @@
 """Notes on the beliefs of an attack: what they leave out or approximate."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import rel_entr
 
 from foreknow.models import Adversary, JointPosterior, MaxEntropy, Observation, ProgramEstimator, Status
 from foreknow.models.arrays import BoolArray, IntArray
@@ -11,6 +13,7 @@ from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.joint import JointSolver
 from foreknow.models.joint.group_graph import GroupGraph
 from foreknow.models.joint.group_messages import GroupMessages
+from foreknow.models.mechanisms import signature_numbers
 from foreknow.models.notes import Note
 
 
@@ -21,34 +24,129 @@ def belief_notes(
 ) -> tuple[Note, ...]:
     """Sentences that name what the beliefs of an attack leave out or approximate.
 
-    Return a tuple of Note: on repeated evidence (`overconfident`), the law of counterfeits, groups approximated by the law of
-    large numbers, and estimates that did not converge. Cost: O(n) per release.
+    Return a tuple of Note: on repeated evidence (`overconfident`), the law of counterfeits or the rule of m-invariance
+    (`kept_signatures`), groups approximated by the law of large numbers, and estimates that did not converge. Cost: O(n) per
+    release.
     """
     return (
         *overconfident(adversary, [one.observation for one in releases]),
-        *([] if signatures else _counterfeits(adversary, releases)),
+        *([] if signatures else _unread_rule(_counterfeit_law(adversary), releases)),
         *_approximated(releases),
         *unconverged(releases),
     )
 
 
-def _counterfeits(adversary: Adversary, releases: Sequence[ReleaseBeliefs]) -> list[Note]:
-    law = (
+def _counterfeit_law(adversary: Adversary) -> str:
+    return (
         "Their law is estimated from the prior's expectation of each value; where the prior is wrong, beliefs are overconfident."
         if adversary.counterfeits == "estimated"
         else "They are treated as respondents with a uniform prior; no defense draws them so."
     )
-    return _counterfeits_under(law, "SignatureAttack (--attack signature) does", releases)
 
 
-def _counterfeits_under(law: str, readers: str, releases: Sequence[ReleaseBeliefs]) -> list[Note]:
-    """Note on the law of counterfeits, and on the attacks that read the sets of values; empty without counterfeits."""
-    number = sum(int(one.observation.counts.sum() - (one.observation.group >= 0).sum()) for one in releases)
+def _unread_rule(law: str, releases: Sequence[ReleaseBeliefs]) -> list[Note]:
+    """Note on releases with counterfeits, of whose law it says ``law``, or with kept sets of values, and who reads the rule."""
+    observations = [one.observation for one in releases]
+    number = sum(int(one.counts.sum() - (one.group >= 0).sum()) for one in observations)
+    if number:
+        return [
+            Note("{counterfeits:,} published records are counterfeits. {law} " + UNREAD, counterfeits=number, law=law)
+        ]
+    found = kept_signatures(observations)
     kind = (
-        "{counterfeits:,} published records are counterfeits. {law} m-invariance keeps the set of values of a respondent's groups; "
-        "this attack does not read that set, and {readers}."
+        "the releases are consistent with m-invariance: each group shows each value once, and {kept:,} of {followed:,} respondents "
+        "whose group has other members than before show the same set of values again ({expected:,.0f} expected by chance). "
     )
-    return [Note(kind, counterfeits=number, law=law, readers=readers)] if number else []
+    return [Note(kind + UNREAD, **found._asdict())] if found.is_evidence else []
+
+
+UNREAD = (
+    "m-invariance keeps the set of values of a respondent's groups; this attack does not read that set. JointAttack and "
+    "LearnedAttack with signatures=True (--signatures), and SignatureAttack (--attack signature), do."
+)
+
+MIN_KEPT_SHARE = 0.1
+"""Share of the respondents whom a rule must have kept in their set of values, beside those in it by chance, to be noted."""
+
+MAX_CHANCE = 1e-3
+"""Largest probability of the kept sets under a smaller share, by Hoeffding's bound, at which m-invariance is noted."""
+
+
+class KeptSignatures(NamedTuple):
+    """Number of respondents among other members than before, and of those of them whose group shows the same set of values.
+
+    ``expected`` is the number of kept sets where groups are drawn at random by value. All are 0 for releases that cannot be of
+    m-invariance: a group shows a value twice or one value only, or values are distorted.
+    """
+
+    followed: int
+    kept: int
+    expected: float
+
+    @property
+    def is_evidence(self) -> bool:
+        """True if chance and a rule that keeps `MIN_KEPT_SHARE` have a probability of at most `MAX_CHANCE` (Hoeffding 1963)."""
+        if not self.followed:
+            return False
+        kept, chance = self.kept / self.followed, min(self.expected / self.followed, 1.0)
+        least = chance + MIN_KEPT_SHARE * (1 - chance)
+        distance = rel_entr(kept, least) + rel_entr(1 - kept, 1 - least)
+        return bool(kept > least and self.followed * distance >= -np.log(MAX_CHANCE))
+
+
+def kept_signatures(
+    observations: Iterable[Observation],  # in the order of time
+) -> KeptSignatures:
+    """Evidence that releases keep the set of values of a respondent's groups, as m-invariance does, from the groups alone.
+
+    A respondent is followed who was published before, in a set S' of which the present group shows a value, and who shares the
+    group with no member who was last published in the same group as the respondent: a set that the same members show again is kept
+    under any defense. One respondent of each group is followed, the first, as the members of a group show one set. Under groups
+    that are drawn at random by value, the present set is S' with at most the mean over the values s in S', weighted by their
+    probability, of the share that the groups of S' have among those that show s. The weights are taken as equal.
+
+    Exact counts; the chance is approximate. Histories without respondents who return among others tell nothing, nor does a domain
+    in which all groups show one set. Cost: O(n + g m log g) in all releases.
+    """
+    seen, none = list(observations), KeptSignatures(0, 0, 0.0)
+    if len({each.people.schema.values for each in seen}) != 1 or any(each.distorted for each in seen):
+        return none
+    counts = np.concatenate([each.counts for each in seen])
+    if (counts > 1).any() or (counts.sum(axis=1) < 2).any():
+        return none
+    signature, shown = signature_numbers(counts), counts > 0
+    followed, kept, expected, groups = 0, 0, 0.0, 0
+    for each, (before, group) in zip(seen, _groups_before(seen), strict=True):
+        _, pair, members = np.unique(before * len(counts) + group, return_inverse=True, return_counts=True)
+        same_value = (shown[before] & shown[group]).any(axis=1)
+        apart = np.flatnonzero((before >= 0) & (members[pair] == 1) & same_value)
+        first = apart[np.unique(group[apart], return_index=True)[1]]
+        last, now = signature[before[first]], signature[group[first]]
+        of_set = np.bincount(signature[groups : groups + len(each.counts)], minlength=len(counts))[last]
+        of_value = each.counts.sum(axis=0)
+        chance = np.divide(of_set[:, None], of_value, out=np.zeros((len(first), len(of_value))), where=of_value > 0)
+        expected += float(np.mean(chance, axis=1, where=shown[before[first]]).sum())
+        followed, kept = followed + len(first), kept + int((last == now).sum())
+        groups += len(each.counts)
+    return KeptSignatures(followed, kept, expected)
+
+
+def _groups_before(observations: Sequence[Observation]) -> Iterator[tuple[IntArray, IntArray]]:
+    """Group at the previous publication, -1 for none, and the present one, of the published records of each release.
+
+    Groups are numbered over all releases.
+    """
+    if not observations:
+        return
+    numbers = pd.factorize(np.concatenate([each.people.respondents for each in observations]))[0]
+    ends = np.cumsum([len(each.group) for each in observations])
+    last, groups = np.full(int(numbers.max(initial=-1)) + 1, -1), 0
+    for each, own in zip(observations, np.split(numbers, ends[:-1]), strict=True):
+        published = each.group >= 0
+        who, group = own[published], each.group[published] + groups
+        yield last[who], group
+        last[who] = group
+        groups += len(each.counts)
 
 
 def _approximated(releases: Sequence[ReleaseBeliefs]) -> list[Note]:
@@ -100,22 +198,12 @@ def repeated_pairs(
     groups and of their intersections with earlier groups.
     """
     seen = list(observations)
-    if not seen:
-        return 0.0
-    numbers = pd.factorize(np.concatenate([each.people.respondents for each in seen]))[0]
-    ends = np.cumsum([len(each.group) for each in seen])
-    # Group at the previous publication of each respondent, numbered over all releases; -1 before the first.
-    last = np.full(int(numbers.max(initial=-1)) + 1, -1)
-    repeated = pairs = groups = 0
-    for each, own in zip(seen, np.split(numbers, ends[:-1]), strict=True):
-        published = each.group >= 0
-        who, group = own[published], each.group[published] + groups
-        before = last[who]
+    total = sum(len(each.counts) for each in seen)
+    repeated = pairs = 0
+    for before, group in _groups_before(seen):
         again = before >= 0
         pairs += _pairs(group[again])
-        repeated += _pairs(before[again] * (groups + len(each.counts)) + group[again])
-        last[who] = group
-        groups += len(each.counts)
+        repeated += _pairs(before[again] * total + group[again])
     return repeated / pairs if pairs else 0.0
 
 
@@ -130,8 +218,8 @@ def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> 
 def overconfidence_notes(share: float) -> tuple[Note, ...]:
     """Note on repeated evidence by the share of repeated pairs, as `overconfident`."""
     kind = (
-        "{share:.0%} of the pairs of people in a group shared one before: the attack counts this evidence twice and tends "
-        "to be overconfident. Compare expected with right, and the log score with a snapshot attack's."
+        "{share:.0%} of the pairs of people in a group shared one before. Where the same people stay together, this attack counts "
+        "the evidence of a release again at the next one and tends to be overconfident; JointAttack (--attack joint) does not."
     )
     return (Note(kind, share=share),) if share >= MIN_REPORTED_SHARE else ()
 
@@ -152,8 +240,8 @@ def joint_notes(
     """Sentences that name what the beliefs of the joint attack leave out or approximate.
 
     Return a tuple of str: on a program that is not read, an approximate solver, contradicted groups, groups that did not
-    converge, counterfeits and distorted values. Evidence is counted once by the joint law, so that repeated pairs need no note.
-    Cost: O(R).
+    converge, counterfeits or the rule of m-invariance, and distorted values. Evidence is counted once by the joint law, so that
+    repeated pairs need no note. Cost: O(R).
     """
     return (
         *_program(adversary),
@@ -161,7 +249,7 @@ def joint_notes(
         *_contradicted(releases),
         *unconverged(releases),
         *_gap(posterior),
-        *(SIGNATURES if signatures else _counterfeits_under(UNIFORM, READERS, releases)),
+        *(SIGNATURES if signatures else _unread_rule(UNIFORM, releases)),
         *_distorted(adversary, releases),
     )
 
@@ -254,7 +342,6 @@ def _gap(posterior: JointPosterior) -> list[Note]:
 
 
 UNIFORM = "They are treated as respondents with a uniform prior."
-READERS = "JointAttack(adversary, signatures=True) and SignatureAttack (--attack signature) do"
 
 # Note on the rule of m-invariance
 SIGNATURES = (

@@ -9,15 +9,17 @@ import numpy as np
 from foreknow.attacks.adversary_attack import AdversaryAttack, ReleaseEvidence, Weighed, forward_evidence
 from foreknow.attacks.attack import check_order_1, each_release
 from foreknow.attacks.belief_notes import joint_notes
-from foreknow.attacks.signature import read_signatures, signature_evidence
+from foreknow.attacks.signature import signature_evidence
 from foreknow.models import Adversary, Beliefs, GroupGraph, LearnedKnowledge, Release, joint_history
-from foreknow.models.joint.building import first_signatures_log_evidence, release_beliefs, with_signatures
+from foreknow.models.joint.building import release_beliefs
+from foreknow.models.joint.learned_knowledge import check_learned_order
 from foreknow.models.joint.max_entropy import joint_log_evidence
 from foreknow.models.joint.problem import JointSolver, check_is_solver
+from foreknow.models.joint.signatures import read_signatures, signature_rule
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.progress import Progress
-from foreknow.models.settings import check_choice, check_whole
+from foreknow.models.settings import check_choice
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class JointAttack(AdversaryAttack):
         True for beliefs about each release given all releases, False for beliefs given the releases up to it.
     signatures : bool
         True if the adversary knows that the releases are of m-invariance, and its rule: a respondent keeps the set of values
-        that the group shows, as long as the value stays the same (`foreknow.models.joint.building.with_signatures`).
+        that the group shows, as long as the value stays the same (`foreknow.models.joint.signatures.signature_rule`).
 
     Notes
     -----
@@ -70,16 +72,16 @@ class JointAttack(AdversaryAttack):
         observations = [release.observation for release in releases]
         adversary.check_claim_times([observation.time for observation in observations])
         history = joint_history(adversary, observations)
-        _, laws = read_signatures(adversary, releases) if self.signatures else ((), ())
-        problem = with_signatures(history.problem, laws) if self.signatures else history.problem
+        _, laws = read_signatures(adversary, observations) if self.signatures else ((), ())
+        rule = signature_rule(history.problem, laws) if self.signatures else None
+        problem = rule.under(history.problem) if rule else history.problem
         posterior = self.solver(problem) if self.hindsight else self.solver.forward(problem)
         found = release_beliefs(history, posterior, self.hindsight)
         beliefs = Beliefs(found, notes=joint_notes(adversary, posterior, self.solver, found, self.signatures))
         if not self.hindsight:
-            rule = partial(signature_evidence, laws) if self.signatures else partial(forward_evidence, beliefs)
-            return Weighed(beliefs, rule)
-        zero = np.zeros(len(beliefs))
-        first = first_signatures_log_evidence(history.problem, laws) if self.signatures else 0.0
+            weight = partial(signature_evidence, laws) if self.signatures else partial(forward_evidence, beliefs)
+            return Weighed(beliefs, weight)
+        zero, first = np.zeros(len(beliefs)), rule.log_evidence(history.problem.prior) if rule else 0.0
         return Weighed(beliefs, lambda: ReleaseEvidence(zero, zero + joint_log_evidence(posterior) + first))
 
 
@@ -94,8 +96,9 @@ class LearnedAttack:
     ----------
     classes, pseudo_count, gaps, order
         As in `LearnedKnowledge.fit`.
-    solver, hindsight
-        As in `JointAttack`. Knowledge is learned from all releases, also with ``hindsight=False``.
+    solver, hindsight, signatures
+        As in `JointAttack`. Knowledge is learned from all releases, also with ``hindsight=False``. With ``signatures`` the
+        knowledge is learned under the rule of m-invariance, too.
     progress : callable
         Progress of the learning, as in `LearnedKnowledge.fit`. The solver has a progress of its own. By keyword.
 
@@ -103,7 +106,7 @@ class LearnedAttack:
     -----
     The beliefs take the learned law as known: its error is no part of them. The ``notes`` of the beliefs have the number of rounds,
     the notes of the learned knowledge, and those of the joint attack. With one release, or where no respondent is published
-    twice, there are no transitions, and the notes say so. Cost: that of `LearnedKnowledge.fit` and of `JointAttack`.
+    twice, there are no transitions and no rule, and the notes say so. Cost: that of `LearnedKnowledge.fit` and of `JointAttack`.
     """
 
     classes: Mapping[str, int | None] | None = None
@@ -112,12 +115,13 @@ class LearnedAttack:
     order: int = 1
     solver: JointSolver = field(default_factory=GroupGraph)
     hindsight: bool = True
+    signatures: bool = field(default=False, kw_only=True)
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_pseudo_count("LearnedAttack", self.pseudo_count)
         check_choice("LearnedAttack", "gaps", self.gaps, GAPS)
-        check_whole("LearnedAttack", "order", self.order, "past values")
+        check_learned_order("LearnedAttack", self.order, self.signatures)
         check_is_solver("LearnedAttack", "solver", self.solver)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
@@ -129,9 +133,11 @@ class LearnedAttack:
             pseudo_count=self.pseudo_count,
             gaps=self.gaps,
             order=self.order,
+            signatures=self.signatures,
             progress=self.progress,
         )
         adversary = Adversary(learned.prior, learned.transitions, gaps=self.gaps)
-        beliefs = JointAttack(adversary, self.solver, self.hindsight)(attacked)
+        signatures = self.signatures and learned.transitions is not None
+        beliefs = JointAttack(adversary, self.solver, self.hindsight, signatures=signatures)(attacked)
         first = f"Prior and transitions were learned from the releases alone, in {learned.rounds} rounds."
         return Beliefs(beliefs.releases, notes=(first, *learned.notes, *beliefs.notes))

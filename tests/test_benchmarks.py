@@ -125,16 +125,14 @@ def test_kept_cells_are_measured_again():
 
 
 @pytest.mark.usefixtures("figures")
-def test_tables_of_the_findings_are_those_of_the_cells():
+def test_tables_of_the_documentation_are_those_of_the_cells():
     experiments = importlib.import_module("experiments").EXPERIMENTS
-    rows, page = (
-        read(experiments, ROOT / "benchmarks" / "cells"),
-        (ROOT / "docs" / "findings.md").read_text(encoding="utf-8"),
-    )
-    rows = dict(list(rows.groupby("experiment")))
-    exposed, redrawn = (
-        importlib.import_module(f"experiments.{name}") for name in ("defenses_and_adversaries", "redrawn_worlds")
-    )
+    page, methods = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("findings.md", "methods/joint.md"))
+    rows = dict(list(read(experiments, ROOT / "benchmarks" / "cells").groupby("experiment")))
+    names = ("defenses_and_adversaries", "redrawn_worlds", "rules", "m_invariance")
+    exposed, redrawn, *of_methods = (importlib.import_module(f"experiments.{name}") for name in names)
+    for one, name in zip(of_methods, names[2:], strict=True):
+        assert "\n".join(one.table(rows[name])) in methods
     for history in ("exams", "pbc"):
         assert "\n".join(exposed.table(rows["defenses_and_adversaries"], history)) in page
     assert "\n".join(redrawn.table(rows["redrawn_worlds"])) in page

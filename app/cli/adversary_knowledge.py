@@ -105,12 +105,12 @@ def learned_adversary(
 
 
 def learn_from_releases(
-    releases: "Sequence[Published]", learning: Learning, progress: Progress = iter
+    releases: "Sequence[Published]", learning: Learning, progress: Progress = iter, signatures: bool = False
 ) -> LearnedKnowledge:
     """Learn the prior and the transitions from releases alone, without their true values.
 
-    A class has at least `MIN_RESPONDENTS` respondents on average; see `class_intervals`. ``progress`` is that of
-    `LearnedKnowledge.fit`.
+    A class has at least `MIN_RESPONDENTS` respondents on average; see `class_intervals`. ``progress`` and ``signatures``
+    are those of `LearnedKnowledge.fit`.
     """
     respondents = {name for release in releases for name in release.observation.people.respondents}
     schema = releases[0].observation.people.schema
@@ -120,6 +120,7 @@ def learn_from_releases(
         pseudo_count=learning.pseudo_count,
         gaps=learning.gaps,
         order=learning.order,
+        signatures=signatures,
         progress=progress,
     )
 

@@ -105,8 +105,9 @@ SolverName = Annotated[
 class AttackOptions:
     """The attack, and the options that some attacks read.
 
-    The last four fields are set by the command: whether beliefs are given the releases so far; the learning and, without a corpus,
-    the source (learned or records) of the adversary's knowledge; and the seed of the solver that draws.
+    The last five fields are set by the command: whether beliefs are given the releases so far; whether the adversary knows the
+    rule of m-invariance; the learning and, without a corpus, the source (learned or records) of the adversary's knowledge; and the
+    seed of the solver that draws.
     """
 
     attack: Annotated[
@@ -173,6 +174,7 @@ class AttackOptions:
         count("-l", "For minimality: least number of distinct values in a group; 2 by default.", RULE_PANEL),
     ] = None
     forward: bool = False
+    signatures: bool = False
     learning: Learning | None = None  # no group of options: a command has its own
     source: str | None = None
     seed: int = SAMPLER_SEED
@@ -240,7 +242,7 @@ def adversary_of(chosen: AttackOptions, read: Attacked) -> Adversary:
     learning, corpus = chosen.learning or Learning(), read.corpus
     if corpus is None and chosen.source in (None, LEARNED):
         with TimeLeft("learning prior and transitions from the releases") as shown:
-            learned = learn_from_releases(read.releases, learning, shown.parts)
+            learned = learn_from_releases(read.releases, learning, shown.parts, chosen.signatures)
         what = "the prior" if learned.transitions is None else "prior and transitions"
         notice(f"An adversary learned {what} from the releases alone, in {learned.rounds} rounds.")
         for note in learned.notes:
@@ -285,8 +287,10 @@ def _of_an_adversary(make: Callable[[Adversary], Attack], from_disk: bool = Fals
 
 CHOICES: dict[str, AttackChoice] = {
     "joint": AttackChoice(
-        (*ADVERSARY_OPTIONS, "solver", "forward"),
-        lambda o, read: JointAttack(adversary_of(o, read), o.joint_solver, hindsight=not o.forward),
+        (*ADVERSARY_OPTIONS, "solver", "forward", "signatures"),
+        lambda o, read: JointAttack(
+            adversary_of(o, read), o.joint_solver, hindsight=not o.forward, signatures=o.signatures
+        ),
         from_disk=True,
     ),
     "sequential": _of_an_adversary(SequentialAttack, from_disk=True),
@@ -405,6 +409,15 @@ class AttackRun:
             JOINT_PANEL,
         ),
     ] = False
+    signatures: Annotated[
+        bool,
+        switch(
+            "--signatures",
+            "The adversary knows that the releases are of m-invariance: a respondent whose value stays keeps the set of values of "
+            "the group. The knowledge is learned with this rule, too.",
+            JOINT_PANEL,
+        ),
+    ] = False
     corpus: Corpus = None
     knowledge: Annotated[
         Literal["learned", "records"] | None,
@@ -436,7 +449,14 @@ class AttackRun:
     @property
     def attack(self) -> AttackOptions:
         """The attack with all options that describe it."""
-        return replace(self.chosen, forward=self.forward, learning=self.known, source=self.knowledge, seed=self.seed)
+        return replace(
+            self.chosen,
+            forward=self.forward,
+            signatures=self.signatures,
+            learning=self.known,
+            source=self.knowledge,
+            seed=self.seed,
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

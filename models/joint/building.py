@@ -1,11 +1,10 @@
 """From an adversary's knowledge and a sequence of observations to a joint problem, and from its posterior to beliefs.
 
-Parts: transition tables between consecutive records, channels of distorted values, evidence of compromised records, and the rule of
-m-invariance as factors of the steps.
+Parts: transition tables between consecutive records, channels of distorted values, and evidence of compromised records.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +14,11 @@ from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.estimators.assignments import group_sums
 from foreknow.models.joint.problem import JointPosterior, JointProblem
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_alike, check_domain_size
 from foreknow.models.knowledge.personal_transitions import PersonalTransitions, chains_at, classes_of
-from foreknow.models.mechanisms import SignatureLaw, emission_matrices, normalized_rows, signature_numbers
+from foreknow.models.mechanisms import emission_matrices
 from foreknow.models.memory import Memory
 from foreknow.models.problem import DOUBT, Posterior, group_rows
 from foreknow.models.settings import as_list, check_kind
@@ -388,85 +386,6 @@ def _unconditional(records: IntArray, steps: ChainSteps, prior: FloatArray) -> F
         if joint.ndim > len(steps.tables):
             joint = joint.sum(axis=0)
     return np.asarray(joint.reshape(-1, m).sum(axis=0))
-
-
-def with_signatures(problem: JointProblem, laws: Sequence[SignatureLaw]) -> JointProblem:
-    """Problem of a history of m-invariant releases whose law contains the rule of the signatures.
-
-    A respondent of the same value as when last published keeps the signature S' (the set of values that the group shows); every
-    other one has a signature S at random among the records of the same value. So a step from x' to x has the factor::
-
-        P(S | S', x', x) = [x = x'] [S = S'] + [x != x'] r_S(x)
-
-    and the first record of a path the factor r_S(x), the share of the newly assigned records of value x that S received. ``laws``
-    has the shares of each release, and the distribution of the counterfeits of each group. Chains are of order 1.
-
-    Exact for given shares. Groups of one release and one signature have the mean of their shares. A step from or to a record
-    that is not published has no factor. Cost: O(R log R), and ``m^2`` numbers for each release, signature, and chain.
-    """
-    counterfeits = _by_group(problem, [law.counterfeits for law in laws])
-    received, cell = _received(problem, laws)
-    chain, tables = _steps(problem, signature_numbers(problem.counts), cell, received)
-    prior = problem.prior.copy()
-    first, invented = _first_records(problem)
-    prior[problem.path[first]] = normalized_rows(prior[problem.path[first]] * received[cell[problem.group[first]]])
-    prior[problem.path[invented]] = counterfeits[problem.group[invented]]
-    return replace(problem, prior=prior, chain=chain, tables=(tables,))
-
-
-def first_signatures_log_evidence(problem: JointProblem, laws: Sequence[SignatureLaw]) -> float:
-    """Log-probability of the first signature of all respondents, given the shares; arguments as those of `with_signatures`.
-
-    It is the scale by which `with_signatures` divides the priors. The evidence of later signatures is in its steps. A probability
-    of 0 counts as `foreknow.models.problem.DOUBT`.
-    """
-    received, cell = _received(problem, laws)
-    first, _ = _first_records(problem)
-    sums = (problem.prior[problem.path[first]] * received[cell[problem.group[first]]]).sum(axis=1)
-    return float(np.log(np.maximum(sums, DOUBT)).sum())
-
-
-def _received(problem: JointProblem, laws: Sequence[SignatureLaw]) -> tuple[FloatArray, IntArray]:
-    """Share of the newly assigned records of each value that each signature of a release received, and its row of each group."""
-    _, cell = np.unique(np.stack([problem.release, signature_numbers(problem.counts)]), axis=1, return_inverse=True)
-    rows, cell = _by_group(problem, [law.shares for law in laws]), cell.reshape(-1)
-    sizes = np.bincount(cell)
-    return group_sums(rows, cell, len(sizes)) / sizes[:, None], cell
-
-
-def _first_records(problem: JointProblem) -> tuple[IntArray, IntArray]:
-    """First published records of paths, if these are the first records at all: those of respondents, and those of counterfeits."""
-    first = np.flatnonzero((problem.layout.previous < 0) & problem.constrained[problem.group])
-    invented = problem.path[first] >= problem.respondents
-    return first[~invented], first[invented]
-
-
-def _by_group(problem: JointProblem, parts: Sequence[FloatArray]) -> FloatArray:
-    """Numbers of each group of each release; 1 in groups that publish nothing: ``(g, m)`` for each release to ``(G, m)``."""
-    rows = np.ones(problem.counts.shape)
-    for t, part in enumerate(parts):
-        start = int(np.searchsorted(problem.release, t))
-        rows[start : start + len(part)] = part
-    return rows
-
-
-def _steps(
-    problem: JointProblem, signature: IntArray, cell: IntArray, received: FloatArray
-) -> tuple[IntArray, FloatArray]:
-    """Chain of each record, and the tables of all chains with the factors of the signatures."""
-    previous, group = problem.layout.previous, problem.group
-    published = problem.constrained[group]
-    later = np.flatnonzero((previous >= 0) & published & published[previous])
-    earlier = previous[later]
-    kept = signature[group[later]] == signature[group[earlier]]
-    keys, number = np.unique(np.stack([problem.chain[later], cell[group[later]], kept]), axis=1, return_inverse=True)
-    base = problem.tables[0]
-    tables = base[keys[0]] * received[keys[1]][:, None, :]
-    values = np.arange(problem.values)
-    tables[:, values, values] = np.where(keys[2][:, None] > 0, base[keys[0]][:, values, values], 0.0)
-    chain = problem.chain.copy()
-    chain[later] = len(base) + number.reshape(-1)
-    return chain, np.concatenate([base, tables])
 
 
 def release_beliefs(

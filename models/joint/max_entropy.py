@@ -253,7 +253,8 @@ def log_density(law: ChainLaw, pseudo_count: float) -> float:
 def _single_steps(counts: FloatArray, powers: IntArray, table: FloatArray) -> FloatArray:
     """Expected number of single steps, from the expected number of transitions over several steps, shape ``(K, m, m)``."""
     steps = np.zeros(table.shape)
-    for over, power in zip(counts, powers.tolist(), strict=True):
+    for power in np.unique(powers).tolist():
+        over = counts[powers == power].sum(axis=0)
         if power == 1:
             steps += over
             continue
@@ -271,8 +272,9 @@ def with_law(
     prior = problem.prior.copy()
     prior[: problem.respondents] = law.prior[classes]
     if len(law.tables) == 1:
-        stacked = np.stack([np.linalg.matrix_power(law.tables[0], power) for power in powers.tolist()])
-        return prior, (np.minimum(stacked, 1.0),)
+        lengths, number = np.unique(powers, return_inverse=True)
+        stacked = np.stack([np.linalg.matrix_power(law.tables[0], power) for power in lengths.tolist()])
+        return prior, (np.minimum(stacked, 1.0)[number.reshape(-1)],)
     return prior, tuple(np.stack([table] * len(powers)) for table in law.tables)
 
 

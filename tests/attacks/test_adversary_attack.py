@@ -17,7 +17,6 @@ from foreknow.attacks import (
     SnapshotAttack,
 )
 from foreknow.attacks.adversary_attack import DrawWeights, mixture
-from foreknow.attacks.signature import read_signatures
 from foreknow.defenses import KAnonymity, MInvariance, Mondrian, publish
 from foreknow.models import (
     Adversary,
@@ -34,6 +33,7 @@ from foreknow.models import (
     SwapChain,
     UniformPrior,
 )
+from foreknow.models.joint.signatures import read_signatures
 from foreknow.models.notes import Note
 from foreknow.testing import check_attack
 
@@ -250,7 +250,7 @@ class TestSignatures:
             for of_release in groups
         ]
         for adversary in adversaries:
-            _, laws = read_signatures(adversary, published)
+            _, laws = read_signatures(adversary, [release.observation for release in published])
             prior, table = adversary.prior_rows(published[0].view.people), adversary.transitions.probabilities
             total = 0.0
             for values in itertools.product(*options):

@@ -33,7 +33,7 @@ def test_counterfeits_are_noted_by_attacks_that_read_no_signatures(attack):
     (note,) = attack(Adversary(UniformPrior(), CHAIN))([INVENTED]).notes
     assert note.startswith("2 published records are counterfeits.")
     assert "where the prior is wrong, beliefs are overconfident" in note
-    assert "SignatureAttack (--attack signature) does" in note
+    assert "SignatureAttack (--attack signature), do" in note
     (naive,) = attack(Adversary(UniformPrior(), CHAIN, counterfeits="uniform"))([INVENTED]).notes
     assert "a uniform prior" in naive
     assert SignatureAttack(Adversary(UniformPrior(), CHAIN))([INVENTED]).notes == ()

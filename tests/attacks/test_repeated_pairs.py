@@ -82,6 +82,7 @@ class TestNotes:
         (note,) = SequentialAttack(ADVERSARY)(cohort(self.SAME)).notes
         assert note.startswith("100% of the pairs of people in a group shared one before")
         assert "overconfident" in note
+        assert "JointAttack" in note
 
     def test_groups_drawn_anew_have_none(self):
         releases = cohort(self.ANEW)
@@ -95,7 +96,9 @@ class TestNotes:
 
     def test_the_joint_law_counts_evidence_once(self):
         """A and B, one with a, the other with b, at every release: the posterior of the first release is that of the last."""
-        assert not any("counts this evidence twice" in note for note in JointAttack(ADVERSARY)(cohort(self.SAME)).notes)
+        assert not any(
+            "counts the evidence of a release again" in note for note in JointAttack(ADVERSARY)(cohort(self.SAME)).notes
+        )
         prior = GivenPrior(pd.DataFrame([[0.6, 0.4], [0.4, 0.6]], index=["A", "B"], columns=["a", "b"]))
         releases = [Release(view_of("AB", "ab", time=time, domain="ab"), [0, 0]) for time in range(3)]
         adversary = Adversary(prior, MarkovChain(1, np.eye(2)))

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from strategies import view_of
 
 from foreknow.attacks import SequentialAttack, SignatureAttack
-from foreknow.attacks.signature import stay_probabilities
 from foreknow.defenses import publish
 from foreknow.defenses.m_invariance import MInvariance
 from foreknow.models import Adversary, Exact, Grouping, History, MarkovChain, Problem, Release, Status, UniformPrior
+from foreknow.models.joint.signatures import stay_probabilities
 from foreknow.models.mechanisms import received_shares, signature_law
 
 STICKY = np.array([[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.05, 0.25, 0.7]])

@@ -383,7 +383,7 @@ def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, be
     attack: SequentialAttack | JointAttack = SequentialAttack(adversary)
     blocks = "blocks of a release"
     if run.chosen.choice.solves:
-        attack = JointAttack(adversary, run.attack.joint_solver, hindsight=not run.forward)
+        attack = JointAttack(adversary, run.attack.joint_solver, hindsight=not run.forward, signatures=run.signatures)
         blocks = "partitions of the respondents"
     if run.out is not None and run.overwrite:
         checked_attack(published, attack)

@@ -195,7 +195,13 @@ def _reasons(
     people: pd.DataFrame, attack: Attack, beliefs: Beliefs, sequential: Beliefs | None, releases: Sequence[Release]
 ) -> list[tuple[list[Any], str]]:
     """Releases that led to each belief, and a sentence."""
-    if not isinstance(attack, JointAttack) or sequential is None or isinstance(attack.adversary, Averaged):
+    # The explanations are those of the joint law of one adversary, without the rule of m-invariance.
+    if (
+        not isinstance(attack, JointAttack)
+        or sequential is None
+        or attack.signatures
+        or isinstance(attack.adversary, Averaged)
+    ):
         return [([row.time], _sentence(row)) for row in people.head(MAX_REASONS).itertuples()]
     forward = beliefs_of("joint", replace(attack, hindsight=False), releases) if attack.hindsight else beliefs
     one = Inference(INFORMED, attack.adversary, beliefs, forward, sequential)

@@ -100,9 +100,25 @@ class TestAttack:
         anew = table.assign(group=table.groupby("week").cumcount() // 3)
         for name, some in (("same", same), ("anew", anew)):
             told = run("attack", write(some, tmp_path / f"{name}.csv"), *ROLES).stderr
-            assert ("counts this evidence twice" in told) == (name == "same")
+            assert ("counts the evidence of a release again" in told) == (name == "same")
             snapshot = run("attack", tmp_path / f"{name}.csv", *ROLES, "--attack", "snapshot").stderr
-            assert "counts this evidence twice" not in snapshot
+            assert "counts the evidence of a release again" not in snapshot
+
+    @pytest.mark.parametrize("knowledge", ["learned", "records"])
+    def test_the_rule_of_m_invariance_is_in_the_law(self, tmp_path, knowledge):
+        """p00 and p02 change their groups of the sets ab and ac: with the value a at both releases they would have kept the set."""
+        rows = [(f"p{i:02d}", 1, 30, "Rome", "abac"[i % 4], i // 2) for i in range(12)]
+        rows += [(who, 2, age, town, {"p00": "c", "p03": "a"}.get(who, v), g) for who, _, age, town, v, g in rows]
+        table = pd.DataFrame(rows, columns=["id", "week", "age", "town", "result", "group"])
+        changed = table["week"].eq(2) & table["id"].isin(["p00", "p02"])
+        table.loc[changed, "group"] = table.loc[changed, "group"].to_numpy()[::-1]
+        source, out = write(table, tmp_path / "records.csv"), tmp_path / "out"
+        assert "does not read that set" not in run("attack", source, *ROLES, "--knowledge", knowledge).stderr
+        told = run("attack", source, *ROLES, "--knowledge", knowledge, "--signatures", "--out", out).stderr
+        assert "the rule of m-invariance is in the law" in told
+        beliefs = read(out / "beliefs.csv").set_index(["week", "id"])
+        for who in ("p00", "p02"):
+            assert beliefs.loc[(1, who), "a"] + beliefs.loc[(2, who), "a"] < 1 + 1e-6
 
     def test_whoever_only_counts_believes_the_shares(self, published):
         beliefs, _, original, _ = self.attacked(published, "--attack", "snapshot", "--estimator", "random-worlds")

@@ -31,6 +31,13 @@ BAD_ATTACK = {
     "groups in a binary file": (
         lambda d: [*attack(d, groups=False), "--groups", bytes_of(d, "g.parquet", NOISE)], "cannot be read as parquet",
     ),
+    "the rule without its attack": (
+        lambda d: attack(d, None, "--attack", "snapshot", "--signatures"), "snapshot does not read --signatures",
+    ),
+    "the rule and a chain of order 2": (
+        lambda d: attack(d, None, "--signatures", "--order", 2), "--signatures needs --order 1.",
+    ),
+    "the rule of another defense": (lambda d: attack(d, None, "--signatures"), "whose groups show each value once"),
     "a corpus that is not there": (lambda d: attack(d, None, "--corpus", d / "none.csv"), "there is no file"),
     "an empty corpus": (lambda d: attack(d, None, "--corpus", changed(d, lambda t: t.iloc[:0])), "no record"),
     "a corpus without a column": (lambda d: attack(d, None, "--corpus", changed(d, without("age"))), "no column 'age'"),

@@ -159,7 +159,7 @@ class TestStory:
         notes = "".join(part.plain for part in demo.demo_tables(found) if isinstance(part, Text))
         for name in found.comparison.releases:
             (note,) = found.comparison.beliefs[name, demo.SEQUENTIAL_ATTACK].notes
-            assert "counts this evidence twice" in note
+            assert "counts the evidence of a release again" in note
             assert f"sequential attack on {name}: {note}" in notes
             for other in found.comparison.beliefs[name, demo.STRONGEST_ATTACK].notes:
                 assert notes.count(other) == 1

@@ -377,7 +377,7 @@ def test_notes_on_the_beliefs_are_told(tmp_path):
     source, out = write(records(people=60, present=50), tmp_path / "r.parquet"), tmp_path / "out"
     run("publish", source, *ROLES, *DISK, "--defense", "mondrian", "-k", 2, "-l", 1, "--out", out)
     for name, words in (
-        ("sequential", "shared one before: the attack counts"),
+        ("sequential", "counts the evidence of a release again at the next one"),
         ("joint", "is approximated (GroupMessages)"),
     ):
         result = run("attack", source, *ROLES, "--from-disk", "--groups", out, "--attack", name, "--json")

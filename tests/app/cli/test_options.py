@@ -32,7 +32,7 @@ OPTIONS = {
     ],
     "attack": [
         *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, *DISK, "--groups", "--sure", "--fail-over",
-        "--seed", "--forward", "--corpus", "--knowledge",
+        "--seed", "--forward", "--signatures", "--corpus", "--knowledge",
         "--out", "--pictures", "--from-disk", "--overwrite", "--json", "--config",
     ],
     "compare": [

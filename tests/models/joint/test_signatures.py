@@ -8,10 +8,22 @@ import numpy as np
 import pytest
 from strategies import view_of
 
-from foreknow.attacks import JointAttack
-from foreknow.models import Adversary, Enumeration, Grouping, MarkovChain, Release, Status, UniformPrior, joint_history
+from foreknow.attacks import JointAttack, LearnedAttack
+from foreknow.models import (
+    Adversary,
+    Enumeration,
+    GroupGraph,
+    Grouping,
+    LearnedKnowledge,
+    MarkovChain,
+    MaxEntropy,
+    Release,
+    Status,
+    UniformPrior,
+    joint_history,
+)
 from foreknow.models.joint import JointProblem
-from foreknow.models.joint.building import with_signatures
+from foreknow.models.joint.signatures import read_signatures, signature_rule
 from foreknow.models.mechanisms import SignatureLaw
 
 VALUES = "abcd"
@@ -64,9 +76,8 @@ def assignments(release):
         yield own, [(g, v) for g, s in enumerate(shown) for v in s if v not in each[g]]
 
 
-def by_loops(releases, prior, step, laws):
-    """Beliefs of each release, by the definition of the rule."""
-    beliefs = [np.zeros((len(release.group), 4)) for release in releases]
+def weighted_assignments(releases, prior, step, laws):
+    """All assignments of all releases with their weights, by the definition of the rule."""
     for joint in itertools.product(*(list(assignments(release)) for release in releases)):
         weight, last = 1.0, {}
         for release, law, (own, invented) in zip(releases, laws, joint, strict=True):
@@ -79,6 +90,13 @@ def by_loops(releases, prior, step, laws):
                     weight *= step[before, x] * ((shown == signature) if before == x else share)
                 last[who] = (x, shown)
             weight *= np.prod([law.counterfeits[g, v] for g, v in invented])
+        yield joint, weight
+
+
+def by_loops(releases, prior, step, laws):
+    """Beliefs of each release, by the definition of the rule."""
+    beliefs = [np.zeros((len(release.group), 4)) for release in releases]
+    for joint, weight in weighted_assignments(releases, prior, step, laws):
         for belief, (own, _) in zip(beliefs, joint, strict=True):
             belief[np.arange(len(own)), own] += weight
     return [belief / belief.sum(axis=1, keepdims=True) for belief in beliefs]
@@ -94,7 +112,7 @@ def test_equals_the_definition(seed):
     laws = random_laws(rng, releases)
     adversary = Adversary(lambda people: np.tile(prior, (len(people), 1)), MarkovChain(1, step))
     history = joint_history(adversary, [release.observation for release in releases])
-    found = Enumeration(2**22)(with_signatures(history.problem, laws))
+    found = Enumeration(2**22)(signature_rule(history.problem, laws).under(history.problem))
     for record, expected in zip(history.record, by_loops(releases, prior, step, laws), strict=True):
         np.testing.assert_allclose(found.rows(record), expected, atol=1e-12)
 
@@ -175,7 +193,7 @@ def test_knowing_the_rule_gains_what_the_law_says():
     own, values = np.arange(0, 4 * n, 2), np.concatenate([x, y])
     found = [
         np.log(Enumeration()(one).rows(own)[np.arange(2 * n), values]).mean()
-        for one in (with_signatures(problem, laws), problem)
+        for one in (signature_rule(problem, laws).under(problem), problem)
     ]
     assert abs(found[0] - found[1] - expected) < 4 * error
 
@@ -190,3 +208,122 @@ def test_releases_of_another_defense():
     release = Release(view_of("ABC", "aab"), [0, 0, 1])
     with pytest.raises(ValueError, match="group 0 of the release at 1 shows 'a' 2 times"):
         JointAttack(Adversary(UniformPrior(), MarkovChain(1, np.eye(3))), signatures=True)([release])
+
+
+# --- learning ---------------------------------------------------------------------------------------------------------
+
+
+PSEUDO_COUNT = 0.5
+
+
+def shares_of(adversary, releases):
+    return read_signatures(adversary, [release.observation for release in releases])[1]
+
+
+def first_shares(releases):
+    """Laws of the signatures under the first law of the learning: published shares, and half staying."""
+    shown = sum(release.counts.sum(axis=0) for release in releases)
+    prior = shown / shown.sum()
+    chain = MarkovChain(1, (np.eye(4) + prior) / 2)
+    return shares_of(Adversary(lambda people: np.tile(prior, (len(people), 1)), chain), releases)
+
+
+def maximized(releases, prior, step, laws):
+    """One round of expectation-maximization by enumeration, and the penalized log-likelihood before it."""
+    first, pairs, total = np.zeros(4), np.zeros((4, 4)), 0.0
+    for joint, weight in weighted_assignments(releases, prior, step, laws):
+        total, last = total + weight, {}
+        for release, (own, _) in zip(releases, joint, strict=True):
+            for who, x in zip(release.view.people.respondents, own, strict=True):
+                (pairs[last[who]] if who in last else first)[x] += weight
+                last[who] = x
+    first, pairs = first / total + PSEUDO_COUNT, pairs / total + PSEUDO_COUNT
+    density = PSEUDO_COUNT * (np.log(prior).sum() + np.log(step).sum())
+    return first / first.sum(), pairs / pairs.sum(axis=1, keepdims=True), np.log(total) + density
+
+
+def small_history(seed):
+    """Releases without a cycle between groups, of few assignments, with a respondent who is published twice."""
+    rng = np.random.default_rng(seed)
+    adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((4, 4), 0.25)))
+    while True:
+        releases = random_history(rng)
+        if len(releases) < 2 or math.prod(len(list(assignments(one))) for one in releases) > 2000:
+            continue
+        again = set(releases[0].view.people.respondents) & set(releases[1].view.people.respondents)
+        beliefs = JointAttack(adversary, GroupGraph(), signatures=True)(releases)
+        if len(again) > 1 and not any(belief.posterior.status.any() for belief in beliefs):
+            return releases
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_learned_law_is_a_maximum_by_enumeration(seed):
+    """No round by enumeration changes the law, and its likelihood is higher than at the start."""
+    releases = small_history(seed)
+    laws = first_shares(releases)
+    learned = LearnedKnowledge.fit(
+        releases, signatures=True, pseudo_count=PSEUDO_COUNT, tolerance=1e-7, rounds=1000, solver=MaxEntropy(1e-6)
+    )
+    assert learned.converged
+    prior, step = learned.prior.probabilities.ravel(), learned.transitions.probabilities
+    again, onward, reached = maximized(releases, prior, step, laws)
+    np.testing.assert_allclose(again, prior, atol=1e-5)
+    np.testing.assert_allclose(onward, step, atol=1e-5)
+    before = -np.inf
+    prior, step = np.full(4, 0.25), np.full((4, 4), 0.25)
+    for _ in range(3):
+        prior, step, objective = maximized(releases, prior, step, laws)
+        assert objective >= before - 1e-12
+        before = objective
+    assert reached > before - 1e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_objective_with_the_rule_does_not_decrease(seed):
+    solver = MaxEntropy(1e-7, rounds=10_000)
+    learned = LearnedKnowledge.fit(
+        small_history(seed), signatures=True, counts="expected", solver=solver, tolerance=1e-7, rounds=200
+    )
+    # The solver of a round is as loose as the change of the round before: only late rounds have a precise objective.
+    precise = [step.objective for step in learned.trace if step.change < 1e-4]
+    assert len(precise) >= 3
+    assert (np.diff(precise) > -1e-5).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_learned_attack_is_the_definition_under_the_learned_law(seed):
+    releases = small_history(seed)
+    learned = LearnedKnowledge.fit(releases, signatures=True)
+    found = LearnedAttack(solver=Enumeration(2**22), signatures=True)(releases)
+    laws = shares_of(Adversary(learned.prior, learned.transitions), releases)
+    expected = by_loops(releases, learned.prior.probabilities.ravel(), learned.transitions.probabilities, laws)
+    for belief, own in zip(found, expected, strict=True):
+        np.testing.assert_allclose(belief.posterior.probabilities, own, atol=1e-9)
+    assert any("the rule of m-invariance is in the law" in note for note in found.notes)
+
+
+def test_known_values_are_counted_with_the_rule():
+    """Groups of one respondent and no counterfeit have the values themselves, with gaps too."""
+    rows = ["abca", "abba", "cbba"]
+    releases = [Release(view_of("ABCD", row, time=t), [0, 1, 2, 3]) for t, row in enumerate(rows)]
+    for gaps in ("ignore", "power"):
+        learned, plain = (
+            LearnedKnowledge.fit(releases, gaps=gaps, signatures=rule, pseudo_count=0.0) for rule in (True, False)
+        )
+        assert np.allclose(learned.prior.probabilities, plain.prior.probabilities)
+        assert np.allclose(learned.transitions.probabilities, plain.transitions.probabilities, atol=1e-6)
+
+
+def test_no_respondent_twice_leaves_no_rule():
+    beliefs = LearnedAttack(signatures=True)([Release(view_of("AB", "ab"), [0, 0])])
+    assert any("No respondent has two published records" in note for note in beliefs.notes)
+
+
+def test_learning_with_the_rule_takes_order_1():
+    release = Release(view_of("AB", "ab"), [0, 0])
+    for call in (
+        lambda: LearnedKnowledge.fit([release], order=2, signatures=True),
+        lambda: LearnedAttack(order=2, signatures=True),
+    ):
+        with pytest.raises(ValueError, match="signatures=True needs order 1, and it is 2"):
+            call()

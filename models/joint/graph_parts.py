@@ -26,7 +26,7 @@ SUMS = 8.0
 """Operations that the sums over the counts of a group may take, as a multiple of the limit of arrangements."""
 
 COUNTS_IN_BLOCK, COUNTS_BY_BLOCKS, COUNTS_BY_NORMAL = range(3)
-"""How the multiset of a group is kept: by the arrangements of its one block, by sums over the counts of its blocks, or by the normal
+"""How the multiset of a group is kept: by the arrangements of its one block, by sums over the counts of its blocks, or by a normal
 approximation of these sums."""
 
 

@@ -161,7 +161,7 @@ class GroupGraph:
         parts, contradicted = parts_of(problem, self.limit, not forward)
         approximate = parts.tilted.any() or (parts.mode == COUNTS_BY_NORMAL).any()
         fit: TiltedLaw | None = None
-        if (problem.emission_row >= 0).any() or approximate and not forward:
+        if (problem.emission_row >= 0).any() or (approximate and not forward):
             fit = MaxEntropy().fit(problem, step=step)
         posterior = None
         if not contradicted.any() or doubted:

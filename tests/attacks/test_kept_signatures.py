@@ -160,7 +160,9 @@ def test_m_invariance_is_recognized_without_counterfeits(m):
 
 @pytest.mark.parametrize("changing", [0.0, 0.3])
 @pytest.mark.parametrize(
-    "defense", [Anatomy(2, rng=1), Anatomy(3, rng=1), Injector(2, rng=1), Mondrian(DistinctDiversity(2))], ids=repr
+    "defense",
+    [Anatomy(2, rng=1), Anatomy(3, rng=1), Injector(2, rng=1), Mondrian(DistinctDiversity(2))],
+    ids=["anatomy2", "anatomy3", "injector2", "mondrian2"],
 )
 def test_other_defenses_are_not(defense: Defense, changing):
     history = panel(np.random.default_rng(7), changing)

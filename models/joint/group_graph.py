@@ -69,6 +69,9 @@ LEARNING_DAMPING = 0.3
 MANY_RECORDS = 5000
 """Number of records from which the groups of a release are visited by several threads."""
 
+ROUNDING = 1e-13
+"""Largest change of the messages to a group that no cycle reaches that is not passed on, in total variation."""
+
 NEVER_VISITED = 1e9
 """Pending change of the messages to a group that was never visited."""
 
@@ -100,8 +103,9 @@ class GroupGraph:
     -----
     The status of a group says how good its beliefs are (docs/methods/how-joint-computes.md). 0: exact to rounding; no cycle and no
     tilt reaches it. `Status.CYCLES`: the same respondents part and meet again somewhere in its component of the graph, so that some
-    evidence is counted more than once. `Status.TILTED`: its counts are kept by a normal law, or an edge of it by tilts.
-    `Status.UNCONVERGED`: the last sweep still changed the messages to it by more than twice the tolerance.
+    evidence is counted more than once, about once for each sweep. `Status.TILTED`: its counts are kept by a normal law, or an edge
+    of it by tilts.
+    `Status.UNCONVERGED`: no cycle reaches it, and `MOST_SWEEPS` sweeps were not enough.
     `Status.CONTRADICTED`: the knowledge rules out what the group shows, or its neighbours together with it; the beliefs of its
     component are those of the same knowledge mixed with the uniform distribution of weight `DOUBT`.
 
@@ -198,7 +202,7 @@ class GroupGraph:
         """Posterior after the sweeps, and the groups where messages left no possible arrangement."""
         at, starts = problem.layout, belief_starts(problem)
         status, component = structure_status(problem, parts)
-        now = first_messages(problem, parts, fit)
+        now, approximate = first_messages(problem, parts, fit), status > 0
         if fit is not None:
             _weigh_distorted(problem, parts, fit, starts)
         beliefs, rounds = np.zeros(int(starts[-1])), 0
@@ -206,14 +210,12 @@ class GroupGraph:
             first, last = int(at.release_starts[t]) if forward else 0, int(at.release_starts[t + 1])
             if forward:
                 step()
-            now.threshold[:last] = np.where(status[:last] > 0, self.tolerance, 0.0)
-            rounds = max(rounds, self._swept(problem, parts, now, last, status > 0, no_step if forward else step))
+            now.threshold[:] = np.where(approximate, self.tolerance, ROUNDING)
+            rounds = max(rounds, self._swept(problem, parts, now, last, approximate, no_step if forward else step))
             write_beliefs(at, parts, now, np.arange(first, last), starts, beliefs)
-            now.threshold[:last] = np.where(status[:last] & ~UNCONVERGED > 0, 2.0 * self.tolerance, 0.0)
-            over = groups_over(parts, now, last)
             # Where messages are exact in the end, none is before all of the component are.
-            over |= np.isin(component[:last], component[:last][over & (status[:last] & ~UNCONVERGED == 0)])
-            status[first:last] |= np.where(over[first:], UNCONVERGED, 0)
+            over = groups_over(parts, now, last) & ~approximate[:last]
+            status[first:last] |= np.where(np.isin(component[first:last], component[:last][over]), UNCONVERGED, 0)
         posterior = self._posterior(problem, beliefs, status, rounds)
         if fit is not None:
             posterior = replace(posterior, relaxed=fit.posterior)

@@ -502,15 +502,6 @@ def parts_of(problem: JointProblem, limit: int, hindsight: bool = True) -> tuple
     return parts, empty
 
 
-def without_tilts(parts: Parts) -> Parts:
-    """The same parts, where edges that were split carry the message of each member by the counts of the others.
-
-    Evidence of members who stay together is then counted more than once, while tilts miss what exact counts tell. In sums over
-    all respondents, as learning needs them, the second error is the larger one.
-    """
-    return parts._replace(tilted=np.zeros_like(parts.tilted))
-
-
 @compiled
 def write_own_weights(at: Layout, parts: Parts) -> None:
     """Write the weights of all arrangements by the priors and the evidence of another law."""

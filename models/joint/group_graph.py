@@ -36,7 +36,7 @@ from foreknow.models.joint.graph_messages import (
     sweep,
     write_beliefs,
 )
-from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, Parts, parts_of, without_tilts, write_own_weights
+from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, Parts, parts_of, write_own_weights
 from foreknow.models.joint.group_messages import GroupMessages, tilted_messages
 from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw
 from foreknow.models.joint.messages import thresholds
@@ -54,13 +54,13 @@ from foreknow.models.progress import Progress, check_progress, no_step, stepping
 from foreknow.models.settings import check_iteration, check_whole
 
 UNDAMPED = 8
-"""Number of sweeps before messages are damped; without cycles none is needed."""
+"""Number of sweeps before messages are damped, if a solver has more."""
 
 DAMPING = 0.5
 """Share of the former message in the mean of an update after that."""
 
 MOST_SWEEPS = 1000
-"""Largest number of sweeps of groups that no cycle reaches. One or two are enough for most; each tie of groups that leads back in
+"""Largest number of sweeps of groups that no cycle reaches. One or two are enough for most; each turn of a path of groups back in
 time may need one more."""
 
 LEARNING_DAMPING = 0.3
@@ -246,7 +246,7 @@ class GroupGraph:
                     now.threshold[approximate] = np.inf
                     if not groups_over(parts, now, last).any():
                         return done
-                damping = DAMPING if done >= UNDAMPED else 0.0
+                damping = DAMPING if UNDAMPED <= done < self.sweeps else 0.0
                 for side, groups in ((0, releases), (1, releases[::-1])):
                     send = partial(sweep, problem.layout, parts, now, side=side, damping=damping, outward=np.zeros(0))
                     for own in groups if threads > 1 else [np.concatenate(groups)]:
@@ -287,7 +287,9 @@ class GraphLaw:
     fit : TiltedLaw
         Law of `MaxEntropy`, with which the messages start.
     limit : int
-        As for `GroupGraph`; edges that are split carry the messages of single members (`without_tilts`).
+        As for `GroupGraph`, but edges that are split carry the message of each member by the counts of the others. Evidence of
+        members who stay together is then counted more than once, while tilts miss what exact counts tell; in sums over all
+        respondents, as learning needs them, the second error is the larger one.
     damping : float
         Share of the former message in an update; 0 where the graph has no cycle.
 
@@ -298,7 +300,8 @@ class GraphLaw:
 
     def __init__(self, problem: JointProblem, fit: TiltedLaw, limit: int, damping: float = LEARNING_DAMPING) -> None:
         self._problem, self._fit, self._starts = problem, fit, belief_starts(problem)
-        self._parts = without_tilts(parts_of(problem, limit)[0])
+        parts = parts_of(problem, limit)[0]
+        self._parts = parts._replace(tilted=np.zeros_like(parts.tilted))
         self._now = first_messages(problem, self._parts, fit)
         self._damping = damping
         self._outward, self._onward = np.ones(len(self._now.message)), False

@@ -113,17 +113,16 @@ class GroupMessages:
 
 
 def exact_beliefs(
-    problem: JointProblem, weights: FloatArray, step: Callable[[], None] = no_step, counted: BoolArray | None = None
+    problem: JointProblem, weights: FloatArray, step: Callable[[], None] = no_step
 ) -> tuple[FloatArray, IntArray]:
     """Posterior of each record in its group with exact counts, shape ``(B,)``, and the status of each group.
 
     ``weights``, shape ``(B,)``, are those of each possible value of each record without the message of its group; members are
-    independent with them, and a group without counts or with distorted values keeps them, as does one that is not ``counted``,
-    shape ``(G,)``. ``step`` is called before each release.
+    independent with them, and a group without counts or with distorted values keeps them. ``step`` is called before each release.
     As exact as `Auto` for each group, release by release. Cost: that of `Auto`; memory O(n m) for the records of one release.
     """
     at, starts = problem.layout, belief_starts(problem)
-    counted, weights = _counted(problem) if counted is None else counted, _doubted(problem, weights)
+    counted, weights = _counted(problem), _doubted(problem, weights)
     beliefs, status = np.zeros(len(weights)), np.zeros(len(problem.counts), dtype=np.int64)
     for t in range(problem.releases):
         step()

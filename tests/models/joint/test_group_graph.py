@@ -33,7 +33,8 @@ class TestAgainstEnumeration:
                 continue
             problem = JointProblem(**arrays)
             found, truth = (
-                (solver.forward if forward else solver)(problem) for solver in (GroupGraph(), Enumeration(2**21))
+                (solver.forward if forward else solver)(problem)
+                for solver in (GroupGraph(sweeps=1), Enumeration(2**21))
             )
             fine = record_status(found) == 0
             exact += fine.sum()
@@ -90,6 +91,50 @@ class TestLargeGroups:
                 each.append(total_variation(GroupGraph(limit)(problem), truth).mean())
         assert np.mean(off[2000]) < 1e-12
         assert np.mean(off[1]) > np.mean(off[2000])
+
+    def test_counts_by_a_normal_law_are_near_the_exact_ones(self):
+        """Groups of independent respondents, in which `MaxEntropy` keeps counts in expectation."""
+        rng, off = np.random.default_rng(38), []
+        for _ in range(20):
+            people, values = 14, int(rng.integers(2, 5))
+            prior = rng.dirichlet(np.full(values, 0.7), people)
+            drawn = [rng.choice(values, p=row) for row in prior]
+            flat = {
+                "path": np.arange(people),
+                "group": np.zeros(people, dtype=int),
+                "chain": np.zeros(people, dtype=int),
+            }
+            problem = JointProblem(prior, (), counts=[np.bincount(drawn, minlength=values)], release=[0], **flat)
+            truth, found = Enumeration()(problem), GroupGraph(limit=1)(problem)
+            assert (found.status & Status.TILTED).all()
+            off.append([total_variation(one, truth).mean() for one in (found, MaxEntropy()(problem))])
+        near, relaxed = np.mean(off, axis=0)
+        assert near < 0.01
+        assert near < relaxed / 3
+
+    def test_groups_whose_counts_have_no_number_of_32_bits(self):
+        rng = np.random.default_rng(39)
+        people, values = 60, 40
+        prior = rng.dirichlet(np.full(values, 0.2), people)
+        drawn = [rng.choice(values, p=row) for row in prior]
+        flat = {"path": np.arange(people), "group": np.zeros(people, dtype=int), "chain": np.zeros(people, dtype=int)}
+        problem = JointProblem(prior, (), counts=[np.bincount(drawn, minlength=values)], release=[0], **flat)
+        found = GroupGraph()(problem).rows(np.arange(people))
+        np.testing.assert_allclose(found.sum(axis=1), 1.0)
+        np.testing.assert_allclose(found.sum(axis=0), problem.counts[0], atol=0.5)
+
+
+def test_more_sweeps_repeat_the_evidence_of_a_ring():
+    """Pairs of four people who hardly change: the ring tells nothing of one of them, whose exact belief is the prior."""
+    stays = np.array([[[0.9, 0.1], [0.1, 0.9]]])
+    problem = JointProblem(
+        [[0.6, 0.4], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]], (stays,), path=[0, 1, 2, 3, 1, 2, 0, 3],
+        group=[0, 0, 1, 1, 2, 2, 3, 3], chain=[0] * 8, counts=[[1, 1]] * 4, release=[0, 0, 1, 1],
+    )  # fmt: skip
+    exact, *by_sweeps = (solver(problem).beliefs[0] for solver in (Enumeration(), GroupGraph(), GroupGraph(sweeps=10)))
+    assert exact == pytest.approx(0.6)
+    assert 0.6 < by_sweeps[0] < by_sweeps[1]
+    assert (GroupGraph()(problem).status == Status.CYCLES).all()
 
 
 class TestContradictions:

@@ -270,7 +270,7 @@ def _solver(posterior: JointPosterior, solver: JointSolver) -> list[Note]:
         return []
     rule = posterior.rule or type(solver).__name__
     if isinstance(posterior.approximation, GroupGraph):
-        return graph_notes(posterior.status[posterior.problem.group])
+        return graph_notes(posterior.status[posterior.problem.group], posterior.approximation.limit)
     if notes := law_notes(posterior.approximation, rule):
         return notes
     if posterior.standard_error is not None:
@@ -281,17 +281,19 @@ def _solver(posterior: JointPosterior, solver: JointSolver) -> list[Note]:
 
 def graph_notes(
     status: IntArray,  # of the group of each record
+    limit: int,  # of arrangements
 ) -> list[Note]:
     """Note on the shares of records by how good `GroupGraph` is for them; empty if all are exact."""
     tilted = status & Status.TILTED > 0
     cycles = (status & Status.CYCLES > 0) & ~tilted
     kind = (
         "the joint law is approximated on the graph of groups: {exact:.0%} of the records have exact beliefs, {cycles:.0%} are "
-        "reached by groups whose members part and meet again, and {tilted:.0%} are in groups too large to keep all counts exactly."
+        "reached by groups whose members part and meet again, and {tilted:.0%} are in groups too large to keep all counts exactly (over "
+        "{limit:,} arrangements)."
     )
     exact = 1.0 - float((tilted | cycles).mean())
     shares = {"exact": exact, "cycles": float(cycles.mean()), "tilted": float(tilted.mean())}
-    return [Note(kind, **shares)] if exact < 1.0 else []
+    return [Note(kind, **shares, limit=limit)] if exact < 1.0 else []
 
 
 def law_notes(solver: JointSolver | None, rule: str) -> list[Note]:

@@ -25,6 +25,13 @@ VISITS = 30
 SUMS = 8.0
 """Operations that the sums over the counts of a group may take, as a multiple of the limit of arrangements."""
 
+MOST_ARRANGEMENTS = 20_000_000
+"""Largest number of arrangements of all blocks, above which their limit is lowered. With messages and edges they take about 60
+bytes each, and at most twice as much while they are built: 2 GB."""
+
+TABLE = 8
+"""Largest number of places, as a multiple of the numbers, of a table in which distinct numbers are found."""
+
 COUNTS_IN_BLOCK, COUNTS_BY_BLOCKS, COUNTS_BY_NORMAL = range(3)
 """How the multiset of a group is kept: by the arrangements of its one block, by sums over the counts of its blocks, or by a normal
 approximation of these sums."""
@@ -38,6 +45,8 @@ class Parts(NamedTuple):
 
     Attributes
     ----------
+    limit : int
+        Largest number of arrangements of a block.
     support : bool array, shape (B,)
         Values of each record that the knowledge and the published counts do not rule out.
     mode : int array, shape (G,)
@@ -83,11 +92,12 @@ class Parts(NamedTuple):
         Level j of a port where an edge leaves has the arrangements without the first j of its c members, of one where it
         arrives those of the first j.
     digit : int array of 8 bits
-        Value of the member by which an arrangement of a level is longer than the next shorter one.
+        Value of the member by which an arrangement of a level is longer than the next shorter one, ascending in each level.
     link : int array of 32 bits
         Position of that shorter one in its level.
     """
 
+    limit: int
     support: BoolArray
     mode: IntArray
     radix: IntArray
@@ -116,12 +126,12 @@ class Parts(NamedTuple):
 
 
 @compiled
-def supports(at: Layout, starts: IntArray, tied: BoolArray, hindsight: bool) -> tuple[BoolArray, BoolArray]:
+def supports(at: Layout, starts: IntArray, tied: BoolArray) -> tuple[BoolArray, BoolArray]:
     """Possible values of each record, shape ``(B,)``, and the groups where some record has none, shape ``(G,)``.
 
     Arc consistency along paths and of the counts of each group: a value is left out if the prior, the evidence or every possible
-    value of a neighbour on the path rules it out, or if the members who must have it use up its count. With ``hindsight`` false no
-    later record is read. A record without a possible value keeps all of them. Cost: O(B m) for each round, a few rounds.
+    value of a neighbour on the path rules it out, or if the members who must have it use up its count. A record
+    without a possible value keeps all of them. Cost: O(B m) for each round, a few rounds.
     """
     groups, support = len(at.group_starts) - 1, np.ones(starts[-1], dtype=np.bool_)
     empty = np.zeros(groups, dtype=np.bool_)
@@ -153,9 +163,8 @@ def supports(at: Layout, starts: IntArray, tied: BoolArray, hindsight: bool) -> 
                 shown = at.shown[at.value_starts[g] : at.value_starts[g + 1]]
                 changed |= _keep_countable(first, last, shown, starts, support)
             _restore_empty(g, at, starts, support, empty)
-        if hindsight:
-            forward = not forward
-            changed |= not forward
+        forward = not forward
+        changed |= not forward
     return support, empty
 
 
@@ -446,16 +455,14 @@ def _split_largest(block: IntArray, at: Layout, leader: IntArray, split: BoolArr
         _split_edge(best, at, leader, split, dirty)
 
 
-def parts_of(problem: JointProblem, limit: int, hindsight: bool = True) -> tuple[Parts, BoolArray]:
+def parts_of(problem: JointProblem, limit: int) -> tuple[Parts, BoolArray]:
     """Blocks, edges and arrangements of a problem with chains of order 1 at most, and the groups without a possible arrangement.
 
     Parameters
     ----------
     problem : JointProblem
     limit : int
-        Largest number of arrangements of a block.
-    hindsight : bool
-        False if zeros of later records must not be read.
+        Largest number of arrangements of a block; lowered by factors of 4 while there are more than `MOST_ARRANGEMENTS` in all.
 
     Notes
     -----
@@ -463,22 +470,28 @@ def parts_of(problem: JointProblem, limit: int, hindsight: bool = True) -> tuple
     """
     at, starts = problem.layout, belief_starts(problem)
     tied = problem.constrained & (problem.emission_row < 0)
-    support, empty = supports(at, starts, tied, hindsight)
+    support, empty = supports(at, starts, tied)
     records, groups = len(problem.path), len(problem.counts)
-    leader, split, label, mode, states, radix = found = Split(
-        first_leaders(at, tied),
-        np.zeros(records, dtype=np.bool_),
-        np.arange(records),
-        np.zeros(groups, dtype=np.int64),
-        np.zeros(groups, dtype=np.int64),
-        np.zeros(len(at.values), dtype=np.int64),
-    )
-    split_large(at, starts, support, tied, found, limit, limit * SUMS)
-    # Blocks in the order of their smallest record, their members ascending.
-    members = np.lexsort((np.arange(records), label))
-    first = np.flatnonzero(np.diff(label[members], prepend=-1))
-    member_starts = np.append(first, records)
-    block_starts = np.searchsorted(problem.group[members[first]], np.arange(groups + 1))
+    while True:
+        leader, split, label, mode, states, radix = found = Split(
+            first_leaders(at, tied),
+            np.zeros(records, dtype=np.bool_),
+            np.arange(records),
+            np.zeros(groups, dtype=np.int64),
+            np.zeros(groups, dtype=np.int64),
+            np.zeros(len(at.values), dtype=np.int64),
+        )
+        split_large(at, starts, support, tied, found, limit, limit * SUMS)
+        # Blocks in the order of their smallest record, their members ascending.
+        members = np.lexsort((np.arange(records), label))
+        first = np.flatnonzero(np.diff(label[members], prepend=-1))
+        member_starts = np.append(first, records)
+        block_starts = np.searchsorted(problem.group[members[first]], np.arange(groups + 1))
+        blocks = (block_starts, member_starts, members)
+        sizes = block_sizes(at, starts, support, tied, *blocks)
+        if sizes[0][-1] <= MOST_ARRANGEMENTS or limit == 1:
+            break
+        limit = max(limit // 4, 1)
     # Edges in the order of their smallest record, their members ascending.
     leaving = np.flatnonzero(leader >= 0)
     edge_members = leaving[np.argsort(leader[leaving], kind="stable")]
@@ -487,15 +500,13 @@ def parts_of(problem: JointProblem, limit: int, hindsight: bool = True) -> tuple
     edge_of = np.full(records, -1)
     edge_of[edge_members] = np.repeat(np.arange(len(begins)), np.diff(edge_starts))
     tilted = split[edge_members[begins]] if len(begins) else np.zeros(0, dtype=np.bool_)
-    blocks = (block_starts, member_starts, members)
-    sizes = block_sizes(at, starts, support, tied, *blocks)
     filled = fill_blocks(at, starts, support, tied, radix, *blocks, edge_starts, edge_members, edge_of, *sizes)
     values, weight, code, code_starts, codes, port_starts, ports, position_starts, positions, key_starts, keys = filled
     trees = fill_trees(at, edge_starts, edge_members, key_starts, keys)
     blocks_of = np.repeat(np.arange(groups), np.diff(block_starts))
     np.logical_or.at(empty, blocks_of, np.diff(sizes[0]) == 0)
     parts = Parts(
-        support, mode, radix, states, block_starts, member_starts, members, sizes[0], sizes[1], values,
+        limit, support, mode, radix, states, block_starts, member_starts, members, sizes[0], sizes[1], values,
         weight, code, code_starts, codes, edge_starts, edge_members, tilted, port_starts, ports, position_starts, positions,
         key_starts, *trees,
     )  # fmt: skip
@@ -583,10 +594,13 @@ def fill_blocks(
             own_weights(at, block, start, own, weight[first : first + number])
             kept = _distinct(raw, code[first : first + number], codes[code_starts[b] :])
             code_starts[b + 1] = code_starts[b] + kept
-            # Keys of the arrangements of each port: positions of values as digits, the first member's first.
+            # Keys of the arrangements of each port: positions of values as digits, the highest that of the first member where
+            # the edge leaves, of the last one where it arrives.
             for port in ports[port_starts[b] : port_starts[b + 1]]:
                 raw[:] = 0
-                for q in edge_members[edge_starts[port // 2] : edge_starts[port // 2 + 1]]:
+                low, high = edge_starts[port // 2], edge_starts[port // 2 + 1]
+                for j in range(low, high):
+                    q = edge_members[j if port % 2 == 0 else low + high - 1 - j]
                     i = place[q if port % 2 == 0 else at.following[q]]
                     for a in range(number):
                         raw[a] = raw[a] * width + own[a, i]
@@ -646,9 +660,24 @@ def _ports(
 
 @compiled
 def _distinct(raw: IntArray, place: IntArray, distinct: IntArray) -> int:
-    """Write the distinct numbers, ascending, and the position of each number among them; return how many there are."""
+    """Write the distinct numbers, ascending, and the position of each number among them; return how many there are.
+
+    By a table where the largest number is not much over the length of ``raw``, else by a sort.
+    """
+    number, size = 0, raw.max() + 1 if len(raw) else 0
+    if size <= TABLE * len(raw) + TABLE:
+        position = np.full(size, -1, dtype=np.int64)
+        for i in range(len(raw)):
+            position[raw[i]] = 0
+        for value in range(size):
+            if position[value] == 0:
+                position[value] = number
+                distinct[number] = value
+                number += 1
+        for i in range(len(raw)):
+            place[i] = position[raw[i]]
+        return number
     order = np.argsort(raw)
-    number = 0
     for i in range(len(raw)):
         if i == 0 or raw[order[i]] != raw[order[i - 1]]:
             distinct[number] = raw[order[i]]
@@ -664,40 +693,31 @@ def fill_trees(
     """Levels of the tree of the arrangements of each port, with the digit and the link of each entry."""
     edges = len(edge_starts) - 1
     level_starts = np.zeros(2 * (edge_starts[-1] + edges) + 1, dtype=np.int64)
-    digit, link = np.zeros(0, dtype=np.int8), np.zeros(0, dtype=np.int32)
-    for fill in range(2):
-        position = 0
-        for port in range(2 * edges):
-            edge, side = port // 2, port % 2
-            first, c = edge_starts[edge], edge_starts[edge + 1] - edge_starts[edge]
-            q = edge_members[first]
-            g = at.group[q if side == 0 else at.following[q]]
-            width = at.value_starts[g + 1] - at.value_starts[g]
-            own = keys[key_starts[port] : key_starts[port + 1]]
-            base = 2 * (first + edge) + side * (c + 1)
-            # Level j of the side of departure is that of c - j members; lengths are filled from the longest to the shortest.
-            lengths = np.zeros(c + 1, dtype=np.int64)
-            longest, level = own, own
-            for length in range(c, -1, -1):
-                lengths[length] = len(level)
-                if length > 0:
-                    shorter = level % width ** (length - 1) if side == 0 else level // width
-                    level = np.unique(shorter)
-            for j in range(c + 1):
-                level_starts[base + j] = position
-                position += lengths[c - j if side == 0 else j]
-            if fill:
-                level = longest
-                for length in range(c, 0, -1):
-                    begin = level_starts[base + (c - length if side == 0 else length)]
-                    high = width ** (length - 1)
-                    shorter = level % high if side == 0 else level // width
-                    below = np.unique(shorter)
-                    for i in range(len(level)):
-                        digit[begin + i] = level[i] // high if side == 0 else level[i] % width
-                        link[begin + i] = np.searchsorted(below, shorter[i])
-                    level = below
-        level_starts[-1] = position
-        if not fill:
-            digit, link = np.zeros(position, dtype=np.int8), np.zeros(position, dtype=np.int32)
-    return level_starts, digit, link
+    room = 2 * len(keys) + 1024
+    digit, link = np.zeros(room, dtype=np.int8), np.zeros(room, dtype=np.int32)
+    position = 0
+    for port in range(2 * edges):
+        edge, side = port // 2, port % 2
+        first, c = edge_starts[edge], edge_starts[edge + 1] - edge_starts[edge]
+        q = edge_members[first]
+        g = at.group[q if side == 0 else at.following[q]]
+        width = at.value_starts[g + 1] - at.value_starts[g]
+        own = keys[key_starts[port] : key_starts[port + 1]]
+        # Arrangements of each number of members, and their places among those of one member less.
+        levels, places = [own], [np.zeros(len(own), dtype=np.int32)]
+        for length in range(c, 0, -1):
+            below = np.zeros(len(levels[-1]), dtype=np.int64)
+            levels.append(below[: _distinct(levels[-1] % width ** (length - 1), places[-1], below)])
+            places.append(np.zeros(len(levels[-1]), dtype=np.int32))
+        for j in range(c + 1):
+            length = c - j if side == 0 else j
+            level, high = levels[c - length], width ** max(length - 1, 0)
+            level_starts[2 * (first + edge) + side * (c + 1) + j] = position
+            while position + len(level) > len(link):
+                digit, link = np.append(digit, np.zeros_like(digit)), np.append(link, np.zeros_like(link))
+            for i in range(len(level)):
+                digit[position + i] = level[i] // high
+            link[position : position + len(level)] = places[c - length]
+            position += len(level)
+    level_starts[-1] = position
+    return level_starts, digit[:position].copy(), link[:position].copy()

@@ -50,7 +50,7 @@ from foreknow.models.joint.problem import (
     sub_problem,
 )
 from foreknow.models.problem import CONTRADICTED, CYCLES, DOUBT, TILTED, UNCONVERGED
-from foreknow.models.progress import Progress, check_progress, no_step, stepping
+from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import check_iteration, check_whole
 
 UNDAMPED = 8
@@ -88,7 +88,8 @@ class GroupGraph:
     limit : int
         Largest number of arrangements of a block of a group: its members whom edges link. Above it, the largest edges are split by
         member and carry the tilts of `MaxEntropy`, which keep counts in expectation. Counts of a group of many blocks are kept by
-        a normal law with its skewness. Memory: about 40 bytes for each arrangement.
+        a normal law with its skewness. Lowered, in the posterior's ``approximation`` and in notes, where all blocks together would have
+        more than `MOST_ARRANGEMENTS`, which take 2 GB.
     tolerance : float
         Largest change of the messages to a group that a cycle or a tilt reaches, in total variation, that is not passed on.
     sweeps : int
@@ -143,83 +144,74 @@ class GroupGraph:
         if problem.order > 1:
             return self._tilted_throughout(GroupMessages(progress=self.progress)(problem))
         step = stepping(self.progress, range(len(thresholds(MaxEntropy().tolerance)) + int(self.sweeps)))
-        return self._solved(problem, step, False)
+        return self._solved(problem, step)
 
     def forward(self, problem: JointProblem) -> JointPosterior:
-        """Posterior of each release given the releases up to it: the messages of one prefix start those of the next."""
+        """Posterior of each release given the releases up to it; each prefix is solved anew, since messages of the one before would
+        send its evidence around cycles again."""
         if problem.order > 1:
             return self._tilted_throughout(GroupMessages(progress=self.progress).forward(problem))
-        if (problem.emission_row >= 0).any():
-            return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
-        return self._solved(problem, stepping(self.progress, range(problem.releases)), True)
+        return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
 
     def _tilted_throughout(self, posterior: JointPosterior) -> JointPosterior:
         return replace(posterior, status=posterior.status | TILTED, rule="GroupGraph", approximation=self)
 
-    def _solved(
-        self, problem: JointProblem, step: Callable[[], None], forward: bool, doubted: bool = False
-    ) -> JointPosterior:
+    def _solved(self, problem: JointProblem, step: Callable[[], None], doubted: bool = False) -> JointPosterior:
         """Posterior of a problem; components that the knowledge contradicts are solved apart, with a doubt mixed in."""
         if not len(problem.path):
             return self._posterior(problem, np.zeros(0), np.zeros(len(problem.counts), dtype=np.int64), 0)
-        parts, contradicted = parts_of(problem, self.limit, not forward)
+        parts, contradicted = parts_of(problem, self.limit)
         approximate = parts.tilted.any() or (parts.mode == COUNTS_BY_NORMAL).any()
         fit: TiltedLaw | None = None
-        if (problem.emission_row >= 0).any() or (approximate and not forward):
+        if approximate or (problem.emission_row >= 0).any():
             fit = MaxEntropy().fit(problem, step=step)
         posterior = None
         if not contradicted.any() or doubted:
-            posterior, contradicted = self._propagated(problem, parts, fit, step, forward)
+            posterior, contradicted = self._propagated(problem, parts, fit, step)
         if posterior is not None and (doubted or not contradicted.any()):
             return replace(posterior, status=posterior.status | np.where(contradicted, CONTRADICTED, 0))
-        return self._apart(problem, contradicted, step, forward)
+        return self._apart(problem, contradicted, step)
 
-    def _apart(
-        self, problem: JointProblem, contradicted: BoolArray, step: Callable[[], None], forward: bool
-    ) -> JointPosterior:
+    def _apart(self, problem: JointProblem, contradicted: BoolArray, step: Callable[[], None]) -> JointPosterior:
         """Posterior of components with contradicted groups under doubt, and of the others as they are."""
         bad = [part for part in components(problem) if contradicted[problem.group[part]].any()]
         inside = np.zeros(len(problem.path), dtype=np.bool_)
         inside[np.concatenate(bad)] = True
         beliefs, status = np.zeros(int(belief_starts(problem)[-1])), np.zeros(len(problem.counts), dtype=np.int64)
-        rounds, width = 0, np.diff(belief_starts(problem))
+        rounds, limit, width = 0, self.limit, np.diff(belief_starts(problem))
         for doubted in (True, False):
             records = np.flatnonzero(inside == doubted)
             if not len(records):
                 continue
             some = sub_problem(problem, records)
-            found = self._solved(_doubted(some) if doubted else some, step, forward, doubted)
+            found = self._solved(_doubted(some) if doubted else some, step, doubted)
             beliefs[np.repeat(inside == doubted, width)] = found.beliefs
             # Groups without counts may be in both parts.
             status[np.unique(problem.group[records])] |= found.status
             rounds = max(rounds, found.rounds)
+            assert isinstance(found.approximation, GroupGraph)
+            limit = min(limit, found.approximation.limit)
         status |= np.where(contradicted, CONTRADICTED, 0)
-        return self._posterior(problem, beliefs, status, rounds)
+        return replace(self, limit=limit)._posterior(problem, beliefs, status, rounds)
 
     def _propagated(
-        self, problem: JointProblem, parts: Parts, fit: TiltedLaw | None, step: Callable[[], None], forward: bool
+        self, problem: JointProblem, parts: Parts, fit: TiltedLaw | None, step: Callable[[], None]
     ) -> tuple[JointPosterior, BoolArray]:
         """Posterior after the sweeps, and the groups where messages left no possible arrangement."""
         at, starts = problem.layout, belief_starts(problem)
         status, component = structure_status(problem, parts)
-        now, approximate = first_messages(problem, parts, fit), status > 0
+        now, approximate, beliefs = first_messages(problem, parts, fit), status > 0, np.zeros(int(starts[-1]))
         if fit is not None:
             _weigh_distorted(problem, parts, fit, starts)
-        beliefs, rounds = np.zeros(int(starts[-1])), 0
-        for t in range(problem.releases) if forward else [problem.releases - 1]:
-            first, last = int(at.release_starts[t]) if forward else 0, int(at.release_starts[t + 1])
-            if forward:
-                step()
-            now.threshold[:] = np.where(approximate, self.tolerance, ROUNDING)
-            rounds = max(rounds, self._swept(problem, parts, now, last, approximate, no_step if forward else step))
-            write_beliefs(at, parts, now, np.arange(first, last), starts, beliefs)
-            # Where messages are exact in the end, none is before all of the component are.
-            over = groups_over(parts, now, last) & ~approximate[:last]
-            status[first:last] |= np.where(np.isin(component[first:last], component[:last][over]), UNCONVERGED, 0)
-        posterior = self._posterior(problem, beliefs, status, rounds)
+        rounds = self._swept(problem, parts, now, approximate, step)
+        write_beliefs(at, parts, now, np.arange(len(status)), starts, beliefs)
+        # Where messages are exact in the end, none is before all of the component are.
+        over = groups_over(parts, now) & ~approximate
+        status |= np.where(np.isin(component, component[over]), UNCONVERGED, 0)
+        posterior = replace(self, limit=parts.limit)._posterior(problem, beliefs, status, rounds)
         if fit is not None:
             posterior = replace(posterior, relaxed=fit.posterior)
-        elif not (forward or now.contradicted.any()):
+        elif not now.contradicted.any():
             posterior = replace(posterior, log_evidence=log_evidence(at, parts, now))
         return posterior, now.contradicted
 
@@ -228,30 +220,30 @@ class GroupGraph:
         problem: JointProblem,
         parts: Parts,
         now: GraphMessages,
-        last: int,
         approximate: BoolArray,
         step: Callable[[], None],
     ) -> int:
-        """Sweep over the groups before number ``last`` until no change is over its threshold; return the number of sweeps.
+        """Sweep until no change is over its threshold; return the number of sweeps.
 
         ``approximate`` are the groups that are left out after the largest number of sweeps.
         """
-        releases = np.split(np.arange(last), problem.layout.release_starts[1:-1])
-        threads = cpu_count() if last and len(problem.path) >= MANY_RECORDS else 1
+        now.threshold[:] = np.where(approximate, self.tolerance, ROUNDING)
+        releases = np.split(np.arange(len(approximate)), problem.layout.release_starts[1:-1])
+        threads = cpu_count() if len(problem.path) >= MANY_RECORDS else 1
         with ThreadPoolExecutor(threads) as pool:
             for done in range(MOST_SWEEPS):
                 if done < self.sweeps:
                     step()
                 elif done == self.sweeps:
                     now.threshold[approximate] = np.inf
-                    if not groups_over(parts, now, last).any():
+                    if not groups_over(parts, now).any():
                         return done
                 damping = DAMPING if UNDAMPED <= done < self.sweeps else 0.0
                 for side, groups in ((0, releases), (1, releases[::-1])):
                     send = partial(sweep, problem.layout, parts, now, side=side, damping=damping, outward=np.zeros(0))
                     for own in groups if threads > 1 else [np.concatenate(groups)]:
                         list(pool.map(send, [own[number::threads] for number in range(threads)]))
-                if not groups_over(parts, now, last).any():
+                if not groups_over(parts, now).any():
                     return done + 1
         return MOST_SWEEPS
 

@@ -478,6 +478,6 @@ def forward_by_prefixes(solver: JointSolver, problem: JointProblem, progress: Pr
         **{name: joined(name, beliefs) for name in ("beliefs", "standard_error", "ess", "rhat")},
         **{name: joined(name, groups) for name in ("status", "gap")},
         rounds=max(part.rounds for part in parts),
-        rule=parts[0].rule,
-        approximation=parts[0].approximation,
+        rule=parts[-1].rule,
+        approximation=parts[-1].approximation,
     )

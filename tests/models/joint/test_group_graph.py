@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from foreknow.models import Enumeration, GroupGraph, GroupMessages, MaxEntropy, Status
-from foreknow.models.joint import JointProblem
+from foreknow.models.joint import JointProblem, graph_parts
 from foreknow.models.joint.group_graph import GraphLaw
 from foreknow.models.problem import DOUBT
 
@@ -91,6 +91,15 @@ class TestLargeGroups:
                 each.append(total_variation(GroupGraph(limit)(problem), truth).mean())
         assert np.mean(off[2000]) < 1e-12
         assert np.mean(off[1]) > np.mean(off[2000])
+
+    def test_the_limit_is_lowered_where_memory_would_not_do(self, monkeypatch):
+        problem = JointProblem(**joint_oracle.cohorts(np.random.default_rng(40), 8, 4, 4, "closed"))
+        whole = GroupGraph()(problem)
+        monkeypatch.setattr(graph_parts, "MOST_ARRANGEMENTS", 20)
+        found = GroupGraph()(problem)
+        assert whole.approximation == GroupGraph()
+        assert found.approximation.limit < 24 < whole.approximation.limit
+        assert (found.status & Status.TILTED).any()
 
     def test_counts_by_a_normal_law_are_near_the_exact_ones(self):
         """Groups of independent respondents, in which `MaxEntropy` keeps counts in expectation."""

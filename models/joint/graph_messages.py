@@ -11,6 +11,7 @@ the earlier ones in h), so that the cost is the sum of the sizes of these arrays
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled, inlined
 from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, COUNTS_IN_BLOCK, ByteArray, Parts
@@ -503,9 +504,7 @@ def _one_member(at: Layout, parts: Parts, edge: int, j: int, side: int, state: F
         levels[arrive + j + 2],
     )
     a = member_transitions(at, parts.edge_members[parts.edge_starts[edge] + j])
-    # Values q with each digit follow each other: transitions that are zero are passed over together.
-    runs = np.searchsorted(parts.digit[q_first:q_last], np.arange(a.shape[1] + 1))
-    links = parts.link[q_first:q_last]
+    runs, links = _runs(parts, q_first, q_last, a.shape[1])
     shape = (levels[leave + j + 2] - s_last, q_last - q_first)
     if side == 1:
         shape = (s_last - s_first, q_first - levels[arrive + j])
@@ -515,7 +514,7 @@ def _one_member(at: Layout, parts: Parts, edge: int, j: int, side: int, state: F
         for y in range(a.shape[1]):
             step = a[row, y]
             if step == 0.0:
-                continue
+                continue  # With all arrangements of its run.
             if side == 0:
                 for q in range(runs[y], runs[y + 1]):
                     onward[shorter, q] += state[s, links[q]] * step
@@ -532,15 +531,21 @@ def _levels(parts: Parts, edge: int) -> tuple[IntArray, int, int]:
     return parts.level_starts, leave, leave + parts.edge_starts[edge + 1] - parts.edge_starts[edge] + 1
 
 
+@inlined
+def _runs(parts: Parts, first: int, last: int, width: int) -> tuple[IntArray, NDArray[np.int32]]:
+    """Where the entries of a level with each digit begin, which follow each other, and the links of its entries."""
+    return np.searchsorted(parts.digit[first:last], np.arange(width + 1)), parts.link[first:last]
+
+
 @compiled
-def expected_steps(at: Layout, parts: Parts, outward: FloatArray) -> FloatArray:
-    """Expected number of each transition, shape ``(Q, m)``: sums of the pair marginals of consecutive records.
+def expected_steps(at: Layout, parts: Parts, outward: FloatArray, edges: IntArray) -> FloatArray:
+    """Expected number of each transition of some edges, shape ``(Q, m)``: sums of the pair marginals of consecutive records.
 
     The pair marginal of the arrangements u and v at the ends of an edge is ``b_gh(u) b_hg(v) product over i of A_i(u_i, v_i)``, of
     beliefs ``outward`` (`visit`) without the messages of the edge. Exact as these are. Cost: that of the messages of two sweeps.
     """
     steps = np.zeros(at.table.shape)
-    for edge in range(len(parts.tilted)):
+    for edge in edges:
         middle = parts.key_starts[2 * edge + 1]
         leaving, arriving = (
             outward[parts.key_starts[2 * edge] : middle],
@@ -567,11 +572,14 @@ def _add_pairs(
         a, start = member_transitions(at, r), at.value_starts[at.group[at.following[r]]]
         pairs = np.zeros(a.size)
         s_first, q_first = levels[leave + j], levels[arrive + j + 1]
+        runs, links = _runs(parts, q_first, levels[arrive + j + 2], a.shape[1])
         for s in range(levels[leave + j + 1] - s_first):
             x, source, rest = parts.digit[s_first + s], before[j][s], ahead[parts.link[s_first + s]]
-            for q in range(levels[arrive + j + 2] - q_first):
-                y = parts.digit[q_first + q]
-                pairs[x * a.shape[1] + y] += source[parts.link[q_first + q]] * a[x, y] * rest[q]
+            for y in range(a.shape[1]):
+                weight = 0.0
+                for q in range(runs[y], runs[y + 1]):
+                    weight += source[links[q]] * rest[q]
+                pairs[x * a.shape[1] + y] += weight * a[x, y]
         total = pairs.sum()
         if total > 0.0:
             for x in range(a.shape[0]):

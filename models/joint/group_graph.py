@@ -228,23 +228,18 @@ class GroupGraph:
         ``approximate`` are the groups that are left out after the largest number of sweeps.
         """
         now.threshold[:] = np.where(approximate, self.tolerance, ROUNDING)
-        releases = np.split(np.arange(len(approximate)), problem.layout.release_starts[1:-1])
-        threads = cpu_count() if len(problem.path) >= MANY_RECORDS else 1
-        with ThreadPoolExecutor(threads) as pool:
-            for done in range(MOST_SWEEPS):
-                if done < self.sweeps:
-                    step()
-                elif done == self.sweeps:
-                    now.threshold[approximate] = np.inf
-                    if not groups_over(parts, now).any():
-                        return done
-                damping = DAMPING if UNDAMPED <= done < self.sweeps else 0.0
-                for side, groups in ((0, releases), (1, releases[::-1])):
-                    send = partial(sweep, problem.layout, parts, now, side=side, damping=damping, outward=np.zeros(0))
-                    for own in groups if threads > 1 else [np.concatenate(groups)]:
-                        list(pool.map(send, [own[number::threads] for number in range(threads)]))
+        for done in range(MOST_SWEEPS):
+            if done < self.sweeps:
+                step()
+            elif done == self.sweeps:
+                now.threshold[approximate] = np.inf
                 if not groups_over(parts, now).any():
-                    return done + 1
+                    return done
+            damping = DAMPING if UNDAMPED <= done < self.sweeps else 0.0
+            for side in range(2):
+                send_all(problem.layout, parts, now, side, damping, np.zeros(0))
+            if not groups_over(parts, now).any():
+                return done + 1
         return MOST_SWEEPS
 
     def _posterior(self, problem: JointProblem, beliefs: FloatArray, status: IntArray, rounds: int) -> JointPosterior:
@@ -267,6 +262,22 @@ def first_messages(problem: JointProblem, parts: Parts, fit: TiltedLaw | None) -
         arriving = arriving_weights(at, starts, fit.messages.forward)
         start_messages(at, parts, starts, arriving, fit.messages.backward, now.message)
     return now
+
+
+def send_all(at: Layout, parts: Parts, now: GraphMessages, side: int, damping: float, outward: FloatArray) -> None:
+    """Send the messages of all groups one way in time, those of a release by several threads; arguments as for `visit`."""
+    releases = np.split(np.arange(len(now.threshold)), at.release_starts[1:-1])[:: 1 - 2 * side]
+    send = partial(sweep, at, parts, now, side=side, damping=damping, outward=outward)
+    if (threads := _threads(at)) == 1:
+        send(np.concatenate(releases))
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for own in releases:
+            list(pool.map(send, [own[number::threads] for number in range(threads)]))
+
+
+def _threads(at: Layout) -> int:
+    return cpu_count() if len(at.group) >= MANY_RECORDS else 1
 
 
 class GraphLaw:
@@ -296,7 +307,7 @@ class GraphLaw:
         self._parts = parts._replace(tilted=np.zeros_like(parts.tilted))
         self._now = first_messages(problem, self._parts, fit)
         self._damping = damping
-        self._outward, self._onward = np.ones(len(self._now.message)), False
+        self._outward, self._side = np.ones(len(self._now.message)), 1
         self._first = np.unique(problem.group[problem.layout.previous < 0])
         self(problem.layout)
 
@@ -305,13 +316,15 @@ class GraphLaw:
         problem, parts, now, groups = self._problem, self._parts, self._now, len(self._problem.counts)
         write_own_weights(at, parts)
         _weigh_distorted(problem, parts, self._fit, self._starts)
-        now.pending[:], self._onward = NEVER_VISITED, not self._onward
-        order = np.arange(groups) if self._onward else np.arange(groups)[::-1].copy()
-        sweep(at, parts, now, order, int(not self._onward), self._damping, self._outward)
+        now.pending[:], self._side = NEVER_VISITED, 1 - self._side
+        send_all(at, parts, now, self._side, self._damping, self._outward)
         beliefs = np.zeros(int(self._starts[-1]))
         write_beliefs(at, parts, now, self._first, self._starts, beliefs)
         posterior = JointPosterior(problem, beliefs, np.zeros(groups, dtype=np.int64), np.zeros(groups))
-        return TiltedLaw(posterior, expected_steps(at, parts, self._outward), self._fit.messages)
+        chunks = np.array_split(np.arange(len(parts.tilted)), _threads(at))
+        with ThreadPoolExecutor(len(chunks)) as pool:
+            steps = sum(pool.map(partial(expected_steps, at, parts, self._outward), chunks))
+        return TiltedLaw(posterior, steps, self._fit.messages)
 
 
 def _doubted(problem: JointProblem) -> JointProblem:

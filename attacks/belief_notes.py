@@ -1,6 +1,6 @@
 """Notes on the beliefs of an attack: what they leave out or approximate."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -270,7 +270,7 @@ def _solver(posterior: JointPosterior, solver: JointSolver) -> list[Note]:
         return []
     rule = posterior.rule or type(solver).__name__
     if isinstance(posterior.approximation, GroupGraph):
-        return graph_notes(posterior.status[posterior.problem.group])
+        return graph_notes(graph_shares(posterior.status[posterior.problem.group]))
     if notes := law_notes(posterior.approximation, rule):
         return notes
     if posterior.standard_error is not None:
@@ -279,19 +279,27 @@ def _solver(posterior: JointPosterior, solver: JointSolver) -> list[Note]:
     return []
 
 
-def graph_notes(
+def graph_shares(
     status: IntArray,  # of the group of each record
-) -> list[Note]:
-    """Note on the shares of records by how good `GroupGraph` is for them; empty if all are exact."""
+) -> dict[str, float]:
+    """Shares of the records by how good `GroupGraph` is for them: ``exact``, ``cycles`` and ``tilted``; empty without records."""
+    if not len(status):
+        return {}
     tilted = status & Status.TILTED > 0
     cycles = (status & Status.CYCLES > 0) & ~tilted
+    exact = 1.0 - float((tilted | cycles).mean())
+    return {"exact": exact, "cycles": float(cycles.mean()), "tilted": float(tilted.mean())}
+
+
+def graph_notes(
+    shares: Mapping[str, float],  # those of `graph_shares`
+) -> list[Note]:
+    """Note on the shares of records by how good `GroupGraph` is for them; empty if all are exact."""
     kind = (
         "the joint law is approximated on the graph of groups: {exact:.0%} of the records have exact beliefs, {cycles:.0%} are "
         "reached by groups whose members part and meet again, and {tilted:.0%} are in groups too large to keep all counts exactly."
     )
-    exact = 1.0 - float((tilted | cycles).mean())
-    shares = {"exact": exact, "cycles": float(cycles.mean()), "tilted": float(tilted.mean())}
-    return [Note(kind, **shares)] if exact < 1.0 else []
+    return [Note(kind, **shares)] if shares.get("exact", 1.0) < 1.0 else []
 
 
 def law_notes(solver: JointSolver | None, rule: str) -> list[Note]:

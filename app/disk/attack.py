@@ -14,6 +14,7 @@ from foreknow.app.atomic_output import locked, write_json
 from foreknow.app.disk.begun_runs import begin_run, make_folder, object_checksum
 from foreknow.app.disk.block_adversary import block_adversary, check_large_adversary, revised_beliefs
 from foreknow.app.disk.engine import Engine, as_engine, parquet_of
+from foreknow.app.disk.graph_attack import write_graph_beliefs
 from foreknow.app.disk.joint_attack import write_joint_beliefs
 from foreknow.app.disk.partition import published_records
 from foreknow.app.disk.parts import (
@@ -29,12 +30,15 @@ from foreknow.app.disk.parts import (
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, read_json, sums_below
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.attacks.belief_notes import approximation_notes, law_notes, overconfidence_notes
+from foreknow.attacks.belief_notes import approximation_notes, graph_notes, law_notes, overconfidence_notes
 from foreknow.evaluation.checks.program import checksum, versions
-from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation
+from foreknow.models import Adversary, GroupGraph, GroupMessages, MaxEntropy, Observation
 from foreknow.models.notes import Note
 from foreknow.models.program_version import program_version
 from foreknow.models.settings import check_kind
+
+DISK_SOLVERS = (GroupGraph, GroupMessages, MaxEntropy)
+"""Solvers of a joint attack from disk."""
 
 
 def attack_large(
@@ -105,7 +109,9 @@ def attack_large(
             shutil.rmtree(work, ignore_errors=True)
         work.mkdir(exist_ok=True)
         if isinstance(attack, JointAttack):
-            manifest = write_joint_beliefs(published, attack, folder, work, engine)
+            by_graph = isinstance(attack.solver, GroupGraph)
+            write = write_graph_beliefs if by_graph else write_joint_beliefs
+            manifest = write(published, attack, folder, work, engine)
         else:
             manifest = _write_sequential_beliefs(published, attack, folder, work, engine)
         shutil.rmtree(work)
@@ -129,10 +135,10 @@ def checked_attack(published: LargeReleases, attack: Any) -> SequentialAttack | 
     check_kind("attack_large", "attack", attack, (Adversary, SequentialAttack, JointAttack), takes)
     made = SequentialAttack(attack) if isinstance(attack, Adversary) else attack
     check_large_adversary("attack_large", made.adversary)
-    if isinstance(made, JointAttack) and (made.signatures or not isinstance(made.solver, MaxEntropy | GroupMessages)):
+    if isinstance(made, JointAttack) and (made.signatures or not isinstance(made.solver, DISK_SOLVERS)):
         raise ValueError(
-            f"attack_large: {made!r} needs all records in memory. From disk: JointAttack with the solver GroupMessages() or "
-            "MaxEntropy(), and without signatures."
+            f"attack_large: {made!r} needs all records in memory. From disk: JointAttack with the solver GroupGraph(), "
+            "GroupMessages() or MaxEntropy(), and without signatures."
         )
     return made
 
@@ -226,6 +232,7 @@ def attack_notes(attack: SequentialAttack | JointAttack, found: Mapping[str, Any
     ``found`` are the numbers of the manifest, ``groups`` is the number of all groups.
     """
     law = law_notes(attack.solver, type(attack.solver).__name__) if isinstance(attack, JointAttack) else []
+    law = law or graph_notes(found.get("graph_shares", {}))
     doubtful = sum(found["doubtful_groups"])
     kind = (
         "{doubtful:,} of {groups:,} {groups:group|groups} {doubtful:contradicts|contradict} the adversary's knowledge, or the "

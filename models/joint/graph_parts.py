@@ -6,7 +6,8 @@ each of its members a value, no value more often than the group shows it. A bloc
 arrangements, fewer where the knowledge rules some out.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.joint.problem import JointProblem, Layout, belief_starts
 
 type ByteArray = NDArray[np.int8]
+type Zeros = Callable[[int, type[np.generic]], NDArray[Any]]
+"""Function that allocates an array of zeros, given its length and its type of number, as `numpy.zeros`."""
 
 MAX_KEY = 2.0**62
 """Bound of the integers that number the arrangements of the members of an edge."""
@@ -446,7 +449,9 @@ def _split_largest(block: IntArray, at: Layout, leader: IntArray, split: BoolArr
         _split_edge(best, at, leader, split, dirty)
 
 
-def parts_of(problem: JointProblem, limit: int, hindsight: bool = True) -> tuple[Parts, BoolArray]:
+def parts_of(
+    problem: JointProblem, limit: int, hindsight: bool = True, zeros: Zeros = np.zeros
+) -> tuple[Parts, BoolArray]:
     """Blocks, edges and arrangements of a problem with chains of order 1 at most, and the groups without a possible arrangement.
 
     Parameters
@@ -456,6 +461,8 @@ def parts_of(problem: JointProblem, limit: int, hindsight: bool = True) -> tuple
         Largest number of arrangements of a block.
     hindsight : bool
         False if zeros of later records must not be read.
+    zeros : callable
+        Allocates the arrays whose length is in proportion to the number of arrangements; all others are O(records) in memory.
 
     Notes
     -----
@@ -489,15 +496,30 @@ def parts_of(problem: JointProblem, limit: int, hindsight: bool = True) -> tuple
     tilted = split[edge_members[begins]] if len(begins) else np.zeros(0, dtype=np.bool_)
     blocks = (block_starts, member_starts, members)
     sizes = block_sizes(at, starts, support, tied, *blocks)
-    filled = fill_blocks(at, starts, support, tied, radix, *blocks, edge_starts, edge_members, edge_of, *sizes)
-    values, weight, code, code_starts, codes, port_starts, ports, position_starts, positions, key_starts, keys = filled
-    trees = fill_trees(at, edge_starts, edge_members, key_starts, keys)
+    edges, arrangements = len(begins), int(sizes[0][-1])
+    port_starts, ports, position_starts = _ports(at, member_starts, members, edge_of, edges, sizes[0])
+    filled = (
+        zeros(int(sizes[1][-1]), np.int8),
+        zeros(arrangements, np.float64),
+        zeros(arrangements, np.int32),
+        zeros(arrangements, np.int64),
+        zeros(int(position_starts[-1]), np.int32),
+        zeros(int(position_starts[-1]), np.int64),
+    )
+    places = (edge_starts, edge_members, port_starts, ports, position_starts)
+    code_starts, key_starts = fill_blocks(at, starts, support, tied, radix, *blocks, *places, *sizes, *filled)
+    values, weight, code, codes, positions, keys = filled
+    of_edges = (at, edge_starts, edge_members, key_starts, keys)
+    level_starts = np.zeros(2 * (len(edge_members) + edges) + 1, dtype=np.int64)
+    fill_trees(*of_edges, level_starts, np.zeros(0, dtype=np.int8), np.zeros(0, dtype=np.int32))
+    digit, link = zeros(int(level_starts[-1]), np.int8), zeros(int(level_starts[-1]), np.int32)
+    fill_trees(*of_edges, level_starts, digit, link)
     blocks_of = np.repeat(np.arange(groups), np.diff(block_starts))
     np.logical_or.at(empty, blocks_of, np.diff(sizes[0]) == 0)
     parts = Parts(
         support, mode, radix, states, block_starts, member_starts, members, sizes[0], sizes[1], values,
-        weight, code, code_starts, codes, edge_starts, edge_members, tilted, port_starts, ports, position_starts, positions,
-        key_starts, *trees,
+        weight, code, code_starts, codes[: code_starts[-1]], edge_starts, edge_members, tilted, port_starts, ports,
+        position_starts, positions, key_starts, level_starts, digit, link,
     )  # fmt: skip
     return parts, empty
 
@@ -550,22 +572,24 @@ def fill_blocks(
     members: IntArray,
     edge_starts: IntArray,
     edge_members: IntArray,
-    edge_of: IntArray,
+    port_starts: IntArray,
+    ports: IntArray,
+    position_starts: IntArray,
     arrangement_starts: IntArray,
     value_starts: IntArray,
-) -> tuple[
-    ByteArray, FloatArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray
-]:  # fmt: skip
-    """Values, weights and codes of all arrangements, the ports of all blocks, and the keys of the arrangements at each port."""
-    blocks, total = len(member_starts) - 1, arrangement_starts[-1]
-    values = np.zeros(value_starts[-1], dtype=np.int8)
-    weight, code = np.zeros(total), np.zeros(total, dtype=np.int32)
-    code_starts, codes = np.zeros(blocks + 1, dtype=np.int64), np.zeros(total, dtype=np.int64)
-    port_starts, ports, position_starts = _ports(
-        at, member_starts, members, edge_of, len(edge_starts) - 1, arrangement_starts
-    )
-    key_starts, keys = np.zeros(len(ports) + 1, dtype=np.int64), np.zeros(position_starts[-1], dtype=np.int64)
-    positions, place = np.zeros(position_starts[-1], dtype=np.int32), np.zeros(len(at.group), dtype=np.int64)
+    values: ByteArray,
+    weight: FloatArray,
+    code: IntArray,
+    codes: IntArray,
+    positions: IntArray,
+    keys: IntArray,
+) -> tuple[IntArray, IntArray]:
+    """Write the values, weights and codes of all arrangements, their positions at all ports, and the keys of each port.
+
+    Return the first code of each block, and the first key of each port.
+    """
+    code_starts, key_starts = np.zeros(len(member_starts), dtype=np.int64), np.zeros(len(ports) + 1, dtype=np.int64)
+    place = np.zeros(len(at.group), dtype=np.int64)
     for g in range(len(block_starts) - 1):
         start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
         left = at.shown[start : start + width].copy() if tied[g] else np.full(width, np.inf)
@@ -596,10 +620,7 @@ def fill_blocks(
         number, begin = key_starts[port + 1], position_starts[port]
         key_starts[port + 1] = key_starts[port] + number
         keys[key_starts[port] : key_starts[port + 1]] = keys[begin : begin + number].copy()
-    return (
-        values, weight, code, code_starts, codes[: code_starts[-1]].copy(), port_starts, ports, position_starts, positions,
-        key_starts, keys,
-    )  # fmt: skip
+    return code_starts, key_starts
 
 
 @compiled
@@ -659,45 +680,48 @@ def _distinct(raw: IntArray, place: IntArray, distinct: IntArray) -> int:
 
 @compiled
 def fill_trees(
-    at: Layout, edge_starts: IntArray, edge_members: IntArray, key_starts: IntArray, keys: IntArray
-) -> tuple[IntArray, ByteArray, NDArray[np.int32]]:
-    """Levels of the tree of the arrangements of each port, with the digit and the link of each entry."""
-    edges = len(edge_starts) - 1
-    level_starts = np.zeros(2 * (edge_starts[-1] + edges) + 1, dtype=np.int64)
-    digit, link = np.zeros(0, dtype=np.int8), np.zeros(0, dtype=np.int32)
-    for fill in range(2):
-        position = 0
-        for port in range(2 * edges):
-            edge, side = port // 2, port % 2
-            first, c = edge_starts[edge], edge_starts[edge + 1] - edge_starts[edge]
-            q = edge_members[first]
-            g = at.group[q if side == 0 else at.following[q]]
-            width = at.value_starts[g + 1] - at.value_starts[g]
-            own = keys[key_starts[port] : key_starts[port + 1]]
-            base = 2 * (first + edge) + side * (c + 1)
-            # Level j of the side of departure is that of c - j members; lengths are filled from the longest to the shortest.
-            lengths = np.zeros(c + 1, dtype=np.int64)
-            longest, level = own, own
-            for length in range(c, -1, -1):
-                lengths[length] = len(level)
-                if length > 0:
-                    shorter = level % width ** (length - 1) if side == 0 else level // width
-                    level = np.unique(shorter)
-            for j in range(c + 1):
-                level_starts[base + j] = position
-                position += lengths[c - j if side == 0 else j]
-            if fill:
-                level = longest
-                for length in range(c, 0, -1):
-                    begin = level_starts[base + (c - length if side == 0 else length)]
-                    high = width ** (length - 1)
-                    shorter = level % high if side == 0 else level // width
-                    below = np.unique(shorter)
-                    for i in range(len(level)):
-                        digit[begin + i] = level[i] // high if side == 0 else level[i] % width
-                        link[begin + i] = np.searchsorted(below, shorter[i])
-                    level = below
-        level_starts[-1] = position
-        if not fill:
-            digit, link = np.zeros(position, dtype=np.int8), np.zeros(position, dtype=np.int32)
-    return level_starts, digit, link
+    at: Layout,
+    edge_starts: IntArray,
+    edge_members: IntArray,
+    key_starts: IntArray,
+    keys: IntArray,
+    level_starts: IntArray,
+    digit: ByteArray,
+    link: NDArray[np.int32],
+) -> None:
+    """Write the levels of the tree of the arrangements of each port, and the digit and the link of each entry.
+
+    With a ``digit`` of length 0 the first entries of the levels alone are written.
+    """
+    position = 0
+    for port in range(2 * (len(edge_starts) - 1)):
+        edge, side = port // 2, port % 2
+        first, c = edge_starts[edge], edge_starts[edge + 1] - edge_starts[edge]
+        q = edge_members[first]
+        g = at.group[q if side == 0 else at.following[q]]
+        width = at.value_starts[g + 1] - at.value_starts[g]
+        own = keys[key_starts[port] : key_starts[port + 1]]
+        base = 2 * (first + edge) + side * (c + 1)
+        # Level j of the side of departure is that of c - j members; lengths are filled from the longest to the shortest.
+        lengths = np.zeros(c + 1, dtype=np.int64)
+        level = own
+        for length in range(c, -1, -1):
+            lengths[length] = len(level)
+            if length > 0:
+                level = np.unique(level % width ** (length - 1) if side == 0 else level // width)
+        for j in range(c + 1):
+            level_starts[base + j] = position
+            position += lengths[c - j if side == 0 else j]
+        if len(digit) == 0:
+            continue
+        level = own
+        for length in range(c, 0, -1):
+            begin = level_starts[base + (c - length if side == 0 else length)]
+            high = width ** (length - 1)
+            shorter = level % high if side == 0 else level // width
+            below = np.unique(shorter)
+            for i in range(len(level)):
+                digit[begin + i] = level[i] // high if side == 0 else level[i] % width
+                link[begin + i] = np.searchsorted(below, shorter[i])
+            level = below
+    level_starts[-1] = position

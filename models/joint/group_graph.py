@@ -18,10 +18,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ClassVar
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import cpu_count
+from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -36,7 +39,7 @@ from foreknow.models.joint.graph_messages import (
     sweep,
     write_beliefs,
 )
-from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, Parts, parts_of, write_own_weights
+from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, Parts, Zeros, parts_of, write_own_weights
 from foreknow.models.joint.group_messages import GroupMessages, tilted_messages
 from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw
 from foreknow.models.joint.messages import thresholds
@@ -51,7 +54,7 @@ from foreknow.models.joint.problem import (
 )
 from foreknow.models.problem import CONTRADICTED, CYCLES, DOUBT, TILTED, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
-from foreknow.models.settings import check_iteration, check_whole
+from foreknow.models.settings import check_folder, check_iteration, check_whole
 
 UNDAMPED = 8
 """Number of sweeps before messages are damped, if a solver has more."""
@@ -98,6 +101,11 @@ class GroupGraph:
     progress : callable
         Function of the parts of a solution that returns an iterable of the same length, as ``rich.progress.track``. One item is
         taken before each sweep, or before each release of `forward`.
+    scratch : path, optional
+        Existing folder of files that take the place of the arrays of arrangements and messages: they are mapped, and no longer in
+        memory at once. Beliefs do not depend on it. By default all is in memory.
+    workers : int, optional
+        Number of threads, by default that of the processors. Beliefs do not depend on it.
 
     Notes
     -----
@@ -131,12 +139,17 @@ class GroupGraph:
     tolerance: float = 1e-2
     sweeps: int = 2
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
+    scratch: "Path | str | None" = field(default=None, kw_only=True, repr=False, compare=False)
+    workers: int | None = field(default=None, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_whole("GroupGraph", "limit", self.limit, "arrangements", most=MAX_ARRANGEMENTS)
         check_iteration("GroupGraph", self.tolerance, self.sweeps)
         check_progress("GroupGraph", self.progress, "the parts of a solution")
+        check_folder("GroupGraph", "scratch", self.scratch)
+        if self.workers is not None:
+            check_whole("GroupGraph", "workers", self.workers, "threads")
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
@@ -162,14 +175,16 @@ class GroupGraph:
         """Posterior of a problem; components that the knowledge contradicts are solved apart, with a doubt mixed in."""
         if not len(problem.path):
             return self._posterior(problem, np.zeros(0), np.zeros(len(problem.counts), dtype=np.int64), 0)
-        parts, contradicted = parts_of(problem, self.limit, not forward)
+        zeros: Zeros = np.zeros if self.scratch is None else partial(mapped_zeros, Path(self.scratch))
+        parts, contradicted = parts_of(problem, self.limit, not forward, zeros)
         approximate = parts.tilted.any() or (parts.mode == COUNTS_BY_NORMAL).any()
         fit: TiltedLaw | None = None
         if (problem.emission_row >= 0).any() or (approximate and not forward):
             fit = MaxEntropy().fit(problem, step=step)
         posterior = None
         if not contradicted.any() or doubted:
-            posterior, contradicted = self._propagated(problem, parts, fit, step, forward)
+            now = first_messages(problem, parts, fit, zeros)
+            posterior, contradicted = self._propagated(problem, parts, now, fit, step, forward)
         if posterior is not None and (doubted or not contradicted.any()):
             return replace(posterior, status=posterior.status | np.where(contradicted, CONTRADICTED, 0))
         return self._apart(problem, contradicted, step, forward)
@@ -197,12 +212,18 @@ class GroupGraph:
         return self._posterior(problem, beliefs, status, rounds)
 
     def _propagated(
-        self, problem: JointProblem, parts: Parts, fit: TiltedLaw | None, step: Callable[[], None], forward: bool
+        self,
+        problem: JointProblem,
+        parts: Parts,
+        now: GraphMessages,
+        fit: TiltedLaw | None,
+        step: Callable[[], None],
+        forward: bool,
     ) -> tuple[JointPosterior, BoolArray]:
         """Posterior after the sweeps, and the groups where messages left no possible arrangement."""
         at, starts = problem.layout, belief_starts(problem)
         status, component = structure_status(problem, parts)
-        now, approximate = first_messages(problem, parts, fit), status > 0
+        approximate = status > 0
         if fit is not None:
             _weigh_distorted(problem, parts, fit, starts)
         beliefs, rounds = np.zeros(int(starts[-1])), 0
@@ -237,7 +258,7 @@ class GroupGraph:
         ``approximate`` are the groups that are left out after the largest number of sweeps.
         """
         releases = np.split(np.arange(last), problem.layout.release_starts[1:-1])
-        threads = cpu_count() if last and len(problem.path) >= MANY_RECORDS else 1
+        threads = (self.workers or cpu_count()) if last and len(problem.path) >= MANY_RECORDS else 1
         with ThreadPoolExecutor(threads) as pool:
             for done in range(MOST_SWEEPS):
                 if done < self.sweeps:
@@ -260,11 +281,24 @@ class GroupGraph:
         return JointPosterior(problem, beliefs, status, gap, rounds, rule="GroupGraph", approximation=self)
 
 
-def first_messages(problem: JointProblem, parts: Parts, fit: TiltedLaw | None) -> GraphMessages:
-    """Messages of the law of `MaxEntropy`, or 1 without it; each group is to be visited."""
+def mapped_zeros(folder: Path, length: int, number: type[np.generic]) -> NDArray[Any]:
+    """Array of zeros in a file of a folder, which the operating system reads and writes back; it is removed with the array."""
+    if not length:
+        return np.zeros(0, dtype=number)
+    with TemporaryFile(dir=folder) as file:
+        # Without the class of the map, for which kernels would be compiled again.
+        return np.asarray(np.memmap(file, number, "w+", shape=(length,)))
+
+
+def first_messages(
+    problem: JointProblem, parts: Parts, fit: TiltedLaw | None, zeros: Zeros = np.zeros
+) -> GraphMessages:
+    """Messages of the law of `MaxEntropy`, or 1 without it; each group is to be visited. ``zeros`` is that of `parts_of`."""
     at, starts, groups = problem.layout, belief_starts(problem), len(problem.counts)
+    message = zeros(int(parts.key_starts[-1]), np.float64)
+    message[:] = 1.0
     now = GraphMessages(
-        np.ones(int(parts.key_starts[-1])),
+        message,
         np.ones(len(at.values)),
         np.full((2, 2 * len(parts.tilted)), NEVER_VISITED),
         np.zeros(groups),

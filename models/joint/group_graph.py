@@ -14,6 +14,7 @@ between groups are joint over C, and exact wherever the graph has no cycle::
 with ``b_g\h`` the belief of g without the message from h, summed over the other members.
 """
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -286,6 +287,9 @@ def mapped_zeros(folder: Path, length: int, number: type[np.generic]) -> NDArray
     if not length:
         return np.zeros(0, dtype=number)
     with TemporaryFile(dir=folder) as file:
+        if hasattr(os, "posix_fallocate"):
+            # A full disk is an OSError here; later it would be a signal that ends the process.
+            os.posix_fallocate(file.fileno(), 0, length * np.dtype(number).itemsize)
         # Without the class of the map, for which kernels would be compiled again.
         return np.asarray(np.memmap(file, number, "w+", shape=(length,)))
 

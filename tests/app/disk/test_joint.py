@@ -105,6 +105,15 @@ def test_the_graph_of_groups_is_that_in_memory(tmp_path, monkeypatch, defense, g
     assert not (folder / "work").exists()
 
 
+def test_the_notes_name_group_messages_and_how_much_it_understates(tmp_path):
+    _, published = published_visits(tmp_path, Mondrian(KAnonymity(4)))
+    attack = JointAttack(Adversary(UniformPrior(), CHAIN), GroupMessages(1e-2))
+    (note,) = json.loads((attack_large(published, attack, tmp_path / "beliefs") / "manifest.json").read_text())["notes"]
+    assert note.startswith("the joint law is approximated (GroupMessages)")
+    assert "understates what the releases disclose" in note
+    assert "97%, 88% and 74% of the sure beliefs that GroupGraph" in note
+
+
 @pytest.mark.parametrize("solver", [GroupMessages(), GroupGraph()])
 @pytest.mark.parametrize("hindsight", [True, False])
 def test_a_release_of_which_nothing_is_published(tmp_path, solver, hindsight):

@@ -59,10 +59,10 @@ def attack_large(
     folder : path
         Folder to make, or that an interrupted run of the same attack left. It holds one part for each block of each release; with
         `MaxEntropy` and `GroupMessages` one for each partition of the respondents, and with `GroupMessages` one for each block of
-        members of groups that partitions share: ``respondent``, ``step`` (number of the release), ``values`` (codes of the values with a positive
-        belief) and ``probabilities``. Its ``manifest.json``, written last, has the number of groups of each release that
-        contradict the adversary's knowledge or did not converge, ``notes`` as those of beliefs in memory, and the checksum of each
-        file.
+        members of groups that partitions share: ``respondent``, ``step`` (number of the release), ``values`` (codes of the values
+        with a positive belief) and ``probabilities``. Its ``manifest.json``, written last, has the number of groups of each release
+        that contradict the adversary's knowledge or did not converge, ``notes`` as those of beliefs in memory, and the checksum of
+        each file.
     engine : Engine, optional
         Memory and processes. Results do not depend on them. Its progress is shown, and not that of a solver.
 
@@ -90,16 +90,16 @@ def attack_large(
     `SequentialAttack`: costs that of the estimator, and a join and a sort on disk for each release. Memory: one block for each
     worker, and half of ``engine.memory`` for DuckDB.
 
-    `JointAttack` with `GroupGraph`: beliefs are those in memory, where the views are sorted by respondent. Arrangements and messages
-    are in files, so that memory is some 800 bytes for each record of all releases, in one process (`write_graph_beliefs`).
+    `JointAttack` with `GroupGraph`: beliefs are those in memory of views that are sorted by respondent. Arrangements and messages
+    are in files; memory is some 800 bytes for each record of all releases, in one process (`write_graph_beliefs`).
 
     `JointAttack` with another solver: the respondents are partitioned by the rank of their first published record, in as many
-    partitions as the largest release has blocks. Groups within a partition are fitted there by the code that works in memory; the tilts of groups
-    with members in several partitions are exchanged by sweep (`fit_shared_tilts`). Beliefs equal those in memory up to the
-    tolerance of the solver: both laws meet all counts within it. With `GroupMessages` a partition then computes the posterior of
-    its own groups with their exact counts (`exact_beliefs`). It writes the weights of the members of shared groups, which are
-    sorted by group on disk and treated in blocks of whole groups. Memory: all records of one partition of respondents for each
-    worker, and the tilts of the shared groups, m numbers each.
+    partitions as the largest release has blocks. Groups within a partition are fitted there by the code that works in memory; the
+    tilts of groups with members in several partitions are exchanged by sweep (`fit_shared_tilts`). Beliefs equal those in memory up
+    to the tolerance of the solver: both laws meet all counts within it. With `GroupMessages` a partition then computes the
+    posterior of its own groups with their exact counts (`exact_beliefs`). It writes the weights of the members of shared groups,
+    which are sorted by group on disk and treated in blocks of whole groups. Memory: all records of one partition of respondents
+    for each worker, and the tilts of the shared groups, m numbers each.
     """
     attack = checked_attack(published, attack)
     check_kind("attack_large", "folder", folder, (str, Path), "is the path of a folder to make, as 'beliefs'")

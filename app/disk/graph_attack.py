@@ -1,4 +1,4 @@
-"""Joint attack on releases on disk by the graph of groups: arrangements and messages in files, records and their states in memory."""
+"""Joint attack on releases on disk by the graph of groups: arrangements and messages in files, records in memory."""
 
 from dataclasses import replace
 from pathlib import Path

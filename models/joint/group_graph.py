@@ -259,7 +259,7 @@ class GroupGraph:
         ``approximate`` are the groups that are left out after the largest number of sweeps.
         """
         releases = np.split(np.arange(last), problem.layout.release_starts[1:-1])
-        threads = (self.workers or cpu_count()) if last and len(problem.path) >= MANY_RECORDS else 1
+        threads = int(self.workers or cpu_count()) if last and len(problem.path) >= MANY_RECORDS else 1
         with ThreadPoolExecutor(threads) as pool:
             for done in range(MOST_SWEEPS):
                 if done < self.sweeps:

@@ -19,6 +19,7 @@ from foreknow.models import (
     MaxEntropy,
     Omega,
     PathSampler,
+    Status,
     UniformPrior,
 )
 from foreknow.models.joint import group_graph
@@ -165,6 +166,19 @@ def test_contradicted_groups_are_among_the_doubtful_ones(tmp_path):
         number <= doubtful <= release.groups
         for number, doubtful, release in zip(expected, found, releases, strict=True)
     )
+
+
+@pytest.mark.parametrize("hindsight", [True, False])
+def test_contradicted_groups_of_the_graph_are_those_in_memory(tmp_path, hindsight):
+    frame, published = published_visits(tmp_path, Mondrian(KAnonymity(4)), people=60)
+    attack = JointAttack(Adversary(UniformPrior(), CYCLE), GroupGraph(), hindsight)
+    folder = attack_large(published, attack, tmp_path / "beliefs")
+    beliefs = attack(in_memory(published, frame.sort_values(["week", "id"], ignore_index=True)))
+    expected = [int((one.posterior.status & Status.CONTRADICTED > 0).sum()) for one in beliefs]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert sum(expected) > 0
+    assert manifest["doubtful_groups"] == expected
+    assert any("contradict the adversary's knowledge" in note for note in manifest["notes"])
 
 
 @pytest.mark.slow

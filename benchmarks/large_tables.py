@@ -34,7 +34,7 @@ from foreknow.app.disk import Engine, LargeTable, attack_large, measure_large, p
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import BKAA, Anatomy, FullDomain, JSReduce, KAnonymity, Mondrian
-from foreknow.models import Adversary, GroupMessages, MarkovChain, MaxEntropy, Omega, UniformPrior
+from foreknow.models import Adversary, GroupGraph, GroupMessages, MarkovChain, MaxEntropy, Omega, UniformPrior
 
 VALUES = 20
 CHAIN = MarkovChain(1, 0.6 * np.eye(VALUES) + 0.4 / VALUES)
@@ -45,7 +45,7 @@ DEFENSES = {
     "FullDomain": FullDomain(KAnonymity(5)),
     "BKAA": BKAA(3, 5, 0.6, patience=50),
 }
-SOLVERS = {"GroupMessages": GroupMessages, "MaxEntropy": MaxEntropy}
+SOLVERS = {"GroupGraph": GroupGraph, "GroupMessages": GroupMessages, "MaxEntropy": MaxEntropy}
 QUASI_IDENTIFIERS = ["age", "sex", "place", "work", "income"]
 
 
@@ -152,7 +152,7 @@ def main() -> None:
     attack = (
         SequentialAttack(adversary)
         if given.attack == "sequential"
-        else JointAttack(adversary, SOLVERS[given.solver](given.tolerance), hindsight=not given.forward)
+        else JointAttack(adversary, SOLVERS[given.solver](tolerance=given.tolerance), hindsight=not given.forward)
     )
     with TemporaryDirectory(dir=given.scratch) as name, _scheduler(given.workers if given.cluster else 0) as scheduler:
         folder = Path(name)

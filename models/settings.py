@@ -5,6 +5,7 @@ import sys
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -310,6 +311,15 @@ MAX_ITERATIONS = 2**63 - 1
 
 MAX_STATES_IN_MEMORY = 2**40
 """Largest limit of states; at 32 bytes each they take 32 TiB."""
+
+
+def check_folder(owner: str, name: str, value: Any) -> None:
+    """Raise TypeError or ValueError unless a setting is None or the path of an existing folder."""
+    if value is None:
+        return
+    check_kind(owner, name, value, (str, Path), "is the path of a folder, as '/var/tmp'")
+    if not Path(value).is_dir():
+        raise ValueError(f"{owner}: {name} is {shown(str(value))}, which is no folder; make it first.")
 
 
 def check_state_limit(owner: str, limit: Any) -> None:

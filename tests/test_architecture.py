@@ -42,6 +42,7 @@ MOST_NAMES = 213
 
 ALONE = {
     "foreknow.app.cli.commands.published_attack": "an algorithm of its own: the attack of a publication by its key",
+    "foreknow.app.disk.graph_attack": "an algorithm of its own: the graph of groups, with its arrangements in files",
     "foreknow.app.disk.joint_attack": "an algorithm of its own: tilts of shared groups, exchanged between partitions",
     "foreknow.defenses.negative_rules": "an algorithm of its own: mining of rules",
     "foreknow.defenses.suppression.item_search": "an algorithm of its own: search over sets of items",

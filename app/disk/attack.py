@@ -14,6 +14,7 @@ from foreknow.app.atomic_output import locked, write_json
 from foreknow.app.disk.begun_runs import begin_run, make_folder, object_checksum
 from foreknow.app.disk.block_adversary import block_adversary, check_large_adversary, revised_beliefs
 from foreknow.app.disk.engine import Engine, as_engine, parquet_of
+from foreknow.app.disk.graph_attack import write_graph_beliefs
 from foreknow.app.disk.joint_attack import write_joint_beliefs
 from foreknow.app.disk.partition import published_records
 from foreknow.app.disk.parts import (
@@ -29,12 +30,15 @@ from foreknow.app.disk.parts import (
 from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, read_json, sums_below
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.attacks.belief_notes import approximation_notes, law_notes, overconfidence_notes
+from foreknow.attacks.belief_notes import approximation_notes, graph_notes, law_notes, overconfidence_notes
 from foreknow.evaluation.checks.program import checksum, versions
-from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation
+from foreknow.models import Adversary, GroupGraph, GroupMessages, MaxEntropy, Observation
 from foreknow.models.notes import Note
 from foreknow.models.program_version import program_version
 from foreknow.models.settings import check_kind
+
+DISK_SOLVERS = (GroupGraph, GroupMessages, MaxEntropy)
+"""Solvers of a joint attack from disk."""
 
 
 def attack_large(
@@ -50,15 +54,15 @@ def attack_large(
     ----------
     published : LargeReleases
     attack : SequentialAttack, JointAttack or Adversary
-        An adversary alone stands for its `SequentialAttack`. A `JointAttack` has the solver `GroupMessages` or
+        An adversary alone stands for its `SequentialAttack`. A `JointAttack` has the solver `GroupGraph`, `GroupMessages` or
         `MaxEntropy`, and no ``signatures``. The adversary has transitions of order 1 or none, and no compromised records.
     folder : path
-        Folder to make, or that an interrupted run of the same attack left. It holds one part for each block of each release; of a
-        joint attack one for each partition of the respondents, and with `GroupMessages` one for each block of members of groups
-        that partitions share: ``respondent``, ``step`` (number of the release), ``values`` (codes of the values with a positive
-        belief) and ``probabilities``. Its ``manifest.json``, written last, has the number of groups of each release that
-        contradict the adversary's knowledge or did not converge, ``notes`` as those of beliefs in memory, and the checksum of each
-        file.
+        Folder to make, or that an interrupted run of the same attack left. It holds one part for each block of each release; with
+        `MaxEntropy` and `GroupMessages` one for each partition of the respondents, and with `GroupMessages` one for each block of
+        members of groups that partitions share: ``respondent``, ``step`` (number of the release), ``values`` (codes of the values
+        with a positive belief) and ``probabilities``. Its ``manifest.json``, written last, has the number of groups of each release
+        that contradict the adversary's knowledge or did not converge, ``notes`` as those of beliefs in memory, and the checksum of
+        each file.
     engine : Engine, optional
         Memory and processes. Results do not depend on them. Its progress is shown, and not that of a solver.
 
@@ -86,13 +90,16 @@ def attack_large(
     `SequentialAttack`: costs that of the estimator, and a join and a sort on disk for each release. Memory: one block for each
     worker, and half of ``engine.memory`` for DuckDB.
 
-    `JointAttack`: the respondents are partitioned by the rank of their first published record, in as many partitions as the
-    largest release has blocks. Groups within a partition are fitted there by the code that works in memory; the tilts of groups
-    with members in several partitions are exchanged by sweep (`fit_shared_tilts`). Beliefs equal those in memory up to the
-    tolerance of the solver: both laws meet all counts within it. With `GroupMessages` a partition then computes the posterior of
-    its own groups with their exact counts (`exact_beliefs`). It writes the weights of the members of shared groups, which are
-    sorted by group on disk and treated in blocks of whole groups. Memory: all records of one partition of respondents for each
-    worker, and the tilts of the shared groups, m numbers each.
+    `JointAttack` with `GroupGraph`: beliefs are those in memory of views that are sorted by respondent. Arrangements and messages
+    are in files; memory is some 800 bytes for each record of all releases, in one process (`write_graph_beliefs`).
+
+    `JointAttack` with another solver: the respondents are partitioned by the rank of their first published record, in as many
+    partitions as the largest release has blocks. Groups within a partition are fitted there by the code that works in memory; the
+    tilts of groups with members in several partitions are exchanged by sweep (`fit_shared_tilts`). Beliefs equal those in memory up
+    to the tolerance of the solver: both laws meet all counts within it. With `GroupMessages` a partition then computes the
+    posterior of its own groups with their exact counts (`exact_beliefs`). It writes the weights of the members of shared groups,
+    which are sorted by group on disk and treated in blocks of whole groups. Memory: all records of one partition of respondents
+    for each worker, and the tilts of the shared groups, m numbers each.
     """
     attack = checked_attack(published, attack)
     check_kind("attack_large", "folder", folder, (str, Path), "is the path of a folder to make, as 'beliefs'")
@@ -105,7 +112,9 @@ def attack_large(
             shutil.rmtree(work, ignore_errors=True)
         work.mkdir(exist_ok=True)
         if isinstance(attack, JointAttack):
-            manifest = write_joint_beliefs(published, attack, folder, work, engine)
+            by_graph = isinstance(attack.solver, GroupGraph)
+            write = write_graph_beliefs if by_graph else write_joint_beliefs
+            manifest = write(published, attack, folder, work, engine)
         else:
             manifest = _write_sequential_beliefs(published, attack, folder, work, engine)
         shutil.rmtree(work)
@@ -129,10 +138,10 @@ def checked_attack(published: LargeReleases, attack: Any) -> SequentialAttack | 
     check_kind("attack_large", "attack", attack, (Adversary, SequentialAttack, JointAttack), takes)
     made = SequentialAttack(attack) if isinstance(attack, Adversary) else attack
     check_large_adversary("attack_large", made.adversary)
-    if isinstance(made, JointAttack) and (made.signatures or not isinstance(made.solver, MaxEntropy | GroupMessages)):
+    if isinstance(made, JointAttack) and (made.signatures or not isinstance(made.solver, DISK_SOLVERS)):
         raise ValueError(
-            f"attack_large: {made!r} needs all records in memory. From disk: JointAttack with the solver GroupMessages() or "
-            "MaxEntropy(), and without signatures."
+            f"attack_large: {made!r} needs all records in memory. From disk: JointAttack with the solver GroupGraph(), "
+            "GroupMessages() or MaxEntropy(), and without signatures."
         )
     return made
 
@@ -226,6 +235,7 @@ def attack_notes(attack: SequentialAttack | JointAttack, found: Mapping[str, Any
     ``found`` are the numbers of the manifest, ``groups`` is the number of all groups.
     """
     law = law_notes(attack.solver, type(attack.solver).__name__) if isinstance(attack, JointAttack) else []
+    law = law or graph_notes(found.get("graph_shares", {}))
     doubtful = sum(found["doubtful_groups"])
     kind = (
         "{doubtful:,} of {groups:,} {groups:group|groups} {doubtful:contradicts|contradict} the adversary's knowledge, or the "

@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
-from foreknow.models.settings import check_kind, check_range, check_whole, installing, shown
+from foreknow.models.settings import check_folder, check_kind, check_range, check_whole, installing, shown
 
 GIB = 2**30
 
@@ -68,10 +68,7 @@ class Engine:
     def __post_init__(self) -> None:
         check_range("Engine", "memory", self.memory, LEAST_MEMORY, what="a number of GiB")
         check_whole("Engine", "workers", self.workers, "processes")
-        if self.scratch is not None:
-            check_kind("Engine", "scratch", self.scratch, (str, Path), "is the path of a folder, as '/var/tmp'")
-            if not Path(self.scratch).is_dir():
-                raise ValueError(f"Engine: scratch is {shown(str(self.scratch))}, which is no folder; make it first.")
+        check_folder("Engine", "scratch", self.scratch)
         if self.scheduler is not None:
             check_kind("Engine", "scheduler", self.scheduler, str, "is an address, as 'tcp://10.0.0.1:8786'")
         if self.progress is not None and not callable(self.progress):

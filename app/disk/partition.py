@@ -194,7 +194,7 @@ def begin_partition(task: Partition) -> tuple[IntArray, IntArray]:
     place = np.searchsorted(everywhere := np.load(task.shared, mmap_mode="r"), keys)
     inside = np.flatnonzero(place < len(everywhere))
     groups = inside[everywhere[place[inside]] == keys[inside]]
-    problem = _problem(task, block, keys, group.astype(np.int64), groups)
+    problem = problem_of(task, block, keys, group.astype(np.int64), groups)
     law = PartitionLaw(problem, *with_doubt(problem), groups)
     messages = first_messages(law.law)
     write_pickle(_law_path(task), law)
@@ -242,8 +242,8 @@ def drop_state(partition: Partition, exchange: int) -> None:
     _state_path(partition, exchange).unlink(missing_ok=True)
 
 
-def _problem(task: Partition, block: pa.Table, keys: IntArray, group: IntArray, shared: IntArray) -> JointProblem:
-    """Joint problem of the records of a partition, sorted by group; the shared groups publish nothing."""
+def problem_of(task: Partition, block: pa.Table, keys: IntArray, group: IntArray, shared: IntArray) -> JointProblem:
+    """Joint problem of the records of a partition, sorted by group; the groups with numbers ``shared`` publish nothing."""
     m, release = len(task.schema.values), block["release"].to_numpy().astype(np.int64)
     shown = np.bincount(group * m + block["value"].to_numpy().astype(np.int64), minlength=len(keys) * m)
     counts = shown.reshape(len(keys), m).astype(np.int64)

@@ -311,7 +311,7 @@ def _codes_of(parts: Parts, b: int, start: int) -> tuple[slice, int]:
 
 @inlined
 def _squared(values: ByteArray, matrix: FloatArray, toward: FloatArray, mean: FloatArray) -> float:
-    """Quadratic form of a symmetric matrix in the counts of some values less their mean; ``toward`` is the matrix times the mean."""
+    """Quadratic form of a symmetric matrix in the counts of values less their mean; ``toward`` is the matrix times the mean."""
     squared = 0.0
     for s in range(len(mean)):
         squared += toward[s] * mean[s]

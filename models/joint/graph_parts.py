@@ -6,7 +6,8 @@ each of its members a value, no value more often than the group shows it. A bloc
 arrangements, fewer where the knowledge rules some out.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.joint.problem import JointProblem, Layout, belief_starts
 
 type ByteArray = NDArray[np.int8]
+type Zeros = Callable[[int, type[np.generic]], NDArray[Any]]
+"""Function that allocates an array of zeros, given its length and its type of number, as `numpy.zeros`."""
 
 MAX_KEY = 2.0**62
 """Bound of the integers that number the arrangements of the members of an edge."""
@@ -24,10 +27,6 @@ VISITS = 30
 
 SUMS = 8.0
 """Operations that the sums over the counts of a group may take, as a multiple of the limit of arrangements."""
-
-MOST_ARRANGEMENTS = 20_000_000
-"""Largest number of arrangements of all blocks, above which their limit is lowered. With messages and edges they take about 60
-bytes each, and at most twice as much while they are built: 2 GB."""
 
 TABLE = 8
 """Largest number of places, as a multiple of the numbers, of a table in which distinct numbers are found."""
@@ -455,14 +454,19 @@ def _split_largest(block: IntArray, at: Layout, leader: IntArray, split: BoolArr
         _split_edge(best, at, leader, split, dirty)
 
 
-def parts_of(problem: JointProblem, limit: int) -> tuple[Parts, BoolArray]:
+def parts_of(
+    problem: JointProblem, limit: int, most: float = np.inf, zeros: Zeros = np.zeros
+) -> tuple[Parts, BoolArray]:
     """Blocks, edges and arrangements of a problem with chains of order 1 at most, and the groups without a possible arrangement.
 
     Parameters
     ----------
     problem : JointProblem
     limit : int
-        Largest number of arrangements of a block; lowered by factors of 4 while there are more than `MOST_ARRANGEMENTS` in all.
+        Largest number of arrangements of a block; lowered by factors of 4 while there are more than ``most`` in all.
+    most : float
+    zeros : callable
+        Allocates the arrays whose length is in proportion to the number of arrangements; all others are O(records) in memory.
 
     Notes
     -----
@@ -489,7 +493,7 @@ def parts_of(problem: JointProblem, limit: int) -> tuple[Parts, BoolArray]:
         block_starts = np.searchsorted(problem.group[members[first]], np.arange(groups + 1))
         blocks = (block_starts, member_starts, members)
         sizes = block_sizes(at, starts, support, tied, *blocks)
-        if sizes[0][-1] <= MOST_ARRANGEMENTS or limit == 1:
+        if sizes[0][-1] <= most or limit == 1:
             break
         limit = max(limit // 4, 1)
     # Edges in the order of their smallest record, their members ascending.
@@ -500,15 +504,29 @@ def parts_of(problem: JointProblem, limit: int) -> tuple[Parts, BoolArray]:
     edge_of = np.full(records, -1)
     edge_of[edge_members] = np.repeat(np.arange(len(begins)), np.diff(edge_starts))
     tilted = split[edge_members[begins]] if len(begins) else np.zeros(0, dtype=np.bool_)
-    filled = fill_blocks(at, starts, support, tied, radix, *blocks, edge_starts, edge_members, edge_of, *sizes)
-    values, weight, code, code_starts, codes, port_starts, ports, position_starts, positions, key_starts, keys = filled
-    trees = fill_trees(at, edge_starts, edge_members, key_starts, keys)
+    edges, arrangements = len(begins), int(sizes[0][-1])
+    port_starts, ports, position_starts = _ports(at, member_starts, members, edge_of, edges, sizes[0])
+    filled = (
+        zeros(int(sizes[1][-1]), np.int8),
+        zeros(arrangements, np.float64),
+        zeros(arrangements, np.int32),
+        zeros(arrangements, np.int64),
+        zeros(int(position_starts[-1]), np.int32),
+        zeros(int(position_starts[-1]), np.int64),
+    )
+    places = (edge_starts, edge_members, port_starts, ports, position_starts)
+    code_starts, key_starts = fill_blocks(at, starts, support, tied, radix, *blocks, *places, *sizes, *filled)
+    values, weight, code, codes, positions, keys = filled
+    of_edges = (at, edge_starts, edge_members, key_starts, keys)
+    level_starts = tree_levels(*of_edges)
+    digit, link = zeros(int(level_starts[-1]), np.int8), zeros(int(level_starts[-1]), np.int32)
+    fill_trees(*of_edges, level_starts, digit, link)
     blocks_of = np.repeat(np.arange(groups), np.diff(block_starts))
     np.logical_or.at(empty, blocks_of, np.diff(sizes[0]) == 0)
     parts = Parts(
         limit, support, mode, radix, states, block_starts, member_starts, members, sizes[0], sizes[1], values,
-        weight, code, code_starts, codes, edge_starts, edge_members, tilted, port_starts, ports, position_starts, positions,
-        key_starts, *trees,
+        weight, code, code_starts, codes[: code_starts[-1]], edge_starts, edge_members, tilted, port_starts, ports,
+        position_starts, positions, key_starts, level_starts, digit, link,
     )  # fmt: skip
     return parts, empty
 
@@ -561,22 +579,24 @@ def fill_blocks(
     members: IntArray,
     edge_starts: IntArray,
     edge_members: IntArray,
-    edge_of: IntArray,
+    port_starts: IntArray,
+    ports: IntArray,
+    position_starts: IntArray,
     arrangement_starts: IntArray,
     value_starts: IntArray,
-) -> tuple[
-    ByteArray, FloatArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray
-]:  # fmt: skip
-    """Values, weights and codes of all arrangements, the ports of all blocks, and the keys of the arrangements at each port."""
-    blocks, total = len(member_starts) - 1, arrangement_starts[-1]
-    values = np.zeros(value_starts[-1], dtype=np.int8)
-    weight, code = np.zeros(total), np.zeros(total, dtype=np.int32)
-    code_starts, codes = np.zeros(blocks + 1, dtype=np.int64), np.zeros(total, dtype=np.int64)
-    port_starts, ports, position_starts = _ports(
-        at, member_starts, members, edge_of, len(edge_starts) - 1, arrangement_starts
-    )
-    key_starts, keys = np.zeros(len(ports) + 1, dtype=np.int64), np.zeros(position_starts[-1], dtype=np.int64)
-    positions, place = np.zeros(position_starts[-1], dtype=np.int32), np.zeros(len(at.group), dtype=np.int64)
+    values: ByteArray,
+    weight: FloatArray,
+    code: IntArray,
+    codes: IntArray,
+    positions: IntArray,
+    keys: IntArray,
+) -> tuple[IntArray, IntArray]:
+    """Write the values, weights and codes of all arrangements, their positions at all ports, and the keys of each port.
+
+    Return the first code of each block, and the first key of each port.
+    """
+    code_starts, key_starts = np.zeros(len(member_starts), dtype=np.int64), np.zeros(len(ports) + 1, dtype=np.int64)
+    place = np.zeros(len(at.group), dtype=np.int64)
     for g in range(len(block_starts) - 1):
         start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
         left = at.shown[start : start + width].copy() if tied[g] else np.full(width, np.inf)
@@ -610,10 +630,7 @@ def fill_blocks(
         number, begin = key_starts[port + 1], position_starts[port]
         key_starts[port + 1] = key_starts[port] + number
         keys[key_starts[port] : key_starts[port + 1]] = keys[begin : begin + number].copy()
-    return (
-        values, weight, code, code_starts, codes[: code_starts[-1]].copy(), port_starts, ports, position_starts, positions,
-        key_starts, keys,
-    )  # fmt: skip
+    return code_starts, key_starts
 
 
 @compiled
@@ -687,37 +704,52 @@ def _distinct(raw: IntArray, place: IntArray, distinct: IntArray) -> int:
 
 
 @compiled
-def fill_trees(
+def tree_levels(
     at: Layout, edge_starts: IntArray, edge_members: IntArray, key_starts: IntArray, keys: IntArray
-) -> tuple[IntArray, ByteArray, NDArray[np.int32]]:
-    """Levels of the tree of the arrangements of each port, with the digit and the link of each entry."""
-    edges = len(edge_starts) - 1
+) -> IntArray:
+    """First entry of each level of the tree of the arrangements of each port."""
+    edges, position = len(edge_starts) - 1, 0
     level_starts = np.zeros(2 * (edge_starts[-1] + edges) + 1, dtype=np.int64)
-    room = 2 * len(keys) + 1024
-    digit, link = np.zeros(room, dtype=np.int8), np.zeros(room, dtype=np.int32)
-    position = 0
     for port in range(2 * edges):
         edge, side = port // 2, port % 2
         first, c = edge_starts[edge], edge_starts[edge + 1] - edge_starts[edge]
         q = edge_members[first]
         g = at.group[q if side == 0 else at.following[q]]
         width = at.value_starts[g + 1] - at.value_starts[g]
-        own = keys[key_starts[port] : key_starts[port + 1]]
-        # Arrangements of each number of members, and their places among those of one member less.
-        levels, places = [own], [np.zeros(len(own), dtype=np.int32)]
+        own, lengths = keys[key_starts[port] : key_starts[port + 1]], np.ones(c + 1, dtype=np.int64)
         for length in range(c, 0, -1):
-            below = np.zeros(len(levels[-1]), dtype=np.int64)
-            levels.append(below[: _distinct(levels[-1] % width ** (length - 1), places[-1], below)])
-            places.append(np.zeros(len(levels[-1]), dtype=np.int32))
+            lengths[length], below = len(own), np.zeros(len(own), dtype=np.int64)
+            own = below[: _distinct(own % width ** (length - 1), np.zeros(len(own), dtype=np.int32), below)]
         for j in range(c + 1):
-            length = c - j if side == 0 else j
-            level, high = levels[c - length], width ** max(length - 1, 0)
             level_starts[2 * (first + edge) + side * (c + 1) + j] = position
-            while position + len(level) > len(link):
-                digit, link = np.append(digit, np.zeros_like(digit)), np.append(link, np.zeros_like(link))
-            for i in range(len(level)):
-                digit[position + i] = level[i] // high
-            link[position : position + len(level)] = places[c - length]
-            position += len(level)
+            position += lengths[c - j if side == 0 else j]
     level_starts[-1] = position
-    return level_starts, digit[:position].copy(), link[:position].copy()
+    return level_starts
+
+
+@compiled
+def fill_trees(
+    at: Layout,
+    edge_starts: IntArray,
+    edge_members: IntArray,
+    key_starts: IntArray,
+    keys: IntArray,
+    level_starts: IntArray,
+    digit: ByteArray,
+    link: NDArray[np.int32],
+) -> None:
+    """Write the digit and the link of each entry of the trees whose levels are those of `tree_levels`."""
+    for port in range(2 * (len(edge_starts) - 1)):
+        edge, side = port // 2, port % 2
+        first, c = edge_starts[edge], edge_starts[edge + 1] - edge_starts[edge]
+        q = edge_members[first]
+        g = at.group[q if side == 0 else at.following[q]]
+        width = at.value_starts[g + 1] - at.value_starts[g]
+        own = keys[key_starts[port] : key_starts[port + 1]]
+        for length in range(c, 0, -1):
+            begin = level_starts[2 * (first + edge) + side * (c + 1) + (c - length if side == 0 else length)]
+            below, high = np.zeros(len(own), dtype=np.int64), width ** (length - 1)
+            number = _distinct(own % high, link[begin : begin + len(own)], below)
+            for i in range(len(own)):
+                digit[begin + i] = own[i] // high
+            own = below[:number]

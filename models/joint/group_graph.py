@@ -14,14 +14,18 @@ between groups are joint over C, and exact wherever the graph has no cycle::
 with ``b_g\h`` the belief of g without the message from h, summed over the other members.
 """
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ClassVar
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import cpu_count
+from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -36,7 +40,7 @@ from foreknow.models.joint.graph_messages import (
     sweep,
     write_beliefs,
 )
-from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, Parts, parts_of, write_own_weights
+from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, Parts, Zeros, parts_of, write_own_weights
 from foreknow.models.joint.group_messages import GroupMessages, tilted_messages
 from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw
 from foreknow.models.joint.messages import thresholds
@@ -51,7 +55,7 @@ from foreknow.models.joint.problem import (
 )
 from foreknow.models.problem import CONTRADICTED, CYCLES, DOUBT, TILTED, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, stepping
-from foreknow.models.settings import check_iteration, check_whole
+from foreknow.models.settings import check_folder, check_iteration, check_whole
 
 UNDAMPED = 8
 """Number of sweeps before messages are damped, if a solver has more."""
@@ -75,6 +79,10 @@ ROUNDING = 1e-13
 NEVER_VISITED = 1e9
 """Pending change of the messages to a group that was never visited."""
 
+MOST_ARRANGEMENTS = 20_000_000
+"""Largest number of arrangements of all blocks, above which their limit is lowered. With messages and edges they take about 60
+bytes each, and at most twice as much while they are built: 2 GB."""
+
 MAX_ARRANGEMENTS = 1_000_000
 """Largest limit of arrangements of one block; ten members with distinct values have 3.6 million."""
 
@@ -88,8 +96,8 @@ class GroupGraph:
     limit : int
         Largest number of arrangements of a block of a group: its members whom edges link. Above it, the largest edges are split by
         member and carry the tilts of `MaxEntropy`, which keep counts in expectation. Counts of a group of many blocks are kept by
-        a normal law with its skewness. Lowered, in the posterior's ``approximation`` and in notes, where all blocks together would have
-        more than `MOST_ARRANGEMENTS`, which take 2 GB.
+        a normal law with its skewness. Lowered where all blocks would have more than `MOST_ARRANGEMENTS`, which take 2 GB; the
+        posterior's ``approximation`` and a note have the limit that was used.
     tolerance : float
         Largest change of the messages to a group that a cycle or a tilt reaches, in total variation, that is not passed on.
     sweeps : int
@@ -99,6 +107,11 @@ class GroupGraph:
     progress : callable
         Function of the parts of a solution that returns an iterable of the same length, as ``rich.progress.track``. One item is
         taken before each sweep, or before each release of `forward`.
+    scratch : path, optional
+        Existing folder of files that take the place of the arrays of arrangements and messages: they are mapped, and no longer in
+        memory at once, and the limit is not lowered. By default all is in memory.
+    workers : int, optional
+        Number of threads, by default that of the processors. Beliefs do not depend on it.
 
     Notes
     -----
@@ -132,12 +145,17 @@ class GroupGraph:
     tolerance: float = 1e-2
     sweeps: int = 2
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
+    scratch: "Path | str | None" = field(default=None, kw_only=True, repr=False, compare=False)
+    workers: int | None = field(default=None, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_whole("GroupGraph", "limit", self.limit, "arrangements", most=MAX_ARRANGEMENTS)
         check_iteration("GroupGraph", self.tolerance, self.sweeps)
         check_progress("GroupGraph", self.progress, "the parts of a solution")
+        check_folder("GroupGraph", "scratch", self.scratch)
+        if self.workers is not None:
+            check_whole("GroupGraph", "workers", self.workers, "threads")
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
@@ -147,8 +165,10 @@ class GroupGraph:
         return self._solved(problem, step)
 
     def forward(self, problem: JointProblem) -> JointPosterior:
-        """Posterior of each release given the releases up to it; each prefix is solved anew, since messages of the one before would
-        send its evidence around cycles again."""
+        """Posterior of each release given the releases up to it: each prefix is solved anew, T times the cost of a solution.
+
+        The messages of the prefix before, as a start, send its evidence around cycles again.
+        """
         if problem.order > 1:
             return self._tilted_throughout(GroupMessages(progress=self.progress).forward(problem))
         return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
@@ -160,14 +180,18 @@ class GroupGraph:
         """Posterior of a problem; components that the knowledge contradicts are solved apart, with a doubt mixed in."""
         if not len(problem.path):
             return self._posterior(problem, np.zeros(0), np.zeros(len(problem.counts), dtype=np.int64), 0)
-        parts, contradicted = parts_of(problem, self.limit)
+        most, zeros = MOST_ARRANGEMENTS, np.zeros
+        if self.scratch is not None:
+            most, zeros = np.inf, partial(mapped_zeros, Path(self.scratch))
+        parts, contradicted = parts_of(problem, self.limit, most, zeros)
         approximate = parts.tilted.any() or (parts.mode == COUNTS_BY_NORMAL).any()
         fit: TiltedLaw | None = None
         if approximate or (problem.emission_row >= 0).any():
             fit = MaxEntropy().fit(problem, step=step)
         posterior = None
         if not contradicted.any() or doubted:
-            posterior, contradicted = self._propagated(problem, parts, fit, step)
+            now = first_messages(problem, parts, fit, zeros)
+            posterior, contradicted = self._propagated(problem, parts, now, fit, step)
         if posterior is not None and (doubted or not contradicted.any()):
             return replace(posterior, status=posterior.status | np.where(contradicted, CONTRADICTED, 0))
         return self._apart(problem, contradicted, step)
@@ -195,12 +219,12 @@ class GroupGraph:
         return replace(self, limit=limit)._posterior(problem, beliefs, status, rounds)
 
     def _propagated(
-        self, problem: JointProblem, parts: Parts, fit: TiltedLaw | None, step: Callable[[], None]
+        self, problem: JointProblem, parts: Parts, now: GraphMessages, fit: TiltedLaw | None, step: Callable[[], None]
     ) -> tuple[JointPosterior, BoolArray]:
         """Posterior after the sweeps, and the groups where messages left no possible arrangement."""
         at, starts = problem.layout, belief_starts(problem)
         status, component = structure_status(problem, parts)
-        now, approximate, beliefs = first_messages(problem, parts, fit), status > 0, np.zeros(int(starts[-1]))
+        approximate, beliefs = status > 0, np.zeros(int(starts[-1]))
         if fit is not None:
             _weigh_distorted(problem, parts, fit, starts)
         rounds = self._swept(problem, parts, now, approximate, step)
@@ -237,7 +261,7 @@ class GroupGraph:
                     return done
             damping = DAMPING if UNDAMPED <= done < self.sweeps else 0.0
             for side in range(2):
-                send_all(problem.layout, parts, now, side, damping, np.zeros(0))
+                send_all(problem.layout, parts, now, side, damping, np.zeros(0), self.workers)
             if not groups_over(parts, now).any():
                 return done + 1
         return MOST_SWEEPS
@@ -247,11 +271,27 @@ class GroupGraph:
         return JointPosterior(problem, beliefs, status, gap, rounds, rule="GroupGraph", approximation=self)
 
 
-def first_messages(problem: JointProblem, parts: Parts, fit: TiltedLaw | None) -> GraphMessages:
-    """Messages of the law of `MaxEntropy`, or 1 without it; each group is to be visited."""
+def mapped_zeros(folder: Path, length: int, number: type[np.generic]) -> NDArray[Any]:
+    """Array of zeros in a file of a folder, which the operating system reads and writes back; it is removed with the array."""
+    if not length:
+        return np.zeros(0, dtype=number)
+    with TemporaryFile(dir=folder) as file:
+        if hasattr(os, "posix_fallocate"):
+            # A full disk is an OSError here; later it would be a signal that ends the process.
+            os.posix_fallocate(file.fileno(), 0, length * np.dtype(number).itemsize)
+        # Without the class of the map, for which kernels would be compiled again.
+        return np.asarray(np.memmap(file, number, "w+", shape=(length,)))
+
+
+def first_messages(
+    problem: JointProblem, parts: Parts, fit: TiltedLaw | None, zeros: Zeros = np.zeros
+) -> GraphMessages:
+    """Messages of the law of `MaxEntropy`, or 1 without it; each group is to be visited. ``zeros`` is that of `parts_of`."""
     at, starts, groups = problem.layout, belief_starts(problem), len(problem.counts)
+    message = zeros(int(parts.key_starts[-1]), np.float64)
+    message[:] = 1.0
     now = GraphMessages(
-        np.ones(int(parts.key_starts[-1])),
+        message,
         np.ones(len(at.values)),
         np.full((2, 2 * len(parts.tilted)), NEVER_VISITED),
         np.zeros(groups),
@@ -264,11 +304,19 @@ def first_messages(problem: JointProblem, parts: Parts, fit: TiltedLaw | None) -
     return now
 
 
-def send_all(at: Layout, parts: Parts, now: GraphMessages, side: int, damping: float, outward: FloatArray) -> None:
+def send_all(
+    at: Layout,
+    parts: Parts,
+    now: GraphMessages,
+    side: int,
+    damping: float,
+    outward: FloatArray,
+    workers: int | None = None,
+) -> None:
     """Send the messages of all groups one way in time, those of a release by several threads; arguments as for `visit`."""
     releases = np.split(np.arange(len(now.threshold)), at.release_starts[1:-1])[:: 1 - 2 * side]
     send = partial(sweep, at, parts, now, side=side, damping=damping, outward=outward)
-    if (threads := _threads(at)) == 1:
+    if (threads := _threads(at, workers)) == 1:
         send(np.concatenate(releases))
         return
     with ThreadPoolExecutor(threads) as pool:
@@ -276,8 +324,8 @@ def send_all(at: Layout, parts: Parts, now: GraphMessages, side: int, damping: f
             list(pool.map(send, [own[number::threads] for number in range(threads)]))
 
 
-def _threads(at: Layout) -> int:
-    return cpu_count() if len(at.group) >= MANY_RECORDS else 1
+def _threads(at: Layout, workers: int | None = None) -> int:
+    return int(workers or cpu_count()) if len(at.group) >= MANY_RECORDS else 1
 
 
 class GraphLaw:
@@ -303,7 +351,7 @@ class GraphLaw:
 
     def __init__(self, problem: JointProblem, fit: TiltedLaw, limit: int, damping: float = LEARNING_DAMPING) -> None:
         self._problem, self._fit, self._starts = problem, fit, belief_starts(problem)
-        parts = parts_of(problem, limit)[0]
+        parts = parts_of(problem, limit, MOST_ARRANGEMENTS)[0]
         self._parts = parts._replace(tilted=np.zeros_like(parts.tilted))
         self._now = first_messages(problem, self._parts, fit)
         self._damping = damping

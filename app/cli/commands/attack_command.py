@@ -114,8 +114,9 @@ def attack_command(run: AttackRun) -> Outcome:
     A file of --groups that foreknow publish wrote must belong to the records and to the published table; the checksums beside the
     file are compared.
 
-    With --from-disk, --groups is the folder of foreknow publish --from-disk. The attack is joint (--solver group-messages or
-    max-entropy), sequential or snapshot, and the adversary learned from --corpus or from the records.
+    With --from-disk, --groups is the folder of foreknow publish --from-disk. The attack is joint (--solver
+    group-messages, group-graph or max-entropy), sequential or snapshot, and the adversary learned from --corpus or from the
+    records.
 
     With --published, RECORDS is a published table found elsewhere, and there are no originals: no truth to compare with. Beliefs
     are about the persons of a register (--people), who are linked to a group where the labels and the sizes of the groups
@@ -224,8 +225,8 @@ def _write(
         write_attack(run, out, posterior_table(beliefs, time), filled, draw)
 
 
-DISK_SOLVERS = ("group-messages", "max-entropy")
-"""Solvers of the joint attack on a publication from disk."""
+DISK_SOLVERS = ("group-messages", "group-graph", "max-entropy")
+"""Solvers of the joint attack on a publication from disk, the default first."""
 
 IN_MEMORY = (
     "published", "people", "group", "sensitive_set", "attribute_set", "support", "r", "statements", "k", "l", "seed",

@@ -1,11 +1,14 @@
 """Propagation on the graph of groups: against enumeration, and what its status says."""
 
+import errno
+import os
+
 import joint_oracle
 import numpy as np
 import pytest
 
 from foreknow.models import Enumeration, GroupGraph, GroupMessages, MaxEntropy, Status
-from foreknow.models.joint import JointProblem, graph_parts
+from foreknow.models.joint import JointProblem, group_graph
 from foreknow.models.joint.group_graph import GraphLaw
 from foreknow.models.problem import DOUBT
 
@@ -95,7 +98,7 @@ class TestLargeGroups:
     def test_the_limit_is_lowered_where_memory_would_not_do(self, monkeypatch):
         problem = JointProblem(**joint_oracle.cohorts(np.random.default_rng(40), 8, 4, 4, "closed"))
         whole = GroupGraph()(problem)
-        monkeypatch.setattr(graph_parts, "MOST_ARRANGEMENTS", 20)
+        monkeypatch.setattr(group_graph, "MOST_ARRANGEMENTS", 20)
         found = GroupGraph()(problem)
         assert whole.approximation == GroupGraph()
         assert found.approximation.limit < 24 < whole.approximation.limit
@@ -144,6 +147,41 @@ def test_more_sweeps_repeat_the_evidence_of_a_ring():
     assert exact == pytest.approx(0.6)
     assert 0.6 < by_sweeps[0] < by_sweeps[1]
     assert (GroupGraph()(problem).status == Status.CYCLES).all()
+
+
+class TestScratch:
+    @pytest.mark.parametrize("limit", [30, 10_000])
+    @pytest.mark.parametrize("forward", [False, True])
+    def test_beliefs_do_not_depend_on_files_and_threads(self, tmp_path, monkeypatch, limit, forward):
+        monkeypatch.setattr(group_graph, "MANY_RECORDS", 1)
+        rng = np.random.default_rng(40)
+        for kind in ("closed", "exchanged", "drawn"):
+            problem = JointProblem(**joint_oracle.cohorts(rng, 12, 4, 5, kind))
+            solvers = [GroupGraph(limit), *(GroupGraph(limit, scratch=tmp_path, workers=n) for n in (1, 2))]
+            found = [(solver.forward if forward else solver)(problem) for solver in solvers]
+            for other in found[1:]:
+                np.testing.assert_array_equal(other.beliefs, found[0].beliefs)
+                np.testing.assert_array_equal(other.status, found[0].status)
+        assert not list(tmp_path.iterdir())
+
+    def test_a_history_without_edges(self, tmp_path):
+        problem = JointProblem([[0.5, 0.5]], (), [0], [0], [0], [[1, 0]], [0])
+        assert GroupGraph(scratch=tmp_path)(problem).beliefs.tolist() == [1.0]
+
+    def test_a_full_disk_is_an_error_before_anything_is_written(self, tmp_path, monkeypatch):
+        def full(*_):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(os, "posix_fallocate", full)
+        problem = JointProblem([[0.5, 0.5]] * 2, (), [0, 1], [0, 0], [0, 0], [[1, 1]], [0])
+        with pytest.raises(OSError, match="No space left"):
+            GroupGraph(scratch=tmp_path)(problem)
+
+    def test_wrong_settings(self, tmp_path):
+        with pytest.raises(ValueError, match="which is no folder; make it first"):
+            GroupGraph(scratch=tmp_path / "nowhere")
+        with pytest.raises(ValueError, match="workers is 0; it is a number of threads"):
+            GroupGraph(workers=0)
 
 
 class TestContradictions:

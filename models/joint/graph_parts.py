@@ -676,7 +676,7 @@ def _ports(
 
 
 @compiled
-def _distinct(raw: IntArray, place: IntArray, distinct: IntArray) -> int:
+def _distinct(raw: IntArray, place: IntArray | NDArray[np.int32], distinct: IntArray) -> int:
     """Write the distinct numbers, ascending, and the position of each number among them; return how many there are.
 
     By a table where the largest number is not much over the length of ``raw``, else by a sort.

@@ -180,9 +180,8 @@ class GroupGraph:
         """Posterior of a problem; components that the knowledge contradicts are solved apart, with a doubt mixed in."""
         if not len(problem.path):
             return self._posterior(problem, np.zeros(0), np.zeros(len(problem.counts), dtype=np.int64), 0)
-        most, zeros = MOST_ARRANGEMENTS, np.zeros
-        if self.scratch is not None:
-            most, zeros = np.inf, partial(mapped_zeros, Path(self.scratch))
+        zeros: Zeros = np.zeros if self.scratch is None else partial(mapped_zeros, Path(self.scratch))
+        most = MOST_ARRANGEMENTS if self.scratch is None else np.inf
         parts, contradicted = parts_of(problem, self.limit, most, zeros)
         approximate = parts.tilted.any() or (parts.mode == COUNTS_BY_NORMAL).any()
         fit: TiltedLaw | None = None
@@ -371,7 +370,7 @@ class GraphLaw:
         posterior = JointPosterior(problem, beliefs, np.zeros(groups, dtype=np.int64), np.zeros(groups))
         chunks = np.array_split(np.arange(len(parts.tilted)), _threads(at))
         with ThreadPoolExecutor(len(chunks)) as pool:
-            steps = sum(pool.map(partial(expected_steps, at, parts, self._outward), chunks))
+            steps = np.sum(list(pool.map(partial(expected_steps, at, parts, self._outward), chunks)), axis=0)
         return TiltedLaw(posterior, steps, self._fit.messages)
 
 

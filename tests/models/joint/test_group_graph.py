@@ -2,6 +2,7 @@
 
 import joint_oracle
 import numpy as np
+import oracle
 import pytest
 
 from foreknow.models import Enumeration, GroupGraph, GroupMessages, MaxEntropy, Status
@@ -51,6 +52,19 @@ class TestAgainstEnumeration:
             assert (found.status == 0).all()
             assert found.rounds <= 2
             assert total_variation(found, Enumeration()(problem)).max() < 1e-12
+
+    @pytest.mark.parametrize(("people", "values"), [(7, 4), (7, 5), (8, 4)])
+    @pytest.mark.parametrize("zeros", [0.0, 0.4])
+    def test_closed_cohorts_beyond_enumeration_are_exact(self, people, values, zeros):
+        """Two cohorts of 7 or 8 people, against a forward-backward pass over their arrangements."""
+        arrays = joint_oracle.cohorts(np.random.default_rng([35, people]), 2 * people, 6, values, "closed", zeros)
+        found = GroupGraph()(JointProblem(**arrays))
+        assert (found.status == 0).all()
+        for side in range(2):
+            rows = found.rows(np.flatnonzero(arrays["group"] % 2 == side)).reshape(6, people, values)
+            prior = np.split(arrays["prior"], 2)[side]
+            exact = oracle.cohort_posterior(prior, arrays["tables"][0][0], arrays["counts"][side::2])
+            np.testing.assert_allclose(rows, exact, atol=1e-10)
 
     @pytest.mark.parametrize(("kind", "most"), [("exchanged", 0.012), ("drawn", 0.015)])
     def test_cycles_cost_little_and_are_named(self, kind, most):

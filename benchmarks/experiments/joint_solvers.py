@@ -1,8 +1,8 @@
 """Joint solvers against enumeration on random small histories, by family of history.
 
 A row is a history: the total variation between the beliefs of a solver and the exact ones, mean and largest over its records; the
-sum of the gains and the number of sure beliefs of both; and the number of records whose status says that they are exact, with the
-largest error of these. All solvers meet the same histories.
+sum of the gains and the number of sure beliefs of both; the number of records whose status says that they are exact, with the
+largest error of these; and the error of the log evidence. All solvers meet the same histories.
 """
 
 from dataclasses import fields
@@ -14,7 +14,7 @@ import pandas as pd
 
 from foreknow.evaluation.cells import Experiment
 from foreknow.models import JOINT_SOLVERS, Enumeration
-from foreknow.models.joint import JointProblem
+from foreknow.models.joint import JointProblem, joint_log_evidence
 
 HISTORIES, SEEDS, SURE = 40, 2, 0.9
 
@@ -33,13 +33,15 @@ FAMILIES = (
     "sticky",
     "sticky exchanged",
     "static",
+    "halves",
 )
 """The families after `CHANGES` change groups in one of these ways, drawn for each history; "sticky exchanged" exchanges members.
 
 Gaps: each respondent is absent from .3 of the releases. Arrivals: each comes at a random release. Counterfeits: .4 of the groups
 have one. Compromised: of .2 of the records a value is told, with a confidence of .7 or 1. The others differ in the chain. Free: the
 next value depends on the last one with the weight .2. Zeros, near zeros: .4 of the entries are 0 or 1e-4, except one of each row.
-Sticky: values are kept with the probability .8 and more. Static: with .95 and more, and with 1 in a third of the histories."""
+Sticky: values are kept with the probability .8 and more. Static: with .95 and more, and with 1 in a third of the histories.
+Halves: 4 to 8 respondents in two groups that change, with a chain of Dirichlet rows of concentration .4 instead of 1."""
 
 SOLVERS = sorted(
     name
@@ -67,6 +69,7 @@ def accuracy(cell, _rng):
             "largest_distance": away.max(),
             "fine": fine.sum(),
             "largest_fine_distance": away[fine].max(initial=0),
+            "evidence_error": joint_log_evidence(found) - joint_log_evidence(exact),
             "measured": (share < 1).sum(),
         }
         for prefix, each in (("", found), ("exact_", exact)):
@@ -87,18 +90,19 @@ def histories(family, seed):
 
 def random_history(family, rng):
     """Problem of 2 to 8 respondents, 2 to 8 releases and 2 to 5 values, and the true value of each record, drawn from its law."""
-    people, times, m = (int(rng.integers(2, end)) for end in (9, 9, 6))
+    halves = family == "halves"
+    people, times, m = (int(rng.integers(*ends)) for ends in ((4 if halves else 2, 9), (2, 9), (2, 6)))
     prior, chain = rng.dirichlet(np.ones(m), people), random_chain(family, m, rng)
     change = family.removeprefix("sticky ")
-    change = change if change in CHANGES else str(rng.choice(CHANGES))
+    change = change if change in CHANGES else str(rng.choice(CHANGES[1:] if halves else CHANGES))
     first = rng.integers(times, size=people) * (family == "arrivals")
     first[rng.integers(people)] = 0
-    labels, last, records, invented = random_groups(people, rng), {}, [], 0
+    labels, last, records, invented = random_groups(people, halves, rng), {}, [], 0
     for time in range(times):
         if time and change == "exchanged":
             exchange(labels, rng)
         elif time and change == "drawn anew":
-            labels = random_groups(people, rng)
+            labels = random_groups(people, halves, rng)
         here = first <= time
         if family == "gaps":
             here &= rng.random(people) < 0.7
@@ -130,7 +134,7 @@ def random_history(family, rng):
 
 def random_chain(family, m, rng):
     """Transitions of a family, shape ``(m, m)``."""
-    chain = rng.dirichlet(np.ones(m), m)
+    chain = rng.dirichlet(np.full(m, 0.4 if family == "halves" else 1.0), m)
     if family == "free":
         return 0.2 * chain + 0.8 * rng.dirichlet(np.ones(m))
     if family in ("zeros", "near zeros"):
@@ -153,9 +157,9 @@ def claims(values, m, rng):
     return {"evidence": evidence, "evidence_row": row}
 
 
-def random_groups(people, rng):
-    """Groups of 2 to 5 respondents, as labels; the last one may be smaller."""
-    return rng.permutation(np.arange(people) // int(rng.integers(2, 6)))
+def random_groups(people, halves, rng):
+    """Two groups, or groups of 2 to 5 respondents, as labels; the last one may be smaller."""
+    return rng.permutation(np.arange(people) // ((people + 1) // 2 if halves else int(rng.integers(2, 6))))
 
 
 def exchange(labels, rng):
@@ -181,8 +185,8 @@ def table(rows):
     """Lines of Markdown, as in docs/methods/joint.md; ``rows`` are those of `cells.read`."""
     names = " | ".join(f"`{JOINT_SOLVERS[solver].__name__}`" for solver in SOLVERS)
     lines = [
-        f"| family | {names} | largest | gain | sure beliefs | said exact | largest error |",
-        "|---" * (len(SOLVERS) + 6) + "|",
+        f"| family | {names} | largest | gain | sure beliefs | said exact | largest error | log evidence |",
+        "|---" * (len(SOLVERS) + 7) + "|",
     ]
     for family in (*FAMILIES, "all"):
         of_family = rows[rows["family"].isin(FAMILIES if family == "all" else [family])]
@@ -197,6 +201,7 @@ def table(rows):
             " / ".join(f"{total[name]:,.0f}" for name in ("exact_sure", "sure")),
             f"{total['fine'] / total['records']:.0%}",
             f"{own['largest_fine_distance'].max():.0e}",
+            ", ".join(_decimals(number, 3) for number in own["evidence_error"].abs().agg(["mean", "max"])),
         ]
         lines.append(f"| {' | '.join(parts)} |")
     return lines

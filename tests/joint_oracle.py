@@ -168,27 +168,30 @@ def _random_arrays(rng, emission):
     }
 
 
-def cohorts(rng, people, releases, values, kind, zeros=0.0, spread=0.4):
-    """Arrays of two groups of equal people at each release, values drawn from the law; no gaps.
+def cohorts(rng, people, releases, values, kind, zeros=0.0, spread=0.4, groups=2):
+    """Arrays of groups of about equal size at each release, values drawn from the law; no gaps.
 
-    ``kind`` says who is in which group: "closed" for the same people throughout, "exchanged" if one pair changes places before
-    each release, "drawn" if all are drawn anew. A share ``zeros`` of the transitions is 0.
+    ``kind`` says who is in which group: "closed" for the same people throughout, "exchanged" if before each release each group of
+    the first half exchanges a member with one of the second half, "drawn" if all are drawn anew. A share ``zeros`` of transitions
+    is 0.
     """
     table = rng.dirichlet(np.full(values, spread), values)
     table = np.where((rng.random(table.shape) < zeros) & ~np.eye(values, dtype=bool), 0.0, table)
     table /= table.sum(axis=1, keepdims=True)
     prior = rng.dirichlet(np.ones(values), people)
     current = np.array([rng.choice(values, p=row) for row in prior])
-    part, path, group, counts = np.arange(people) * 2 // people, [], [], []
+    part, path, group, counts = np.arange(people) * groups // people, [], [], []
     for t in range(releases):
         if t:
             current = np.array([rng.choice(values, p=table[value]) for value in current])
         if t and kind == "exchanged":
-            out, into = rng.choice(np.flatnonzero(part == 0)), rng.choice(np.flatnonzero(part == 1))
-            part[out], part[into] = 1, 0
+            for one, half in enumerate([groups // 2] * (groups // 2)):
+                other = half + (one + t) % half
+                out, into = rng.choice(np.flatnonzero(part == one)), rng.choice(np.flatnonzero(part == other))
+                part[out], part[into] = other, one
         if t and kind == "drawn":
             part = rng.permutation(part)
-        for side in range(2):
+        for side in range(groups):
             members = np.flatnonzero(part == side)
             path.extend(members)
             group.extend(np.full(len(members), len(counts)))
@@ -200,5 +203,5 @@ def cohorts(rng, people, releases, values, kind, zeros=0.0, spread=0.4):
         "group": np.array(group),
         "chain": np.zeros(len(path), dtype=int),
         "counts": np.array(counts),
-        "release": np.arange(len(counts)) // 2,
+        "release": np.arange(len(counts)) // groups,
     }

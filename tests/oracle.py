@@ -46,6 +46,31 @@ def sum_posterior(prior, counts):
     return by_assignment(prior, counts, lambda used: used.sum(axis=1))
 
 
+def cohort_posterior(prior, chain, counts):
+    """Joint law of k people who stay together, by a forward and a backward pass over their arrangements: shape (T, k, m).
+
+    The weights of all m^k assignments of a release are an array; those that are no arrangement of its multiset are 0.
+    """
+    k, m = np.shape(prior)
+    values = np.indices((m,) * k).reshape(k, -1)
+    shown = [np.all([(values == s).sum(axis=0) == n for s, n in enumerate(row)], axis=0) for row in counts]
+
+    def moved(weight, table):
+        weight = weight.reshape((m,) * k)
+        for _ in range(k):  # the first member's axis becomes the last one, so that k steps restore the order
+            weight = np.tensordot(weight, table, (0, 0))
+        return weight.ravel() / weight.sum()
+
+    ahead = [shown[0] * np.prod([row[own] for row, own in zip(prior, values, strict=True)], axis=0)]
+    back = [1.0 * shown[-1]]
+    for own in shown[1:]:
+        ahead.append(own * moved(ahead[-1], chain))
+    for own in shown[-2::-1]:
+        back.append(own * moved(back[-1], chain.T))
+    weights = [one * other / (one @ other) for one, other in zip(ahead, back[::-1], strict=True)]
+    return np.array([[np.bincount(own, weight, m) for own in values] for weight in weights])
+
+
 def worlds(probabilities, c):
     """Foreground knowledge, Definition 4: all worlds in which c of N members have x, as rows of booleans, and weights."""
     f = np.asarray(probabilities, dtype=float)

@@ -129,7 +129,7 @@ def test_tables_of_the_documentation_are_those_of_the_cells():
     experiments = importlib.import_module("experiments").EXPERIMENTS
     page, methods = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("findings.md", "methods/joint.md"))
     rows = dict(list(read(experiments, ROOT / "benchmarks" / "cells").groupby("experiment")))
-    names = ("defenses_and_adversaries", "redrawn_worlds", "rules", "m_invariance")
+    names = ("defenses_and_adversaries", "redrawn_worlds", "rules", "m_invariance", "joint_solvers")
     exposed, redrawn, *of_methods = (importlib.import_module(f"experiments.{name}") for name in names)
     for one, name in zip(of_methods, names[2:], strict=True):
         assert "\n".join(one.table(rows[name])) in methods

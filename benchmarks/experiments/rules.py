@@ -1,4 +1,4 @@
-"""Approximate rules of inference against the joint law by enumeration, on the histories of `joint_solvers`.
+"""Approximate rules of inference against the joint law by enumeration, on random tiny histories.
 
 A row is a rule on the histories of a family: the mean total variation between its beliefs and those of the joint law, given all
 releases and given the releases up to each one, and its sure beliefs, with how many are right and expected to be. The values and the
@@ -10,30 +10,37 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from experiments.joint_solvers import random_publication
 from foreknow.attacks import JointAttack, RetrospectiveAttack, SequentialAttack, SnapshotAttack
 from foreknow.evaluation.cells import Experiment
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.models import (
+    Adversary,
     CompromisedRecords,
     ConfidenceSum,
     DirichletMultinomial,
     Enumeration,
     EvidenceCascade,
     Exact,
+    GivenPrior,
     GroupGraph,
     GroupMessages,
     History,
+    MarkovChain,
     MaxEntropy,
+    Numeric,
     Omega,
     PosteriorCascade,
     PriorCascade,
+    Release,
+    Schema,
+    View,
 )
 
 HISTORIES, SURE, CONFIDENCE = 100, 0.9, 0.7
 
 FAMILIES = ("closed", "exchanged", "drawn anew")
+"""Groups that never change; that exchange two members at each release; drawn anew at each."""
 
 
 def sequential(estimator, cascade=None):
@@ -102,6 +109,32 @@ def errors(cell, _rng):
     columns = ["records", "distance", "forward_distance", "sure", "right", "expected"]
     table = pd.DataFrame([np.sum(each, axis=0) for each in found.values()], columns=columns).assign(rule=list(found))
     return table.assign(**{name: table[name] / table["records"] for name in ("distance", "forward_distance")})
+
+
+def random_publication(family, rng):
+    """Releases of a random history of 3 to 6 respondents, 2 to 4 releases and 2 to 4 values, and an adversary who knows its law."""
+    people, times, m = int(rng.integers(3, 7)), int(rng.integers(2, 5)), int(rng.integers(2, 5))
+    prior, chain = rng.dirichlet(np.ones(m), size=people), rng.dirichlet(np.ones(m), size=m)
+    values = np.array([rng.choice(m, p=row) for row in prior])
+    labels = random_groups(people, rng)
+    schema = Schema({"age": Numeric(0, people - 1)}, "result", tuple(range(m)))
+    releases = []
+    for time in range(times):
+        if time:
+            values = np.array([rng.choice(m, p=chain[value]) for value in values])
+            if family == "exchanged":
+                one, other = rng.choice(people, 2, replace=False)
+                labels[[one, other]] = labels[[other, one]]
+            elif family == "drawn anew":
+                labels = random_groups(people, rng)
+        frame = pd.DataFrame({"id": np.arange(people), "age": np.arange(people), "result": values})
+        releases.append(Release(View(frame, schema, time), labels.copy()))
+    return releases, Adversary(GivenPrior(pd.DataFrame(prior)), MarkovChain(1, chain))
+
+
+def random_groups(people, rng):
+    """Groups of 2 or 3 respondents, as labels; a group of 1 if one is left over."""
+    return rng.permutation(np.arange(people) // int(rng.integers(2, 4)))
 
 
 def claim(releases, adversary, rng):

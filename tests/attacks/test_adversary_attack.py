@@ -25,6 +25,7 @@ from foreknow.models import (
     Enumeration,
     Exact,
     GivenPrior,
+    GroupGraph,
     MarkovChain,
     MaxEntropy,
     PathSampler,
@@ -92,12 +93,13 @@ def joint_mixture(published, adversaries, weights):
 
 
 class TestJoint:
-    def test_beliefs_in_hindsight_are_those_of_enumeration_over_draws_and_assignments(self):
+    @pytest.mark.parametrize("solver", [Enumeration(), GroupGraph()])
+    def test_beliefs_in_hindsight_are_those_of_enumeration_over_draws_and_assignments(self, solver):
         rng = np.random.default_rng(7)
         prior, published = priors(rng), releases()
         adversaries = [Adversary(prior, chain) for chain in chains(5, rng)]
         weights = rng.dirichlet(np.ones(5))
-        beliefs = JointAttack(Averaged(adversaries, weights), Enumeration())(published)
+        beliefs = JointAttack(Averaged(adversaries, weights), solver)(published)
         for one, wanted in zip(beliefs, joint_mixture(published, adversaries, weights), strict=True):
             assert one.posterior.probabilities == pytest.approx(wanted, abs=1e-10)
 

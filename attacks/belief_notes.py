@@ -249,7 +249,7 @@ def joint_notes(
         *_contradicted(releases),
         *unconverged(releases),
         *_gap(posterior),
-        *(SIGNATURES if signatures else _unread_rule(UNIFORM, releases)),
+        *(_read_rule(posterior) if signatures else _unread_rule(UNIFORM, releases)),
         *_distorted(adversary, releases),
     )
 
@@ -358,11 +358,16 @@ def _gap(posterior: JointPosterior) -> list[Note]:
 
 UNIFORM = "They are treated as respondents with a uniform prior."
 
-# Note on the rule of m-invariance
-SIGNATURES = (
-    "the rule of m-invariance is in the law. The shares of its signatures and the law of its counterfeits are estimated forward, "
-    "release by release.",
-)
+
+def _read_rule(posterior: JointPosterior) -> list[str]:
+    """Note on the rule of m-invariance, and on the cycles of groups that it makes."""
+    law = (
+        "the rule of m-invariance is in the law. The shares of its signatures and the law of its counterfeits are estimated "
+        "forward, release by release."
+    )
+    if isinstance(posterior.approximation, GroupGraph) and (posterior.status & Status.CYCLES > 0).any():
+        law += " On cycles of groups beliefs under it are overconfident; GroupMessages (--solver group-messages) errs to caution."
+    return [law]
 
 
 def _distorted(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from joint_messages import chains, double_counting, graph
+from joint_messages import chains, double_counting, graph, ring
 from matplotlib.figure import Figure
 
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
@@ -250,6 +250,7 @@ def main() -> None:
         "joint-chains": chains(),
         "joint-graph": graph(),
         "joint-double-counting": double_counting(),
+        "joint-ring": ring(),
         "knowledge": knowledge(),
         "programs": programs(),
         "requirements": requirements(),

@@ -1,4 +1,4 @@
-"""Pictures of the page on the joint adversary: chains and groups, the graph of groups, and the loop that it removes."""
+"""Pictures of the page on the joint adversary: chains and groups, the graph of groups, the loop that it removes, and a ring."""
 
 from typing import NamedTuple
 
@@ -67,7 +67,9 @@ def graph() -> Figure:
         _box(axes, x, y, 1.05, 1.1, zorder=2)
         label = f"group {number}: {group.values}\n{', '.join(group.members)}\n{group.arrangements} arrangements"
         axes.text(x, y, label, ha="center", va="center", fontsize=9)
-    _frame(axes, (1.3, 6.7), (-1.8, 1.9))
+    for release in (1, 2, 3):
+        axes.text(2.0 * release, 1.8, f"release {release}", ha="center")
+    _frame(axes, (1.3, 6.7), (-1.8, 2.1))
     return figure
 
 
@@ -81,7 +83,8 @@ def double_counting() -> Figure:
     for y, name in ((1, "Ann"), (-1, "Ben")):
         for x in (-1.8, 1.8):
             left.plot([0, x], [y, 0], color=BLUE, linewidth=2.5, zorder=1)
-        left.text(0, y, name, ha="center", va="center", color=BLUE, backgroundcolor="white")
+        circle = {"boxstyle": "circle,pad=0.3", "edgecolor": BLUE, "facecolor": "white"}
+        left.text(0, y, name, ha="center", va="center", color=BLUE, fontsize=9, bbox=circle)
     angle = np.linspace(1.2, -4.4, 60)
     x, y = 0.45 * np.cos(angle), 0.45 * np.sin(angle)
     left.plot(x, y, color=GREY, linewidth=1.5)
@@ -93,6 +96,27 @@ def double_counting() -> Figure:
     right.set_title("group by group: one edge", fontsize=10)
     for axes in (left, right):
         _frame(axes, (-2.5, 2.5), (-1.4, 1.4))
+    return figure
+
+
+def ring() -> Figure:
+    """Four groups of two people in two releases, a cycle of four edges of one member each."""
+    figure, axes = plt.subplots(figsize=(6.6, 2.4), layout="constrained")
+    groups = {(0, 1): "Ann, Ben", (0, -1): "Cora, Dan", (4, 1): "Ben, Cora", (4, -1): "Ann, Dan"}
+    for start, end, name, x, y in (
+        ((0, 1), (4, 1), "Ben", 2.0, 1.0),
+        ((0, 1), (4, -1), "Ann", 1.2, 0.4),
+        ((0, -1), (4, 1), "Cora", 1.2, -0.4),
+        ((0, -1), (4, -1), "Dan", 2.0, -1.0),
+    ):
+        axes.plot(*zip(start, end, strict=True), color=BLUE, linewidth=2.5, zorder=1)
+        axes.text(x, y, name, ha="center", va="center", color=BLUE, fontsize=9, backgroundcolor="white")
+    for (x, y), members in groups.items():
+        _box(axes, x, y, 1.2, 0.9, zorder=2)
+        axes.text(x, y, f"{members}\na b", ha="center", va="center", fontsize=9)
+    for x, release in ((0, 1), (4, 2)):
+        axes.text(x, 1.65, f"release {release}", ha="center")
+    _frame(axes, (-1.6, 5.6), (-1.6, 1.9))
     return figure
 
 

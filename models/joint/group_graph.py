@@ -102,8 +102,8 @@ class GroupGraph:
         Largest change of the messages to a group that a cycle or a tilt reaches, in total variation, that is not passed on.
     sweeps : int
         Largest number of sweeps forward and backward in time over these groups, from the messages of `MaxEntropy` where there are
-        tilts. More of them send the same evidence around cycles again: where respondents hardly change their values, beliefs become
-        sure without reason. Groups that no cycle reaches are swept until they are exact.
+        tilts. More of them send the same evidence around cycles again: where respondents hardly change their values, beliefs are
+        often sure without reason. Groups that no cycle reaches are swept until they are exact.
     progress : callable
         Function of the parts of a solution that returns an iterable of the same length, as ``rich.progress.track``. One item is
         taken before each sweep, or before each release of `forward`.
@@ -116,14 +116,14 @@ class GroupGraph:
     Notes
     -----
     The status of a group says how good its beliefs are (docs/methods/how-joint-computes.md). 0: exact to rounding; no cycle and no
-    tilt reaches it. `Status.CYCLES`: the same respondents part and meet again somewhere in its component of the graph, so that some
-    evidence is counted more than once, about once for each sweep. `Status.TILTED`: its counts are kept by a normal law, or an edge
-    of it by tilts.
+    tilt reaches it. `Status.CYCLES`: the graph has a cycle somewhere in its component, as members meet again, directly or through
+    others; some evidence is counted more than once, about once for each sweep. `Status.TILTED`: its counts are kept by a normal
+    law, or an edge of it by tilts.
     `Status.UNCONVERGED`: no cycle reaches it, and `MOST_SWEEPS` sweeps were not enough.
     `Status.CONTRADICTED`: the knowledge rules out what the group shows, or its neighbours together with it; the beliefs of its
     component are those of the same knowledge mixed with the uniform distribution of weight `DOUBT`.
 
-    Closed cohorts, and groups that part and do not meet again, are exact within the limit. Chains of an order above 1 are solved by
+    Closed cohorts, and groups whose graph is a tree, are exact within the limit. Chains of an order above 1 are solved by
     `GroupMessages`; groups with distorted values have the tilts of `MaxEntropy`. Sources: Yedidia, Freeman, Weiss (2005), region
     graphs; Vats, Moura (2011), block graphs. None of the five papers has it.
 

@@ -34,7 +34,7 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 62_579, 35_040, 249
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 62_838, 35_284, 249
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
 MOST_NAMES = 213
@@ -42,8 +42,7 @@ MOST_NAMES = 213
 
 ALONE = {
     "foreknow.app.cli.commands.published_attack": "an algorithm of its own: the attack of a publication by its key",
-    "foreknow.app.disk.graph_attack": "an algorithm of its own: the graph of groups, with its arrangements in files",
-    "foreknow.app.disk.joint_attack": "an algorithm of its own: tilts of shared groups, exchanged between partitions",
+    "foreknow.app.disk.joint_attack": "algorithms of their own: tilts exchanged between partitions, and the graph of groups in files",
     "foreknow.defenses.negative_rules": "an algorithm of its own: mining of rules",
     "foreknow.defenses.suppression.item_search": "an algorithm of its own: search over sets of items",
     "foreknow.evaluation.plots.end_labels": "an algorithm of its own: placement of labels",

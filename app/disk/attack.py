@@ -14,8 +14,7 @@ from foreknow.app.atomic_output import locked, write_json
 from foreknow.app.disk.begun_runs import begin_run, make_folder, object_checksum
 from foreknow.app.disk.block_adversary import block_adversary, check_large_adversary, revised_beliefs
 from foreknow.app.disk.engine import Engine, as_engine, parquet_of
-from foreknow.app.disk.graph_attack import write_graph_beliefs
-from foreknow.app.disk.joint_attack import write_joint_beliefs
+from foreknow.app.disk.joint_attack import write_graph_beliefs, write_joint_beliefs
 from foreknow.app.disk.partition import published_records
 from foreknow.app.disk.parts import (
     Block,

@@ -63,7 +63,7 @@ def tiny_publication(rng):
         frame = pd.DataFrame({"id": np.arange(people), "age": np.arange(people), "result": values})
         views.append(View(frame, schema, time))
     adversary, history = Adversary(GivenPrior(pd.DataFrame(prior)), MarkovChain(1, chain)), History(views)
-    return adversary, publish(history, MInvariance(2), adversary, infeasible="suppress", rng=rng), history
+    return adversary, publish(history, MInvariance(2, rng=rng), adversary, infeasible="suppress", rng=rng), history
 
 
 M_INVARIANCE = Experiment(

@@ -533,7 +533,7 @@ def _levels(parts: Parts, edge: int) -> tuple[IntArray, int, int]:
 
 @inlined
 def _runs(parts: Parts, first: int, last: int, width: int) -> tuple[IntArray, NDArray[np.int32]]:
-    """Where the entries of a level with each digit begin, which follow each other, and the links of its entries."""
+    """First entry of a level with each digit, which follow each other, and the links of its entries."""
     return np.searchsorted(parts.digit[first:last], np.arange(width + 1)), parts.link[first:last]
 
 

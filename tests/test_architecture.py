@@ -42,7 +42,7 @@ MOST_NAMES = 213
 
 ALONE = {
     "foreknow.app.cli.commands.published_attack": "an algorithm of its own: the attack of a publication by its key",
-    "foreknow.app.disk.joint_attack": "algorithms of their own: tilts exchanged between partitions, and the graph of groups in files",
+    "foreknow.app.disk.joint_attack": "algorithms of their own: exchanged tilts, and the graph of groups in files",
     "foreknow.defenses.negative_rules": "an algorithm of its own: mining of rules",
     "foreknow.defenses.suppression.item_search": "an algorithm of its own: search over sets of items",
     "foreknow.evaluation.plots.end_labels": "an algorithm of its own: placement of labels",

@@ -219,7 +219,8 @@ def overconfidence_notes(share: float) -> tuple[Note, ...]:
     """Note on repeated evidence by the share of repeated pairs, as `overconfident`."""
     kind = (
         "{share:.0%} of the pairs of people in a group shared one before. Where the same people stay together, this attack counts "
-        "the evidence of a release again at the next one and tends to be overconfident; JointAttack (--attack joint) does not."
+        "the evidence of a release again at the next one and tends to be overconfident; JointAttack (--attack joint) does so only "
+        "on cycles of groups."
     )
     return (Note(kind, share=share),) if share >= MIN_REPORTED_SHARE else ()
 
@@ -291,8 +292,12 @@ def graph_shares(
         return {}
     tilted = status & Status.TILTED > 0
     cycles = (status & Status.CYCLES > 0) & ~tilted
-    exact = 1.0 - float((tilted | cycles).mean())
-    return {"exact": exact, "cycles": float(cycles.mean()), "tilted": float(tilted.mean()), "limit": limit}
+    return {
+        "exact": float((status == 0).mean()),
+        "cycles": float(cycles.mean()),
+        "tilted": float(tilted.mean()),
+        "limit": limit,
+    }
 
 
 def graph_notes(
@@ -301,8 +306,8 @@ def graph_notes(
     """Note on the shares of records by how good `GroupGraph` is for them; empty if all are exact."""
     kind = (
         "the joint law is approximated on the graph of groups: {exact:.0%} of the records have exact beliefs, {cycles:.0%} are "
-        "reached by groups whose members part and meet again, and {tilted:.0%} are in groups too large to keep all counts exactly "
-        "(over {limit:,} arrangements)."
+        "reached by groups whose members part and meet again, and {tilted:.0%} are in groups whose counts are too costly to "
+        "keep exactly (limit {limit:,})."
     )
     return [Note(kind, **shares)] if shares.get("exact", 1.0) < 1.0 else []
 

@@ -28,7 +28,7 @@ class Status(IntFlag):
     CYCLES = 4
     """Messages between groups reach it over a cycle, or come from tilted groups: approximate (`GroupGraph`)."""
     TILTED = 8
-    """Its counts, or those that its edges carry, are kept in expectation only: approximate (`GroupGraph`)."""
+    """Its counts, or those that its edges carry, are kept by a normal law or in expectation: approximate (`GroupGraph`)."""
 
 
 CONTRADICTED = int(Status.CONTRADICTED)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled, inlined
-from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, COUNTS_IN_BLOCK, ByteArray, Parts
+from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, COUNTS_IN_BLOCK, Parts, ValueArray
 from foreknow.models.joint.problem import Layout
 
 TILT_ROUNDS = 20
@@ -25,6 +25,9 @@ TILT_TOLERANCE = 1e-4
 
 LEAST_TILT = 1e-100
 """Smallest tilt of a value, relative to the largest."""
+
+MOST_TILT = 1e100
+"""Largest tilt before it is scaled."""
 
 LATTICE_VARIANCE = 1 / 6
 """Variance added to each count of a normal law, since counts are whole numbers; it also bounds densities where beliefs are sharp.
@@ -310,7 +313,7 @@ def _codes_of(parts: Parts, b: int, start: int) -> tuple[slice, int]:
 
 
 @inlined
-def _squared(values: ByteArray, matrix: FloatArray, toward: FloatArray, mean: FloatArray) -> float:
+def _squared(values: ValueArray, matrix: FloatArray, toward: FloatArray, mean: FloatArray) -> float:
     """Quadratic form of a symmetric matrix in the counts of values less their mean; ``toward`` is the matrix times the mean."""
     squared = 0.0
     for s in range(len(mean)):
@@ -440,7 +443,7 @@ def fit_tilts(
             break
         for s in range(width):
             if expected[s] > 0.0:
-                tilt[s] *= at.shown[begin + s] / expected[s]
+                tilt[s] = min(tilt[s] * at.shown[begin + s] / expected[s], MOST_TILT)
             largest = max(largest, tilt[s])
         for s in range(width):
             tilt[s] = max(tilt[s] / largest, LEAST_TILT)

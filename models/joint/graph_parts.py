@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.joint.problem import JointProblem, Layout, belief_starts
 
-type ByteArray = NDArray[np.int8]
+type ValueArray = NDArray[np.int16]
+"""Positions of values among those that a group shows, or all of the domain in a group without counts."""
+
 type Zeros = Callable[[int, type[np.generic]], NDArray[Any]]
 """Function that allocates an array of zeros, given its length and its type of number, as `numpy.zeros`."""
 
@@ -46,12 +48,8 @@ class Parts(NamedTuple):
     ----------
     limit : int
         Largest number of arrangements of a block.
-    support : bool array, shape (B,)
-        Values of each record that the knowledge and the published counts do not rule out.
     mode : int array, shape (G,)
         `COUNTS_IN_BLOCK`, `COUNTS_BY_BLOCKS` or `COUNTS_BY_NORMAL`; the first for groups without counts.
-    radix : int array, shape (V,)
-        Number that stands for one record of each shown value in a code of counts.
     states : int array, shape (G,)
         Number of codes of counts of each group with `COUNTS_BY_BLOCKS`; 0 in others.
     block_starts : int array, shape (G + 1,)
@@ -62,7 +60,7 @@ class Parts(NamedTuple):
     arrangement_starts : int array, shape (blocks + 1,)
     value_starts : int array, shape (blocks + 1,)
         Position in ``values`` of the arrangements of each block; one row of its members' values for each.
-    values : int array of 8 bits
+    values : int array of 16 bits
         Positions among the values that the group shows.
     weight : float array, shape (arrangements,)
         Priors of first records and evidence, of each arrangement.
@@ -76,7 +74,7 @@ class Parts(NamedTuple):
     edge_members : int array
         Records from which the edge leaves, ascending.
     tilted : bool array, shape (edges,)
-        Edges of one member that carry a tilt instead of exact counts.
+        Edges of one member that carry tilts instead of exact counts, but for groups of one block, which have no tilts.
     port_starts : int array, shape (blocks + 1,)
         Ports of block b, the ends of its edges. A port is number 2 e where edge e leaves and 2 e + 1 where it arrives.
     ports : int array, shape (2 edges,)
@@ -90,23 +88,21 @@ class Parts(NamedTuple):
         Levels of the tree of the arrangements of each port: those of port 2 e + i begin at ``2 (edge_starts[e] + e) + i (c + 1)``.
         Level j of a port where an edge leaves has the arrangements without the first j of its c members, of one where it
         arrives those of the first j.
-    digit : int array of 8 bits
+    digit : int array of 16 bits
         Value of the member by which an arrangement of a level is longer than the next shorter one, ascending in each level.
     link : int array of 32 bits
         Position of that shorter one in its level.
     """
 
     limit: int
-    support: BoolArray
     mode: IntArray
-    radix: IntArray
     states: IntArray
     block_starts: IntArray
     member_starts: IntArray
     members: IntArray
     arrangement_starts: IntArray
     value_starts: IntArray
-    values: ByteArray
+    values: ValueArray
     weight: FloatArray
     code: IntArray
     code_starts: IntArray
@@ -120,7 +116,7 @@ class Parts(NamedTuple):
     positions: IntArray
     key_starts: IntArray
     level_starts: IntArray
-    digit: ByteArray
+    digit: ValueArray
     link: NDArray[np.int32]
 
 
@@ -231,7 +227,7 @@ def _keep_countable(first: int, last: int, shown: FloatArray, starts: IntArray, 
 
 @compiled
 def arrange(
-    records: IntArray, left: FloatArray, starts: IntArray, support: BoolArray, limit: int, found: ByteArray
+    records: IntArray, left: FloatArray, starts: IntArray, support: BoolArray, limit: int, found: ValueArray
 ) -> int:
     """Number of arrangements of some records of a group, at most ``limit + 1``; depth first, in the order of their keys.
 
@@ -314,8 +310,9 @@ def first_leaders(at: Layout, tied: BoolArray) -> IntArray:
 class Split(NamedTuple):
     """Choice of `split_large`, shapes ``(R,)``, ``(G,)`` and, for ``radix``, ``(V,)``.
 
-    ``leader`` is the edge that leaves each record, as its smallest record, ``split``
-    whether it was split, ``label`` the smallest record of each record's block. The others are those of `Parts`.
+    ``leader`` is the edge that leaves each record, as its smallest record, ``split`` whether it was split, ``label`` the smallest
+    record of each record's block, ``radix`` the number that stands for one record of each shown value in a code of counts. The
+    others are those of `Parts`.
     """
 
     leader: IntArray
@@ -343,7 +340,7 @@ def split_large(
     """
     leader, split, label, mode, states, radix = found
     groups = len(at.group_starts) - 1
-    nothing = np.zeros((0, 1), dtype=np.int8)
+    nothing = np.zeros((0, 1), dtype=np.int16)
     dirty = np.ones(groups, dtype=np.bool_)
     for r in range(len(leader)):
         if leader[r] == r and _longest_key(r, at, leader) >= MAX_KEY:
@@ -400,11 +397,11 @@ def split_large(
 
 @compiled
 def _scrambled(number: int) -> int:
-    """Number below 2^52 for a small one (splitmix64), so that sums of few of them differ, but for a chance of about 2^-40."""
+    """Number below 2^40 for a small one (splitmix64): sums of 2^23 of them fit, and two differ but for a chance of about 2^-39."""
     x = np.uint64(number + 1) * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return int((x ^ (x >> np.uint64(31))) >> np.uint64(12))
+    return int((x ^ (x >> np.uint64(31))) >> np.uint64(24))
 
 
 @compiled
@@ -470,7 +467,8 @@ def parts_of(
 
     Notes
     -----
-    Cost: O(R m^2), and O(limit k) for each block. Groups without a possible arrangement need another law before messages are sent.
+    Cost: O(R m^2), O(k^2) for a group of k members, and O(limit k) for each block. Groups without a possible arrangement need
+    another law before messages are sent.
     """
     at, starts = problem.layout, belief_starts(problem)
     tied = problem.constrained & (problem.emission_row < 0)
@@ -507,7 +505,7 @@ def parts_of(
     edges, arrangements = len(begins), int(sizes[0][-1])
     port_starts, ports, position_starts = _ports(at, member_starts, members, edge_of, edges, sizes[0])
     filled = (
-        zeros(int(sizes[1][-1]), np.int8),
+        zeros(int(sizes[1][-1]), np.int16),
         zeros(arrangements, np.float64),
         zeros(arrangements, np.int32),
         zeros(arrangements, np.int64),
@@ -519,12 +517,12 @@ def parts_of(
     values, weight, code, codes, positions, keys = filled
     of_edges = (at, edge_starts, edge_members, key_starts, keys)
     level_starts = tree_levels(*of_edges)
-    digit, link = zeros(int(level_starts[-1]), np.int8), zeros(int(level_starts[-1]), np.int32)
+    digit, link = zeros(int(level_starts[-1]), np.int16), zeros(int(level_starts[-1]), np.int32)
     fill_trees(*of_edges, level_starts, digit, link)
     blocks_of = np.repeat(np.arange(groups), np.diff(block_starts))
     np.logical_or.at(empty, blocks_of, np.diff(sizes[0]) == 0)
     parts = Parts(
-        limit, support, mode, radix, states, block_starts, member_starts, members, sizes[0], sizes[1], values,
+        limit, mode, states, block_starts, member_starts, members, sizes[0], sizes[1], values,
         weight, code, code_starts, codes[: code_starts[-1]], edge_starts, edge_members, tilted, port_starts, ports,
         position_starts, positions, key_starts, level_starts, digit, link,
     )  # fmt: skip
@@ -555,7 +553,7 @@ def block_sizes(
     """First arrangement and first value of each block."""
     blocks = len(member_starts) - 1
     arrangement_starts, value_starts = np.zeros(blocks + 1, dtype=np.int64), np.zeros(blocks + 1, dtype=np.int64)
-    nothing = np.zeros((0, 1), dtype=np.int8)
+    nothing = np.zeros((0, 1), dtype=np.int16)
     for g in range(len(block_starts) - 1):
         start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
         left = at.shown[start : start + width].copy() if tied[g] else np.full(width, np.inf)
@@ -584,7 +582,7 @@ def fill_blocks(
     position_starts: IntArray,
     arrangement_starts: IntArray,
     value_starts: IntArray,
-    values: ByteArray,
+    values: ValueArray,
     weight: FloatArray,
     code: IntArray,
     codes: IntArray,
@@ -634,7 +632,7 @@ def fill_blocks(
 
 
 @compiled
-def own_weights(at: Layout, block: IntArray, start: int, own: ByteArray, weight: FloatArray) -> None:
+def own_weights(at: Layout, block: IntArray, start: int, own: ValueArray, weight: FloatArray) -> None:
     """Write the weight of each arrangement of a block by priors and evidence; ``start`` is the first value of its group."""
     weight[:] = 1.0
     for i in range(len(block)):
@@ -677,7 +675,7 @@ def _ports(
 
 @compiled
 def _distinct(raw: IntArray, place: IntArray | NDArray[np.int32], distinct: IntArray) -> int:
-    """Write the distinct numbers, ascending, and the position of each number among them; return how many there are.
+    """Write the distinct numbers, none negative, ascending, and the position of each number among them; return how many there are.
 
     By a table where the largest number is not much over the length of ``raw``, else by a sort.
     """
@@ -735,7 +733,7 @@ def fill_trees(
     key_starts: IntArray,
     keys: IntArray,
     level_starts: IntArray,
-    digit: ByteArray,
+    digit: ValueArray,
     link: NDArray[np.int32],
 ) -> None:
     """Write the digit and the link of each entry of the trees whose levels are those of `tree_levels`."""

@@ -23,6 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, ClassVar
 
+import numba
 import numpy as np
 from joblib import cpu_count
 from numpy.typing import NDArray
@@ -70,6 +71,9 @@ time may need one more."""
 LEARNING_DAMPING = 0.3
 """The same for messages of `GraphLaw`, each of which is sent under another law."""
 
+EDGE_PARTS = 8
+"""Number of parts of the edges whose expected steps are summed apart."""
+
 MANY_RECORDS = 5000
 """Number of records from which the groups of a release are visited by several threads."""
 
@@ -80,8 +84,8 @@ NEVER_VISITED = 1e9
 """Pending change of the messages to a group that was never visited."""
 
 MOST_ARRANGEMENTS = 20_000_000
-"""Largest number of arrangements of all blocks, above which their limit is lowered. With messages and edges they take about 60
-bytes each, and at most twice as much while they are built: 2 GB."""
+"""Largest number of arrangements of all blocks, above which their limit is lowered. With messages and edges they take 50 to 70
+bytes each on `exams`, more where a block has over five edges, and at most twice as much while they are built: 2 GB."""
 
 MAX_ARRANGEMENTS = 1_000_000
 """Largest limit of arrangements of one block; ten members with distinct values have 3.6 million."""
@@ -95,9 +99,9 @@ class GroupGraph:
     ----------
     limit : int
         Largest number of arrangements of a block of a group: its members whom edges link. Above it, the largest edges are split by
-        member and carry the tilts of `MaxEntropy`, which keep counts in expectation. Counts of a group of many blocks are kept by
-        a normal law with its skewness. Lowered where all blocks would have more than `MOST_ARRANGEMENTS`, which take 2 GB; the
-        posterior's ``approximation`` and a note have the limit that was used.
+        member and carry the tilts of `MaxEntropy`, which keep counts in expectation, unless the group is one block still. Counts
+        of a group of many blocks are kept by a normal law with its skewness. Lowered where all blocks would have more than
+        `MOST_ARRANGEMENTS`, which take 2 GB; the posterior's ``approximation`` and a note have the limit that was used.
     tolerance : float
         Largest change of the messages to a group that a cycle or a tilt reaches, in total variation, that is not passed on.
     sweeps : int
@@ -160,7 +164,7 @@ class GroupGraph:
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
         if problem.order > 1:
-            return self._tilted_throughout(GroupMessages(progress=self.progress)(problem))
+            return _all_tilted(GroupMessages(progress=self.progress)(problem))
         step = stepping(self.progress, range(len(thresholds(MaxEntropy().tolerance)) + int(self.sweeps)))
         return self._solved(problem, step)
 
@@ -170,11 +174,8 @@ class GroupGraph:
         The messages of the prefix before, as a start, send its evidence around cycles again.
         """
         if problem.order > 1:
-            return self._tilted_throughout(GroupMessages(progress=self.progress).forward(problem))
+            return _all_tilted(GroupMessages(progress=self.progress).forward(problem))
         return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
-
-    def _tilted_throughout(self, posterior: JointPosterior) -> JointPosterior:
-        return replace(posterior, status=posterior.status | TILTED, rule="GroupGraph", approximation=self)
 
     def _solved(self, problem: JointProblem, step: Callable[[], None], doubted: bool = False) -> JointPosterior:
         """Posterior of a problem; components that the knowledge contradicts are solved apart, with a doubt mixed in."""
@@ -270,6 +271,10 @@ class GroupGraph:
         return JointPosterior(problem, beliefs, status, gap, rounds, rule="GroupGraph", approximation=self)
 
 
+def _all_tilted(posterior: JointPosterior) -> JointPosterior:
+    return replace(posterior, status=posterior.status | TILTED)
+
+
 def mapped_zeros(folder: Path, length: int, number: type[np.generic]) -> NDArray[Any]:
     """Array of zeros in a file of a folder, which the operating system reads and writes back; it is removed with the array."""
     if not length:
@@ -320,11 +325,13 @@ def send_all(
         return
     with ThreadPoolExecutor(threads) as pool:
         for own in releases:
-            list(pool.map(send, [own[number::threads] for number in range(threads)]))
+            # Contiguous, as kernels are compiled for the layout of their arguments.
+            list(pool.map(send, [own[number::threads].copy() for number in range(threads)]))
 
 
 def _threads(at: Layout, workers: int | None = None) -> int:
-    return int(workers or cpu_count()) if len(at.group) >= MANY_RECORDS else 1
+    """Number of threads for a history: one for a small one, and at most those that Numba may use."""
+    return int(workers or min(cpu_count(), numba.get_num_threads())) if len(at.group) >= MANY_RECORDS else 1
 
 
 class GraphLaw:
@@ -368,8 +375,9 @@ class GraphLaw:
         beliefs = np.zeros(int(self._starts[-1]))
         write_beliefs(at, parts, now, self._first, self._starts, beliefs)
         posterior = JointPosterior(problem, beliefs, np.zeros(groups, dtype=np.int64), np.zeros(groups))
-        chunks = np.array_split(np.arange(len(parts.tilted)), _threads(at))
-        with ThreadPoolExecutor(len(chunks)) as pool:
+        # A fixed number of parts, so that sums do not depend on the number of threads.
+        chunks = np.array_split(np.arange(len(parts.tilted)), EDGE_PARTS)
+        with ThreadPoolExecutor(_threads(at)) as pool:
             steps = np.sum(list(pool.map(partial(expected_steps, at, parts, self._outward), chunks)), axis=0)
         return TiltedLaw(posterior, steps, self._fit.messages)
 

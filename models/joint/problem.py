@@ -375,7 +375,7 @@ class JointPosterior:
     relaxed : JointPosterior, optional
         Posterior of `MaxEntropy` with which the solver started; `joint_log_evidence` reads it.
     approximation : joint solver, optional
-        `MaxEntropy` or `GroupMessages`, where it approximates the law of some records.
+        `MaxEntropy`, `GroupMessages` or `GroupGraph`, where it approximates the law of some records.
     """
 
     problem: JointProblem
@@ -479,5 +479,6 @@ def forward_by_prefixes(solver: JointSolver, problem: JointProblem, progress: Pr
         **{name: joined(name, groups) for name in ("status", "gap")},
         rounds=max(part.rounds for part in parts),
         rule=parts[-1].rule,
-        approximation=parts[-1].approximation,
+        # A `GroupGraph` has the limit that it used.
+        approximation=min((part.approximation for part in parts), key=lambda solver: getattr(solver, "limit", 0)),
     )

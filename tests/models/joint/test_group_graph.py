@@ -82,6 +82,20 @@ class TestAgainstEnumeration:
         assert np.concatenate(off).mean() < most
         assert np.concatenate(off).mean() < np.concatenate(before).mean() / 3
 
+    def test_more_values_than_8_bits_number(self):
+        """Suppressed records, whose values are all 200 of the domain, before groups of two."""
+        rng, m = np.random.default_rng(42), 200
+        prior, chain = rng.dirichlet(np.full(m, 0.3), 4), rng.dirichlet(np.full(m, 0.05), m)
+        values = np.array([rng.choice(m, p=row) for row in prior])
+        after = np.array([rng.choice(m, p=chain[value]) for value in values])
+        counts = np.zeros((3, m), dtype=int)
+        np.add.at(counts, ([1, 1, 2, 2], after), 1)
+        group = [0, 0, 0, 0, 1, 1, 2, 2]
+        problem = JointProblem(prior, (chain[None],), [*range(4), *range(4)], group, np.zeros(8), counts, [0, 1, 1])
+        found, exact = GroupGraph()(problem), Enumeration()(problem)
+        assert (found.status == 0).all()
+        assert total_variation(found, exact).max() < 1e-10
+
     def test_distorted_values_are_tilted(self):
         arrays = joint_oracle.random_arrays(np.random.default_rng([33, 7]), emission=True)
         problem = JointProblem(**arrays)

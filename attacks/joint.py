@@ -1,7 +1,7 @@
 """Joint attack: all respondents and all releases in one law, with knowledge that is given or learned from the releases."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -10,11 +10,11 @@ from foreknow.attacks.adversary_attack import AdversaryAttack, ReleaseEvidence, 
 from foreknow.attacks.attack import check_order_1, each_release
 from foreknow.attacks.belief_notes import joint_notes
 from foreknow.attacks.signature import signature_evidence
-from foreknow.models import Adversary, Beliefs, GroupGraph, LearnedKnowledge, Release, joint_history
-from foreknow.models.joint.building import release_beliefs
+from foreknow.models import Adversary, Beliefs, GroupGraph, JointPosterior, LearnedKnowledge, Release, joint_history
+from foreknow.models.joint.building import JointHistory, release_beliefs
 from foreknow.models.joint.learned_knowledge import check_learned_order
 from foreknow.models.joint.max_entropy import joint_log_evidence
-from foreknow.models.joint.problem import JointSolver, check_is_solver
+from foreknow.models.joint.problem import JointProblem, JointSolver, check_is_solver, forward_by_prefixes
 from foreknow.models.joint.signatures import read_signatures, signature_rule
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GAPS, GapRule
@@ -75,7 +75,7 @@ class JointAttack(AdversaryAttack):
         _, laws = read_signatures(adversary, observations) if self.signatures else ((), ())
         rule = signature_rule(history.problem, laws) if self.signatures else None
         problem = rule.under(history.problem) if rule else history.problem
-        posterior = self.solver(problem) if self.hindsight else self.solver.forward(problem)
+        posterior = self._solved(history, problem)
         found = release_beliefs(history, posterior, self.hindsight)
         beliefs = Beliefs(found, notes=joint_notes(adversary, posterior, self.solver, found, self.signatures))
         if not self.hindsight:
@@ -83,6 +83,15 @@ class JointAttack(AdversaryAttack):
             return Weighed(beliefs, weight)
         zero, first = np.zeros(len(beliefs)), rule.log_evidence(history.problem.prior) if rule else 0.0
         return Weighed(beliefs, lambda: ReleaseEvidence(zero, zero + joint_log_evidence(posterior) + first))
+
+    def _solved(self, history: JointHistory, problem: JointProblem) -> JointPosterior:
+        if self.hindsight:
+            return self.solver(problem)
+        if not history.adversary.witnesses:
+            return self.solver.forward(problem)
+        # What is known of a record depends on later releases: each prefix is another problem.
+        quiet = replace(self.solver, progress=iter) if hasattr(self.solver, "progress") else self.solver
+        return forward_by_prefixes(quiet, problem, getattr(self.solver, "progress", iter), history.known_after)
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class RetrospectiveAttack(AdversaryAttack):
 
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
         held, without_claims, with_evidence = _forward(adversary, releases)
-        transitions = adversary.transitions
+        transitions = adversary.known_transitions
         assert transitions is not None
         classes = [class_by_respondent(transitions, belief.observation.people) for belief in held]
         after: dict[Hashable, tuple[int, FloatArray]] = {}
@@ -147,7 +147,7 @@ def _later_likelihood(
     classes: list[dict[Hashable, int]],
 ) -> FloatArray:
     """Likelihood of later releases given each value of each respondent (beta): shape ``(n, m)``."""
-    transitions = adversary.transitions
+    transitions = adversary.known_transitions
     assert transitions is not None
     later = np.ones(release.revised.shape)
     for row, respondent in enumerate(release.observation.people.respondents):

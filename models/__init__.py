@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     )
     from foreknow.models.knowledge.class_frequencies import ClassFrequencies as ClassFrequencies
     from foreknow.models.knowledge.compromised_records import CompromisedRecords as CompromisedRecords
+    from foreknow.models.knowledge.parts import Knowledge as Knowledge
+    from foreknow.models.knowledge.parts import Visits as Visits
+    from foreknow.models.knowledge.presence import Presence as Presence
     from foreknow.models.knowledge.dirichlet import (
         DirichletChain as DirichletChain,
         DirichletFrequencies as DirichletFrequencies,
@@ -121,6 +124,8 @@ NAMES = {
     "knowledge.cascades": "EvidenceCascade PosteriorCascade PriorCascade RemoveKnown",
     "knowledge.class_frequencies": "ClassFrequencies",
     "knowledge.compromised_records": "CompromisedRecords",
+    "knowledge.parts": "Knowledge Visits",
+    "knowledge.presence": "Presence",
     "knowledge.dirichlet": "DirichletChain DirichletFrequencies",
     "knowledge.kernel_prior": "KernelPrior",
     "knowledge.markov_chain": "ChainByRelease MarkovChain Transitions",

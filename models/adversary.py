@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,15 +13,30 @@ from foreknow.models.estimators import Auto, TooLarge
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_domain_size
+from foreknow.models.knowledge.parts import Knowledge, RevisedTransitions, Visits, evidence_of, factor, overrides
 from foreknow.models.knowledge.personal_transitions import AnyTransitions, PersonalTransitions, chains_at, classes_of
+from foreknow.models.knowledge.presence import Presence
 from foreknow.models.knowledge.priors import Prior
 from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.mechanisms import Channel, counterfeit_posterior, distortion_posterior, fit_channel
-from foreknow.models.memory import Memory, Revision, joint_size, predict_by_class, remember, with_classes
+from foreknow.models.memory import (
+    Memory,
+    Revision,
+    joint_size,
+    predict_by_class,
+    remember,
+    with_absent,
+    with_classes,
+    with_late,
+    with_listed,
+)
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, check_is_estimator, probability_rows
-from foreknow.models.settings import as_floats, check_choice, check_kind, check_shape, shown
+from foreknow.models.settings import as_floats, as_list, check_choice, check_kind, check_shape, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import Observation, People
+
+PARTS = ("prior", "transitions", "compromised", "presence", "relations", "membership", "own")
+"""Names of the parts of knowledge; ``own`` stands for those that extend `Knowledge`."""
 
 MIN_CHANGE_OF_BELIEF = 1e-9
 """Smallest difference between two probabilities that counts as a change; less is rounding error."""
@@ -64,6 +79,10 @@ class Adversary:
         Knowledge of distorted values. ``"counted"``: their number in the release, and the number of those whose own value is
         absent from their group; the distribution is estimated (`distortion_posterior`). ``"ignored"``: all published values
         are taken as true.
+    presence : Presence, optional
+        Chances of leaving and pausing after each value, so that being listed or not is evidence. By keyword, as ``own``.
+    own : tuple of Knowledge
+        Parts of one's own (`Knowledge`).
 
     Raises
     ------
@@ -90,6 +109,8 @@ class Adversary:
     gaps: GapRule = "ignore"
     counterfeits: Literal["estimated", "uniform"] = "estimated"
     distortion: Literal["counted", "ignored"] = "counted"
+    presence: Presence | None = field(default=None, kw_only=True)
+    own: tuple[Knowledge, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         check_choice("Adversary", "gaps", self.gaps, GAPS)
@@ -100,6 +121,10 @@ class Adversary:
         check_is_estimator("Adversary", "estimator", self.estimator)
         takes = "is an object: RemoveKnown(), PriorCascade(), PosteriorCascade() or EvidenceCascade()"
         check_kind("Adversary", "cascade", self.cascade, (Cascade, type(None)), takes)
+        check_kind("Adversary", "presence", self.presence, (Presence, type(None)), "is Presence(leave), or None")
+        own = tuple(as_list("Adversary", "own", self.own, "is a tuple of Knowledge"))
+        object.__setattr__(self, "own", own)
+        check_own_parts(own)
         if self.transitions is not None:
             joint_size(chains_at(self.transitions, 0)[0], self.revision)
         if self.compromised is not None and self.cascade is None:
@@ -107,6 +132,47 @@ class Adversary:
                 "Adversary: there are compromised records and no cascade; give the rule by which they enter: "
                 "cascade=RemoveKnown(), PriorCascade(), PosteriorCascade() or EvidenceCascade()."
             )
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """Parts of the knowledge that there are, by their names."""
+        given = {name: getattr(self, name) for name in ("prior", "transitions", "compromised", "presence")}
+        return {name: part for name, part in given.items() if part is not None} | {part.name: part for part in self.own}
+
+    def without(self, *names: str) -> "Adversary":
+        """The adversary without some parts of the knowledge.
+
+        Parameters
+        ----------
+        *names : str
+            Names of parts, as in ``parts``. The prior cannot be left out: give another one, as `UniformPrior`.
+
+        Raises
+        ------
+        ValueError
+            If a name is that of no part, or of the prior.
+        """
+        fixed = ("transitions", "compromised", "presence")
+        unknown = [name for name in names if name not in (*fixed, *(part.name for part in self.own))]
+        if unknown:
+            raise ValueError(
+                f"Adversary.without: {unknown[0]!r} is no part that can be left out; these are "
+                f"{', '.join(map(repr, [*fixed, *(part.name for part in self.own)]))}."
+            )
+        changes: dict[str, Any] = {name: None for name in names if name in fixed}
+        return replace(self, own=tuple(part for part in self.own if part.name not in names), **changes)
+
+    @cached_property
+    def known_transitions(self) -> AnyTransitions | None:
+        """Transitions with what the parts of one's own say of them."""
+        own = tuple(part for part in self.own if overrides(part, "step_factor"))
+        return RevisedTransitions(self.transitions, own) if self.transitions is not None and own else self.transitions
+
+    @property
+    def witnesses(self) -> tuple[Knowledge, ...]:
+        """Parts that may have evidence of single records."""
+        own = tuple(part for part in self.own if overrides(part, "evidence"))
+        return own if self.presence is None else (self.presence, *own)
 
     def prior_rows(self, people: People) -> FloatArray:
         """Prior of some respondents, checked and normalized: float array, shape ``(n, m)``.
@@ -121,7 +187,12 @@ class Adversary:
         rows = as_floats("Adversary", "the result of prior(people)", self.prior(people), takes)
         shape = (len(people), len(people.schema.values))
         check_shape("Adversary: the result of prior(people)", rows, shape, "one distribution per respondent")
-        return probability_rows(rows, "the prior of the person in row")
+        rows = probability_rows(rows, "the prior of the person in row")
+        for part in self.own:
+            found = part.prior_factor(people)
+            if found is not None:
+                rows = normalized_by(rows, factor(part, "prior_factor", found, shape))
+        return rows
 
     def revise(
         self, memory: Memory, people: People, time: Any = None, *, prior: FloatArray | None = None
@@ -147,14 +218,17 @@ class Adversary:
         revised = (self.prior_rows(people) if prior is None else prior).copy()
         rows = memory.rows_of(people)
         seen = np.flatnonzero(rows >= 0)
-        if self.transitions is not None and len(seen):
-            chains = chains_at(self.transitions, memory.releases)
+        if self.known_transitions is not None and len(seen):
+            memory = with_listed(memory, people)
+            chains = chains_at(self.known_transitions, memory.releases)
             check_domain_size(chains[0], revised.shape[1])
-            classes = classes_of(self.transitions, people)
+            classes = classes_of(self.known_transitions, people)
             predicted = predict_by_class(memory, chains, self.revision, rows[seen], classes[seen])
             totals = predicted.sum(axis=1)
             continued = totals > 0
             revised[seen[continued]] = predicted[continued] / totals[continued, None]
+        told = evidence_of(self.witnesses, Visits.of_now(people, memory.releases))
+        revised = revised if told is None else normalized_by(revised, told)
         claims = self.claims(time, people)
         return revised if claims is None or self.cascade is None else self.cascade.revise(revised, claims)
 
@@ -212,12 +286,35 @@ class Adversary:
         people, beliefs = observation.people[observed], posterior.probabilities[observed]
         chains: tuple[MarkovChain, ...] = ()
         classes = np.zeros(len(observation.people), dtype=np.int64)
-        if self.transitions is not None:
-            chains = chains_at(self.transitions, memory.releases)
-            classes = classes_of(self.transitions, observation.people)
-        if isinstance(self.transitions, PersonalTransitions):
+        if self.known_transitions is not None:
+            chains = chains_at(self.known_transitions, memory.releases)
+            classes = classes_of(self.known_transitions, observation.people)
+        if isinstance(self.known_transitions, PersonalTransitions):
             memory = with_classes(memory, observation.people, classes)
-        return remember(memory, chains, self.revision, self.gaps, people, beliefs, classes[observed])
+        if not self.witnesses or not chains:
+            return remember(memory, chains, self.revision, self.gaps, people, beliefs, classes[observed])
+        memory = with_listed(memory, observation.people)
+        if self.gaps == "power":
+            memory = with_absent(memory, observation.people)
+        after = remember(memory, chains, self.revision, self.gaps, people, beliefs, classes[observed])
+        # Withheld records are in the law only where the chain takes a step at every release.
+        told = observation.people if self.gaps == "power" else people
+        return with_late(after, told, self._late(told, memory.releases))
+
+    def _late(self, people: People, release: int) -> FloatArray:
+        """Factors of the values of a release if respondents are listed again, at the next one and later: shape ``(2, n, m)``.
+
+        The evidence given that, as a multiple of what is known at the release.
+        """
+        now = Visits.of_now(people, release)
+        known = evidence_of(self.witnesses, now)
+        shape = (2, len(people), len(people.schema.values))
+        late = np.ones(shape)
+        for number in range(2):
+            found = evidence_of(self.witnesses, now.seen_again(release + 1 + number))
+            if found is not None:
+                late[number] = found if known is None else np.divide(found, known, out=np.zeros(shape[1:]), where=known > 0)
+        return late
 
     def observe(self, memory: Memory, observation: Observation) -> tuple[Posterior, Memory]:
         """Posterior of a release, and the memory with it."""
@@ -265,6 +362,26 @@ class Adversary:
                 "CompromisedRecords(frame, contradicted='report')."
             )
         return np.asarray(group[missing])
+
+
+def normalized_by(rows: FloatArray, factors: FloatArray) -> FloatArray:
+    """Rows of probabilities times factors, normalized; a row that the factors exclude stays as it is."""
+    times = rows * factors
+    total = times.sum(axis=1, keepdims=True)
+    return np.divide(times, total, out=rows.copy(), where=total > 0)
+
+
+def check_own_parts(own: tuple[Any, ...]) -> None:
+    """Raise TypeError or ValueError unless parts of one's own are `Knowledge` with a name each."""
+    for part in own:
+        check_kind("Adversary", "a part of own", part, Knowledge, "extends Knowledge, with a name")
+    names = [part.name for part in own]
+    taken = [name for name in names if name in PARTS or names.count(name) > 1 or not name]
+    if taken:
+        raise ValueError(
+            f"Adversary: a part of own has the name {taken[0]!r}; each has a name that no other part has, beside "
+            f"{', '.join(PARTS)}."
+        )
 
 
 def check_knowledge(prior: Any, transitions: Any, compromised: Any) -> None:

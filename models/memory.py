@@ -52,6 +52,11 @@ class Memory:
         `filter_revision`. For d = 1 this is the last belief, and the array is empty.
     classes : int array, shape (N,)
         Class last seen of each respondent, for transitions by class; 0 for others.
+    late : float array, shape (2, N, m) or (2, 0, 0)
+        Factors of the last belief of each respondent that being listed again multiplies, at the next release and later; 1 where they
+        have been. Empty without knowledge that reads it.
+    seen : int array, shape (N,)
+        Number of the release of the last belief of each respondent.
     """
 
     releases: int = 0
@@ -60,14 +65,68 @@ class Memory:
     known: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     joint: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     classes: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    late: FloatArray = field(default_factory=lambda: np.ones((2, 0, 0)))
+    seen: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
-        if not len(self.classes):
-            object.__setattr__(self, "classes", np.zeros(len(self.rows), dtype=np.int64))
+        for name in ("classes", "seen"):
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, np.zeros(len(self.rows), dtype=np.int64))
 
     def rows_of(self, people: People) -> IntArray:
         """Row of each respondent, -1 for a respondent never seen: int array, shape ``(n,)``."""
         return np.fromiter(map(self.rows.get, people.respondents, repeat(-1)), np.int64, len(people))
+
+
+def with_listed(memory: Memory, people: People) -> Memory:
+    """Memory after some of its respondents are listed again at the next release, which is evidence of their last value.
+
+    Beliefs that the evidence excludes stay. Cost: one copy of the beliefs; nothing without `Memory.late`.
+    """
+    rows = memory.rows_of(people)
+    rows = rows[rows >= 0]
+    if not memory.late.size or not len(rows):
+        return memory
+    later = (memory.seen[rows] < memory.releases - 1).astype(np.int64)
+    return _weighed(memory, rows, memory.late[later, rows])
+
+
+def with_absent(memory: Memory, people: People) -> Memory:
+    """Memory after the respondents who are not among some people are absent, as of those who return later.
+
+    The memory of a respondent matters for those who return alone.
+    """
+    rows = np.setdiff1d(np.arange(len(memory.rows)), memory.rows_of(people))
+    return _weighed(memory, rows, memory.late[1, rows]) if memory.late.size and len(rows) else memory
+
+
+def with_late(memory: Memory, people: People, late: FloatArray) -> Memory:
+    """Memory with the factors of `Memory.late`, shape ``(2, n, m)``, of its respondents among the people of its last release."""
+    rows = memory.rows_of(people)
+    known = np.flatnonzero(rows >= 0)
+    factors = memory.late.copy() if memory.late.size else np.ones((2, len(memory.rows), late.shape[2]))
+    seen = memory.seen.copy()
+    factors[:, rows[known]], seen[rows[known]] = late[:, known], memory.releases - 1
+    return replace(memory, late=factors, seen=seen)
+
+
+def _weighed(memory: Memory, rows: IntArray, factors: FloatArray) -> Memory:
+    """Memory with the last value of some respondents weighed by factors, once."""
+    beliefs, joint, late = memory.beliefs.copy(), memory.joint.copy(), memory.late.copy()
+    late[:, rows] = 1.0
+    beliefs[-1, rows] = _reweighed(beliefs[-1, rows], factors)
+    if joint.shape[1]:
+        # The last value varies fastest, whether all or fewer of the last values are known.
+        repeated = np.tile(factors, joint.shape[1] // factors.shape[1])
+        joint[rows] = _reweighed(joint[rows], repeated)
+    return replace(memory, beliefs=beliefs, joint=joint, late=late)
+
+
+def _reweighed(rows: FloatArray, factors: FloatArray) -> FloatArray:
+    """Rows times factors, with their sums kept; a row that the factors exclude stays as it is."""
+    times, before = rows * factors, rows.sum(axis=1, keepdims=True)
+    total = times.sum(axis=1, keepdims=True)
+    return np.divide(times * before, total, out=rows.copy(), where=total > 0)
 
 
 def joint_size(chain: MarkovChain | None, revision: Revision) -> int:
@@ -169,7 +228,9 @@ def remember(
             stepped = np.divide(predicted, totals, out=memory.beliefs[-1, absent].copy(), where=totals > 0)
             _append(state, chains, absent, latest[absent], stepped, None)
     _append(state, chains, observed, classes, beliefs, beliefs)
-    return Memory(memory.releases + 1, rows, *state, classes=latest)
+    grown = len(rows) - len(memory.rows)
+    late = np.pad(memory.late, ((0, 0), (0, grown), (0, 0)), constant_values=1.0) if memory.late.size else memory.late
+    return Memory(memory.releases + 1, rows, *state, classes=latest, late=late, seen=np.pad(memory.seen, (0, grown)))
 
 
 class _Arrays(NamedTuple):

@@ -4,7 +4,7 @@ Parts: transition tables between consecutive records, channels of distorted valu
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +14,12 @@ from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.joint.problem import JointPosterior, JointProblem
+from foreknow.models.joint.problem import JointPosterior, JointProblem, first_releases
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_alike, check_domain_size
+from foreknow.models.knowledge.parts import Visits, evidence_of
 from foreknow.models.knowledge.personal_transitions import PersonalTransitions, chains_at, classes_of
+from foreknow.models.knowledge.presence import following_releases
 from foreknow.models.mechanisms import emission_matrices
 from foreknow.models.memory import Memory
 from foreknow.models.problem import DOUBT, Posterior, group_rows
@@ -46,9 +48,12 @@ class JointHistory:
     Attributes
     ----------
     problem : JointProblem
+        With all that the adversary knows after the last release.
     adversary : Adversary
     observations : tuple of Observation
         In the order of time.
+    claimed : tuple of float array, shape (E, m), and int array, shape (R,)
+        Evidence of the compromised records alone, and the row of each record.
     record : tuple of int array, shapes (n,)
         For each release, the record of each row; -1 for a row without record: a suppressed one of which nothing is claimed.
     before : tuple of int array, shapes (n,)
@@ -63,6 +68,16 @@ class JointHistory:
     record: tuple[IntArray, ...]
     before: tuple[IntArray, ...]
     classes: IntArray
+    claimed: tuple[FloatArray, IntArray]
+
+    def known_after(self, problem: JointProblem, releases: int) -> JointProblem:
+        """Problem of the first releases with the evidence that these give; ``problem`` is that of the history, or one made of it.
+
+        Cost: that of the evidence of each part about each release.
+        """
+        first = first_releases(problem, releases)
+        evidence, row = _with_witnesses(self, len(first.path), releases)
+        return replace(first, evidence=evidence, evidence_row=row)
 
 
 def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> JointHistory:
@@ -71,8 +86,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     Parameters
     ----------
     adversary : Adversary
-        Its prior, transitions, gaps and compromised records are used; its estimator, cascade, revision and law of counterfeits are
-        rules of release-by-release inference and are not, except for the channel of distorted values.
+        Its parts of knowledge and its gaps are used; its estimator, cascade, revision and law of counterfeits are rules of
+        release-by-release inference and are not, except for the channel of distorted values.
     observations : sequence of Observation
         In the order of time.
 
@@ -137,7 +152,35 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         emission_row=emission_row,
         respondents=len(prior),
     )
-    return JointHistory(problem, adversary, observations, *_places(rows, records, place, len(observations)), classes)
+    places = _places(rows, records, place, len(observations))
+    claimed = (problem.evidence, problem.evidence_row)
+    history = JointHistory(problem, adversary, observations, *places, classes, claimed)
+    if not adversary.witnesses:
+        return history
+    evidence, evidence_row = _with_witnesses(history, len(problem.path), len(observations))
+    return replace(history, problem=replace(problem, evidence=evidence, evidence_row=evidence_row))
+
+
+def _with_witnesses(history: JointHistory, records: int, releases: int) -> tuple[FloatArray, IntArray]:
+    """Evidence of all parts about the first records, shape ``(E, m)``, and the row of each; -1 for none.
+
+    Given the first releases alone.
+    """
+    evidence, row = history.claimed
+    seen = history.observations[:releases]
+    found = np.ones((records, evidence.shape[1]))
+    following = following_releases([observation.people for observation in seen])
+    for t, observation in enumerate(seen):
+        told = evidence_of(history.adversary.witnesses, Visits(observation.people, t, releases - 1, following[t]))
+        inside = np.flatnonzero(history.record[t] >= 0)
+        if told is not None and len(inside):
+            found[history.record[t][inside]] = told[inside]
+    claimed = np.flatnonzero(row[:records] >= 0)
+    found[claimed] *= evidence[row[claimed]]
+    some = np.flatnonzero((found != 1.0).any(axis=1))
+    rows = np.full(records, -1, dtype=np.int64)
+    rows[some] = np.arange(len(some))
+    return found[some], rows
 
 
 def _all_rows(observations: tuple[Observation, ...]) -> Records:
@@ -157,7 +200,7 @@ def _records(adversary: Adversary, rows: Records, claims: list[Claims | None]) -
     for start, claim in zip(starts, claims, strict=True):
         if claim is not None:
             included[start + claim.rows] = True
-    number, chain = int(rows.respondent.max(initial=-1)) + 1, adversary.transitions
+    number, chain = int(rows.respondent.max(initial=-1)) + 1, adversary.known_transitions
     if adversary.gaps == "power" and chain is not None:
         first = np.full(number, len(claims))
         np.minimum.at(first, rows.respondent[included], rows.release[included])
@@ -174,11 +217,11 @@ def _records(adversary: Adversary, rows: Records, claims: list[Claims | None]) -
 def _record_classes(adversary: Adversary, observations: tuple[Observation, ...], records: Records) -> IntArray:
     """Class of the respondent at each record; at a hidden step the class last seen. Zeros without transitions by class."""
     classes = np.zeros(len(records.release), dtype=np.int64)
-    if not isinstance(adversary.transitions, PersonalTransitions):
+    if not isinstance(adversary.known_transitions, PersonalTransitions):
         return classes
     for t, observation in enumerate(observations):
         at = np.flatnonzero((records.release == t) & (records.row >= 0))
-        classes[at] = classes_of(adversary.transitions, observation.people)[records.row[at]]
+        classes[at] = classes_of(adversary.known_transitions, observation.people)[records.row[at]]
     order = np.lexsort((records.release, records.respondent))
     # The first record of a respondent is no hidden step.
     seen = np.maximum.accumulate(np.where(records.row[order] >= 0, np.arange(len(order)), 0))
@@ -266,14 +309,14 @@ def chain_steps(
     by the class at the release to which it leads, and by the class of the earlier record where there is no record of it.
     """
     chain = np.zeros(len(release), dtype=np.int64)
-    if adversary.transitions is None or not len(release):
+    if adversary.known_transitions is None or not len(release):
         return ChainSteps(np.arange(len(release)), chain, ())
     _, path = np.unique(respondent, return_inverse=True)
     by_path = np.lexsort((release, path))
     earlier, later = by_path[:-1], by_path[1:]
     continued = path[earlier] == path[later]
     earlier, later = earlier[continued], later[continued]
-    by_steps = adversary.gaps == "power" and chains_at(adversary.transitions, 0)[0].order == 1
+    by_steps = adversary.gaps == "power" and chains_at(adversary.known_transitions, 0)[0].order == 1
     start = release[earlier] if by_steps else release[later] - 1
     classes = np.zeros(len(release), dtype=np.int64) if classes is None else classes
     through = np.where(release[later] - start > 1, classes[earlier], classes[later])
@@ -288,8 +331,8 @@ def chain_steps(
 
 def _distinct_chains(adversary: Adversary, kinds: list[list[int]], m: int) -> tuple[IntArray, list[MarkovChain]]:
     """Chain of each kind of step, as numbers of distinct chains: start, end, and the classes before the end and at it."""
-    assert adversary.transitions is not None
-    at = [chains_at(adversary.transitions, release) for release in range(max(stop for _, stop, _, _ in kinds) + 1)]
+    assert adversary.known_transitions is not None
+    at = [chains_at(adversary.known_transitions, release) for release in range(max(stop for _, stop, _, _ in kinds) + 1)]
     numbers: dict[tuple[int, ...], int] = {}
     distinct: list[MarkovChain] = []
     chosen = []
@@ -447,7 +490,7 @@ def _posterior(history: JointHistory, posterior: JointPosterior, t: int, predict
 
 def _predicted(history: JointHistory, t: int, prior: FloatArray, belief: FloatArray) -> FloatArray:
     """Prediction of the chain for each row of a release from the belief about the last record before; the prior where none is."""
-    transitions, before = history.adversary.transitions, history.before[t]
+    transitions, before = history.adversary.known_transitions, history.before[t]
     seen = np.flatnonzero(before >= 0)
     revised = prior.copy()
     if transitions is None or not len(seen):

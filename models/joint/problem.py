@@ -1,5 +1,6 @@
 """Estimation problem of a whole history as arrays, with its layout and components, and the posterior that a solver returns."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -454,16 +455,22 @@ def with_progress(solver: JointSolver, progress: Progress) -> JointSolver:
     return solver
 
 
-def forward_by_prefixes(solver: JointSolver, problem: JointProblem, progress: Progress = iter) -> JointPosterior:
+def forward_by_prefixes(
+    solver: JointSolver,
+    problem: JointProblem,
+    progress: Progress = iter,
+    prefix: Callable[[JointProblem, int], JointProblem] | None = None,
+) -> JointPosterior:
     """Posterior of each release given the releases up to it, by a solution of each prefix: T times the cost of a solver.
 
-    One item of ``progress`` is taken before each prefix.
+    One item of ``progress`` is taken before each prefix. ``prefix`` returns the problem of the first releases, `first_releases` by
+    default; another one where the evidence of records depends on later releases.
     """
     if not problem.releases:
         return solver(problem)
     at = problem.layout
-    numbers = range(problem.releases)
-    parts = [solver(first_releases(problem, t + 1)) for t, _ in zip(numbers, progress(numbers), strict=True)]
+    numbers, of_first = range(problem.releases), prefix or first_releases
+    parts = [solver(of_first(problem, t + 1)) for t, _ in zip(numbers, progress(numbers), strict=True)]
     groups = [slice(at.release_starts[t], at.release_starts[t + 1]) for t in range(len(parts))]
     beliefs = [slice(*part.starts[at.group_starts[[g.start, g.stop]]]) for part, g in zip(parts, groups, strict=True)]
 

@@ -43,8 +43,8 @@ def read_signatures(
         check_unique(seen)
         prior = adversary.prior_rows(seen.people)
         revised = adversary.revise(memory, seen.people, seen.time, prior=prior)
-        assert adversary.transitions is not None
-        classes.append(class_by_respondent(adversary.transitions, seen.people))
+        assert adversary.known_transitions is not None
+        classes.append(class_by_respondent(adversary.known_transitions, seen.people))
         laws.append(_weigh(adversary, revised, seen, last, classes))
         posterior = laws[-1].posterior.first(len(revised))
         found.append(ReleaseBeliefs(seen, prior, revised, posterior))
@@ -65,7 +65,7 @@ def _weigh(
     classes: list[dict[Hashable, int]],
 ) -> SignatureLaw:
     """Law of one release."""
-    transitions = adversary.transitions
+    transitions = adversary.known_transitions
     assert transitions is not None
     kept, dealt = np.zeros(revised.shape), np.ones(revised.shape)
     shown, products = seen.counts > 0, dict[tuple[tuple[int, int], ...], FloatArray]()

@@ -1,0 +1,160 @@
+"""Parts of an adversary's knowledge: what each says about first values, transitions, and single records."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.knowledge.markov_chain import MarkovChain, chain_of_tables
+from foreknow.models.knowledge.personal_transitions import AnyTransitions, chains_at, classes_of
+from foreknow.models.settings import as_floats, check_shape
+from foreknow.models.tables.people import People
+
+
+class Visits(NamedTuple):
+    """Respondents of one release, and what later releases tell about when each is seen again.
+
+    Attributes
+    ----------
+    people : People
+        Of n respondents: those of the release, withheld ones as well.
+    release : int
+        Number of the release, 0 for the first.
+    last : int
+        Number of the last release that is known.
+    following : int array, shape (n,)
+        Number of the next release that lists each respondent; -1 for none up to the last known one.
+    """
+
+    people: People
+    release: int
+    last: int
+    following: IntArray
+
+    @classmethod
+    def of_now(cls, people: People, release: int) -> "Visits":
+        """Respondents of the last release that is known."""
+        return cls(people, release, release, np.full(len(people), -1))
+
+    def seen_again(self, later: int) -> "Visits":
+        """The same respondents, all of whom are seen again at a release, which is the last known one."""
+        return self._replace(last=later, following=np.full(len(self.people), later))
+
+
+class Knowledge:
+    """Part of an adversary's knowledge; extend it, give it a name, and override what the part says.
+
+    Attributes
+    ----------
+    name : str
+        By which errors and `Adversary.without` call the part.
+
+    Notes
+    -----
+    Each method returns a factor of the law, or None if the part says nothing; factors of several parts are multiplied, so that
+    their order does not matter. A factor of 1 is no knowledge. Give the parts to ``Adversary(..., own=(part,))``, and check them by
+    `foreknow.testing.check_knowledge`.
+
+    Examples
+    --------
+    A disease that never gets better, over values in the order of severity:
+
+    >>> class Severity(Knowledge):
+    ...     name = "severity"
+    ...
+    ...     def step_factor(self, release):
+    ...         return np.triu(np.ones((3, 3)))
+    >>> Severity().step_factor(1).tolist()
+    [[1.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
+    """
+
+    name: ClassVar[str] = ""
+
+    def prior_factor(self, people: People) -> FloatArray | None:
+        """Factor of the first value of some respondents: float array, shape ``(n, m)``."""
+        return None
+
+    def step_factor(self, release: int) -> FloatArray | None:
+        """Factor of the next value, in columns, after each last one, in rows: float array, shape ``(m, m)``.
+
+        The values are in the order of the schema; the step leads to those at ``release``, numbered from 0.
+        """
+        return None
+
+    def evidence(self, visits: Visits) -> FloatArray | None:
+        """Likelihood of each value of the respondents of one release: float array, shape ``(n, m)``.
+
+        Of all that is known up to ``visits.last``. An attack that goes forward asks for it at each release with what is known then.
+        """
+        return None
+
+
+def overrides(part: Knowledge, method: str) -> bool:
+    """True if a part has a method of its own."""
+    return getattr(type(part), method) is not getattr(Knowledge, method)
+
+
+def factor(owner: Knowledge, method: str, found: Any, shape: tuple[int, ...]) -> FloatArray:
+    """Checked result of a method of a part; raise TypeError or ValueError unless it is an array of that shape, none negative."""
+    name = f"{type(owner).__name__}.{method}"
+    takes = f"is a float array of shape {shape}, or None"
+    rows = as_floats(name, "the result", found, takes)
+    check_shape(f"{name}: the result", rows, shape, "a factor of each value")
+    if not (np.isfinite(rows).all() and (rows >= 0).all()):
+        worst = rows[~(np.isfinite(rows) & (rows >= 0))][0]
+        raise ValueError(f"{name} has the factor {worst:g}; a factor is a finite number of at least 0.")
+    return rows
+
+
+def evidence_of(parts: Iterable[Knowledge], visits: Visits) -> FloatArray | None:
+    """Product of the evidence of some parts about the respondents of a release, shape ``(n, m)``; None without any."""
+    found = None
+    for part in parts:
+        rows = part.evidence(visits)
+        if rows is not None:
+            shape = (len(visits.people), len(visits.people.schema.values))
+            rows = factor(part, "evidence", rows, shape)
+            found = rows if found is None else found * rows
+    return found
+
+
+class RevisedTransitions:
+    """Transitions with the factors of some parts, normalized by row; a row that they rule out stays as it is.
+
+    For a chain of order d the factor is that of the last value. A `PersonalTransitions`, of one class where the transitions hold for
+    all respondents.
+    """
+
+    def __init__(self, transitions: AnyTransitions, parts: tuple[Knowledge, ...]) -> None:
+        self._transitions, self._parts = transitions, parts
+        self._revised: dict[tuple[int, int], MarkovChain] = {}
+
+    def class_of(self, people: People) -> IntArray:
+        """Class of each respondent."""
+        return classes_of(self._transitions, people)
+
+    def chains_at(self, release: int) -> tuple[MarkovChain, ...]:
+        """Chain of each class that leads to the values at a release."""
+        return tuple(self._chain(chain, release) for chain in chains_at(self._transitions, release))
+
+    def _chain(self, chain: MarkovChain, release: int) -> MarkovChain:
+        key = (id(chain), release)
+        if key not in self._revised:
+            self._revised[key] = self._times(chain, release)
+        return self._revised[key]
+
+    def _times(self, chain: MarkovChain, release: int) -> MarkovChain:
+        m = chain.values
+        tables = list(chain.tables)
+        for part in self._parts:
+            found = part.step_factor(release)
+            if found is None:
+                continue
+            rows = factor(part, "step_factor", found, (m, m))
+            for number, table in enumerate(tables):
+                times = table * rows
+                total, before = times.sum(axis=-1, keepdims=True), table.sum(axis=-1, keepdims=True)
+                tables[number] = np.divide(times * before, total, out=table.copy(), where=total > 0)
+        return chain_of_tables(tuple(tables), chain.substochastic)
+

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,9 +23,18 @@ FEW_DRAWS = 2.0  # effective number of draws under which a note says that the re
 
 @dataclass(frozen=True)
 class AdversaryAttack:
-    """Attack by an adversary, or by each draw of an `Averaged` one; the beliefs are then a mixture."""
+    """Attack by an adversary, or by each draw of an `Averaged` one; the beliefs are then a mixture.
+
+    Attributes
+    ----------
+    reads, ignores : tuple of str
+        Names of the parts of knowledge that the attack reads, and of those that it leaves out by definition. An adversary with
+        another part is refused; ``"own"`` stands for parts of one's own (`Knowledge`).
+    """
 
     adversary: Adversary | Averaged
+    reads: ClassVar[tuple[str, ...]] = ("prior", "transitions", "compromised", "program")
+    ignores: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         check_adversary(self, self.adversary)

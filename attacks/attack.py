@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from foreknow.models import Adversary, Averaged, Beliefs, Observation, Release
+from foreknow.models.adversary import check_reads
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray
 from foreknow.models.beliefs import ReleaseBeliefs
@@ -55,13 +56,29 @@ def beliefs_of_each(
 
 
 def check_adversary(attack: object, adversary: Any, averaged: str | None = None) -> None:
-    """Raise TypeError unless an argument is an `Adversary` or an `Averaged` one; the message names the attack.
+    """Raise TypeError unless an argument is an `Adversary` or an `Averaged` one, ValueError for a part that the attack does not read.
 
-    ``averaged`` is the reason for which an attack takes no `Averaged` adversary, None if it takes one.
+    The attack has the class attributes ``reads`` and ``ignores``, names of parts. ``averaged`` is the reason for which it takes no
+    `Averaged` adversary, None if it takes one.
     """
     name = type(attack).__name__
     takes = f"is an Adversary, as Adversary(UniformPrior()){f', and not Averaged. {averaged}' if averaged else ''}"
     check_kind(name, "adversary", adversary, Adversary if averaged else (Adversary, Averaged), takes.removesuffix("."))
+    for one in adversary.adversaries if isinstance(adversary, Averaged) else (adversary,):
+        check_reads(name, one, attack.reads, attack.ignores, readers)  # type: ignore[attr-defined]
+
+
+def readers(part: str) -> list[str]:
+    """Names of the attacks that read a part of knowledge."""
+    return [name for name, reads, _ in attack_parts() if part in reads]
+
+
+def attack_parts() -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Name of each attack by an adversary, the parts of knowledge that it reads, and those that it ignores by definition."""
+    from foreknow import attacks
+
+    found = [getattr(attacks, name) for name in attacks.__all__]
+    return [(one.__name__, one.reads, one.ignores) for one in found if hasattr(one, "reads")]
 
 
 def check_order_1(attack: object, adversary: Adversary | Averaged) -> None:

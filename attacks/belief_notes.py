@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import rel_entr
 
-from foreknow.models import Adversary, JointPosterior, MaxEntropy, Observation, ProgramEstimator, Status
+from foreknow.models import Adversary, JointPosterior, MaxEntropy, Observation, Status
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.joint import JointSolver
@@ -240,12 +240,11 @@ def joint_notes(
 ) -> tuple[str, ...]:
     """Sentences that name what the beliefs of the joint attack leave out or approximate.
 
-    Return a tuple of str: on a program that is not read, an approximate solver, contradicted groups, groups that did not
+    Return a tuple of str: on an approximate solver, contradicted groups, groups that did not
     converge, counterfeits or the rule of m-invariance, and distorted values. Evidence is counted once by the joint law, so that
     repeated pairs need no note. Cost: O(R).
     """
     return (
-        *_program(adversary),
         *_solver(posterior, solver),
         *_contradicted(releases),
         *unconverged(releases),
@@ -253,17 +252,6 @@ def joint_notes(
         *(_read_rule(posterior) if signatures else _unread_rule(UNIFORM, releases)),
         *_distorted(adversary, releases),
     )
-
-
-def _program(adversary: Adversary) -> list[str]:
-    estimators = (
-        [adversary.estimator, *vars(adversary.estimator).values()] if hasattr(adversary.estimator, "__dict__") else []
-    )
-    note = (
-        "the adversary's program (ProgramEstimator) does not compute these beliefs: the joint law has a solver instead. "
-        "SnapshotAttack, SequentialAttack and RetrospectiveAttack sample it."
-    )
-    return [note] if any(isinstance(each, ProgramEstimator) for each in estimators) else []
 
 
 def _solver(posterior: JointPosterior, solver: JointSolver) -> list[Note]:

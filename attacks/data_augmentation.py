@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -92,6 +92,9 @@ class DataAugmentationAttack:
     >>> DataAugmentationAttack(Adversary(UniformPrior(), unknown), rng=1).draws
     24
     """
+
+    reads: ClassVar[tuple[str, ...]] = ("prior", "transitions", "compromised", "program")
+    ignores: ClassVar[tuple[str, ...]] = ()
 
     adversary: Adversary
     draws: int = 24

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
@@ -54,6 +54,9 @@ class Influence:
     Cost: two attacks, and O(reached nodes * group size) for the graph. Not checked: the estimator must not sample, because
     Monte Carlo noise would count as influence.
     """
+
+    reads: ClassVar[tuple[str, ...]] = SequentialAttack.reads
+    ignores: ClassVar[tuple[str, ...]] = ()
 
     adversary: Adversary
     least: float = MIN_REPORTED_BITS

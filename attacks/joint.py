@@ -19,7 +19,7 @@ from foreknow.models.joint.signatures import read_signatures, signature_rule
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.progress import Progress
-from foreknow.models.settings import check_choice
+from foreknow.models.settings import check_choice, check_flag
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class JointAttack(AdversaryAttack):
     Parameters
     ----------
     adversary : Adversary or Averaged
-        Its prior, transitions, gaps and compromised records are used. Its cascade, revision and law of counterfeits are rules of
-        release-by-release inference, and are not read; its estimator reads only distorted values and signatures.
+        Its cascade, revision and law of counterfeits are rules of release-by-release inference, and have no meaning here; its
+        estimator reads only distorted values and signatures.
     solver : JointSolver
         `GroupGraph` by default; `JOINT_SOLVERS` lists all. All but `Enumeration` take ``progress=``.
     hindsight : bool
@@ -58,6 +58,8 @@ class JointAttack(AdversaryAttack):
     forward attack. With ``signatures`` the probability of all signatures is in the weights, given the shares under each draw.
     """
 
+    reads = ("prior", "transitions", "compromised", "presence", "own")
+
     solver: JointSolver = field(default_factory=GroupGraph)
     hindsight: bool = True
     signatures: bool = field(default=False, kw_only=True)
@@ -72,7 +74,7 @@ class JointAttack(AdversaryAttack):
         observations = [release.observation for release in releases]
         adversary.check_claim_times([observation.time for observation in observations])
         history = joint_history(adversary, observations)
-        _, laws = read_signatures(adversary, observations) if self.signatures else ((), ())
+        _, laws = read_signatures(adversary.without("presence"), observations) if self.signatures else ((), ())
         rule = signature_rule(history.problem, laws) if self.signatures else None
         problem = rule.under(history.problem) if rule else history.problem
         posterior = self._solved(history, problem)
@@ -108,6 +110,8 @@ class LearnedAttack:
     solver, hindsight, signatures
         As in `JointAttack`. Knowledge is learned from all releases, also with ``hindsight=False``. With ``signatures`` the
         knowledge is learned under the rule of m-invariance, too.
+    presence : bool
+        True to learn the chances of leaving and pausing after each value as well, and to read presence. By keyword.
     progress : callable
         Progress of the learning, as in `LearnedKnowledge.fit`. The solver has a progress of its own. By keyword.
 
@@ -125,12 +129,14 @@ class LearnedAttack:
     solver: JointSolver = field(default_factory=GroupGraph)
     hindsight: bool = True
     signatures: bool = field(default=False, kw_only=True)
+    presence: bool = field(default=False, kw_only=True)
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_pseudo_count("LearnedAttack", self.pseudo_count)
+        check_flag("LearnedAttack", "presence", self.presence)
         check_choice("LearnedAttack", "gaps", self.gaps, GAPS)
-        check_learned_order("LearnedAttack", self.order, self.signatures)
+        check_learned_order("LearnedAttack", self.order, self.signatures, self.presence)
         check_is_solver("LearnedAttack", "solver", self.solver)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
@@ -143,9 +149,10 @@ class LearnedAttack:
             gaps=self.gaps,
             order=self.order,
             signatures=self.signatures,
+            presence=self.presence,
             progress=self.progress,
         )
-        adversary = Adversary(learned.prior, learned.transitions, gaps=self.gaps)
+        adversary = Adversary(learned.prior, learned.transitions, gaps=self.gaps, presence=learned.presence)
         signatures = self.signatures and learned.transitions is not None
         beliefs = JointAttack(adversary, self.solver, self.hindsight, signatures=signatures)(attacked)
         first = f"Prior and transitions were learned from the releases alone, in {learned.rounds} rounds."

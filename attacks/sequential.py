@@ -1,7 +1,6 @@
 """Attacks release by release: each one alone, forward with memory, and backward from later releases."""
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -32,7 +31,12 @@ class SequentialAttack(AdversaryAttack):
     -----
     The memory holds marginal beliefs, not their joint distribution. Where the same respondents share a group again, evidence
     is counted twice and beliefs are overconfident; the ``notes`` of the beliefs report it (`repeated_pairs`).
+
+    `Presence` is read as in a filter: that somebody is listed again is evidence of the last value, from the release on in which it
+    is seen.
     """
+
+    reads = ("prior", "transitions", "compromised", "presence", "program", "own")
 
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
         beliefs = tuple(belief for _, belief in steps(adversary, releases))
@@ -62,10 +66,14 @@ class SnapshotAttack(AdversaryAttack):
         Only its prior, compromised records and settings of inference are read.
     """
 
+    reads = ("prior", "compromised", "program", "own")
+    ignores = ("transitions", "presence")
+
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
+        adversary = adversary.without("presence")
         beliefs = [next(steps(adversary, [release]))[1] for release in releases]
         adversary.check_claim_times([belief.observation.time for belief in beliefs])
-        found = Beliefs(tuple(beliefs), notes=belief_notes(replace(adversary, transitions=None), beliefs))
+        found = Beliefs(tuple(beliefs), notes=belief_notes(adversary.without("transitions"), beliefs))
         return Weighed(found, lambda: ReleaseEvidence.alone(single_evidence(found)))
 
 

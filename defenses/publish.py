@@ -10,6 +10,7 @@ import numpy as np
 from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.defenses.requirements.summary import DrawnPrior, prior_of
 from foreknow.models import Adversary, Averaged, Grouping, Memory, Observation, Release, View
+from foreknow.models.adversary import check_reads
 from foreknow.models.advice import VIEW, VIEWS, Advice, Named, Setting
 from foreknow.models.arrays import FloatArray
 from foreknow.models.estimators.exact import log_evidence
@@ -17,6 +18,10 @@ from foreknow.models.notes import Note
 from foreknow.models.progress import Progress
 from foreknow.models.settings import as_generator, check_choice, check_kind
 from foreknow.models.tables.columns import check_order
+
+
+READS = ("prior", "transitions", "compromised", "presence", "program", "own")
+"""Parts of the assumed adversary's knowledge that `publish` reads, release by release, as `SequentialAttack`."""
 
 
 class Defense(Protocol):
@@ -198,6 +203,8 @@ def _check_defense(defense: object, adversary: Adversary | Averaged | None) -> N
     if adversary is not None:
         takes = "is an Adversary with its settings, as Adversary(UniformPrior(), transitions), or Averaged(adversaries)"
         check_kind("publish", "adversary", adversary, (Adversary, Averaged), takes)
+        for one in adversary.adversaries if isinstance(adversary, Averaged) else (adversary,):
+            check_reads("publish", one, READS)
     elif getattr(defense, "weighs_beliefs", False):
         raise ValueError(
             f"{defense!r} groups by the beliefs of an adversary, and no adversary is assumed; give adversary=, as "

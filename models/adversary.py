@@ -35,8 +35,11 @@ from foreknow.models.settings import as_floats, as_list, check_choice, check_kin
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import Observation, People
 
-PARTS = ("prior", "transitions", "compromised", "presence", "relations", "membership", "own")
-"""Names of the parts of knowledge; ``own`` stands for those that extend `Knowledge`."""
+PARTS = ("prior", "transitions", "compromised", "presence", "program")
+"""Names of the parts of knowledge, beside those of one's own."""
+
+OWN = "own"
+"""Name by which attacks declare that they read parts of one's own."""
 
 MIN_CHANGE_OF_BELIEF = 1e-9
 """Smallest difference between two probabilities that counts as a change; less is rounding error."""
@@ -135,8 +138,9 @@ class Adversary:
 
     @property
     def parts(self) -> dict[str, Any]:
-        """Parts of the knowledge that there are, by their names."""
-        given = {name: getattr(self, name) for name in ("prior", "transitions", "compromised", "presence")}
+        """Parts of the knowledge that there are, by their names: fields, the estimator if it is a program, and those of ``own``."""
+        given = {name: getattr(self, name) for name in PARTS if name != "program"}
+        given["program"] = self.estimator if has_program(self.estimator) else None
         return {name: part for name, part in given.items() if part is not None} | {part.name: part for part in self.own}
 
     def without(self, *names: str) -> "Adversary":
@@ -145,21 +149,25 @@ class Adversary:
         Parameters
         ----------
         *names : str
-            Names of parts, as in ``parts``. The prior cannot be left out: give another one, as `UniformPrior`.
+            Names of ``parts``; a part that there is not is left out as well. Not the prior: give another one, as `UniformPrior`.
+            Without ``"program"`` the estimator is `Auto`.
 
         Raises
         ------
         ValueError
             If a name is that of no part, or of the prior.
         """
-        fixed = ("transitions", "compromised", "presence")
-        unknown = [name for name in names if name not in (*fixed, *(part.name for part in self.own))]
+        fixed = {name: None for name in PARTS if name not in ("prior", "program")}
+        own = [part.name for part in self.own]
+        unknown = [name for name in names if name not in (*fixed, "program", *own)]
         if unknown:
             raise ValueError(
                 f"Adversary.without: {unknown[0]!r} is no part that can be left out; these are "
-                f"{', '.join(map(repr, [*fixed, *(part.name for part in self.own)]))}."
+                f"{', '.join(map(repr, (*fixed, 'program', *own)))}."
             )
         changes: dict[str, Any] = {name: None for name in names if name in fixed}
+        if "program" in names and has_program(self.estimator):
+            changes["estimator"] = Auto()
         return replace(self, own=tuple(part for part in self.own if part.name not in names), **changes)
 
     @cached_property
@@ -371,15 +379,55 @@ def normalized_by(rows: FloatArray, factors: FloatArray) -> FloatArray:
     return np.divide(times, total, out=rows.copy(), where=total > 0)
 
 
+def has_program(estimator: Any) -> bool:
+    """True if an estimator is a program of PyMC, or has one among its settings."""
+    from foreknow.models.programs.program_estimator import ProgramEstimator
+
+    inside = vars(estimator).values() if hasattr(estimator, "__dict__") else ()
+    return any(isinstance(each, ProgramEstimator) for each in (estimator, *inside))
+
+
+def check_reads(
+    owner: str,
+    adversary: Adversary,
+    reads: Sequence[str],
+    ignores: Sequence[str] = (),
+    readers: Callable[[str], Sequence[str]] = lambda _: (),
+) -> None:
+    """Raise ValueError if an adversary has a part of knowledge that is neither read nor ignored by definition.
+
+    Parameters
+    ----------
+    owner : str
+        What does not read it, at the beginning of the message.
+    adversary : Adversary
+    reads, ignores : sequence of str
+        Names of parts; `OWN` stands for those of one's own.
+    readers : callable
+        Function of the name of a part that returns who reads it.
+    """
+    own = {part.name for part in adversary.own}
+    for name in adversary.parts:
+        kind = OWN if name in own else name
+        if kind in (*reads, *ignores):
+            continue
+        others = readers(kind)
+        by = f", which {' and '.join([', '.join(others[:-1]), others[-1]] if others[1:] else others)} read" if others else ""
+        raise ValueError(
+            f"{owner} does not read the part {name!r} of the adversary's knowledge{by}. Leave it out knowingly: "
+            f"adversary.without({name!r})."
+        )
+
+
 def check_own_parts(own: tuple[Any, ...]) -> None:
     """Raise TypeError or ValueError unless parts of one's own are `Knowledge` with a name each."""
     for part in own:
         check_kind("Adversary", "a part of own", part, Knowledge, "extends Knowledge, with a name")
     names = [part.name for part in own]
-    taken = [name for name in names if name in PARTS or names.count(name) > 1 or not name]
+    taken = [name for name in names if name in (*PARTS, OWN) or names.count(name) > 1 or not name]
     if taken:
         raise ValueError(
-            f"Adversary: a part of own has the name {taken[0]!r}; each has a name that no other part has, beside "
+            f"Adversary: a part of own has the name {taken[0]!r}; each has one that no other part has, and that is not among "
             f"{', '.join(PARTS)}."
         )
 

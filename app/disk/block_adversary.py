@@ -12,6 +12,7 @@ import pyarrow as pa
 from foreknow.app.disk.parts import dense_beliefs
 from foreknow.models import Adversary, GivenPrior, KernelPrior, People
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.adversary import check_reads
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import PersonalTransitions, chains_at
 from foreknow.models.settings import check_kind, shown
@@ -28,6 +29,7 @@ def check_large_adversary(owner: str, adversary: Any) -> None:
         If it has compromised records, a prior by respondent, transitions by person, or transitions of an order over 1.
     """
     check_kind(owner, "adversary", adversary, Adversary, "is an Adversary; an Averaged one needs all records in memory")
+    check_reads(owner, adversary, ("prior", "transitions", "compromised", "program"))
     chains = adversary.transitions
     differ = isinstance(chains, PersonalTransitions) or (chains is not None and chains_at(chains, 0)[0].order > 1)
     if adversary.compromised is not None or _reads_respondents(adversary.prior, set()) or differ:

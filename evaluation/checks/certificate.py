@@ -321,6 +321,7 @@ def assumptions(adversary: Adversary | Averaged | None) -> dict[str, Any]:
             "revision": one.revision,
             "gaps": one.gaps,
             "compromised_records": one.compromised is not None,
+            "other_parts": sorted(set(one.parts) - {"prior", "transitions", "compromised", "program"}),
         },
         "not_covered": list(NOT_COVERED),
     }

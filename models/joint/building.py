@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.models.adversary import Adversary
+from foreknow.models.adversary import Adversary, normalized_by
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
@@ -455,11 +455,15 @@ def release_beliefs(
     """
     found = []
     unconditional = np.zeros((len(history.problem.prior), history.problem.values))
+    late = None if hindsight or not history.adversary.witnesses else _LateEvidence(history)
     for t, observation in enumerate(history.observations):
         prior = history.adversary.prior_rows(observation.people)
         before = history.before[t]
         some = len(before) > 0 and len(history.problem.path) > 0
-        predicted = _predicted(history, t, prior, posterior.rows(np.maximum(before, 0)) if some else prior)
+        past = posterior.rows(np.maximum(before, 0)) if some else prior
+        if some and late is not None:
+            past = normalized_by(past, late.after(t)[np.maximum(before, 0)])
+        predicted = _predicted(history, t, prior, past)
         revised = predicted
         if hindsight and some:
             revised = _predicted(history, t, prior, unconditional[history.problem.path[before]])
@@ -468,6 +472,24 @@ def release_beliefs(
         arrays = _posterior(history, posterior, t, predicted)
         found.append(ReleaseBeliefs(observation, prior, revised, arrays))
     return tuple(found)
+
+
+class _LateEvidence:
+    """What the releases after each record tell of its value, as a multiple of what was known at its release."""
+
+    def __init__(self, history: JointHistory) -> None:
+        self._history = history
+        self._at_once = np.ones((len(history.problem.path), history.problem.values))
+
+    def after(self, t: int) -> FloatArray:
+        """Factor of each value of each record by what release t tells, shape ``(R, m)``; to be called in the order of time."""
+        records = len(self._at_once)
+        evidence, row = _with_witnesses(self._history, records, t + 1)
+        known = np.vstack([evidence, np.ones((1, self._at_once.shape[1]))])[row]
+        factor = np.divide(known, self._at_once, out=np.zeros(known.shape), where=self._at_once > 0)
+        own = self._history.record[t]
+        self._at_once[own[own >= 0]] = known[own[own >= 0]]
+        return factor
 
 
 def _posterior(history: JointHistory, posterior: JointPosterior, t: int, predicted: FloatArray) -> Posterior:

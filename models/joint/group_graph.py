@@ -349,31 +349,40 @@ class GraphLaw:
         respondents, as learning needs them, the second error is the larger one.
     damping : float
         Share of the former message in an update; 0 where the graph has no cycle.
+    everywhere : bool
+        True for beliefs about all records, False for those in groups with first records.
 
     Notes
     -----
     Each call sends the messages of all groups one way in time, forward and backward in turn. Cost: that of half a sweep.
     """
 
-    def __init__(self, problem: JointProblem, fit: TiltedLaw, limit: int, damping: float = LEARNING_DAMPING) -> None:
+    def __init__(
+        self,
+        problem: JointProblem,
+        fit: TiltedLaw,
+        limit: int,
+        damping: float = LEARNING_DAMPING,
+        everywhere: bool = False,
+    ) -> None:
         self._problem, self._fit, self._starts = problem, fit, belief_starts(problem)
         parts = parts_of(problem, limit, MOST_ARRANGEMENTS)[0]
         self._parts = parts._replace(tilted=np.zeros_like(parts.tilted))
         self._now = first_messages(problem, self._parts, fit)
         self._damping = damping
         self._outward, self._side = np.ones(len(self._now.message)), 1
-        self._first = np.unique(problem.group[problem.layout.previous < 0])
+        self._read = np.unique(problem.group if everywhere else problem.group[problem.layout.previous < 0])
         self(problem.layout)
 
     def __call__(self, at: Layout) -> TiltedLaw:
-        """Law of the chains under a layout of the history; its beliefs are those of groups with first records."""
+        """Law of the chains under a layout of the history; its beliefs are those of the groups that are read."""
         problem, parts, now, groups = self._problem, self._parts, self._now, len(self._problem.counts)
         write_own_weights(at, parts)
         _weigh_distorted(problem, parts, self._fit, self._starts)
         now.pending[:], self._side = NEVER_VISITED, 1 - self._side
         send_all(at, parts, now, self._side, self._damping, self._outward)
         beliefs = np.zeros(int(self._starts[-1]))
-        write_beliefs(at, parts, now, self._first, self._starts, beliefs)
+        write_beliefs(at, parts, now, self._read, self._starts, beliefs)
         posterior = JointPosterior(problem, beliefs, np.zeros(groups, dtype=np.int64), np.zeros(groups))
         # A fixed number of parts, so that sums do not depend on the number of threads.
         chunks = np.array_split(np.arange(len(parts.tilted)), EDGE_PARTS)

@@ -26,16 +26,17 @@ from foreknow.models.joint.max_entropy import (
     with_law,
 )
 from foreknow.models.joint.messages import Messages, first_messages, log_weight
-from foreknow.models.joint.problem import JointProblem, Layout
+from foreknow.models.joint.problem import JointPosterior, JointProblem, Layout
 from foreknow.models.joint.signatures import SignatureRule, read_signatures, signature_rule
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_codes, class_cuts
 from foreknow.models.knowledge.markov_chain import MarkovChain, chain_of_tables, check_pseudo_count
+from foreknow.models.knowledge.presence import Outcomes, Presence, following_releases
 from foreknow.models.knowledge.priors import UniformPrior
 from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.notes import Note
 from foreknow.models.problem import DOUBT
 from foreknow.models.progress import Progress, check_progress, stepping
-from foreknow.models.settings import check_choice, check_kind, check_range, check_whole
+from foreknow.models.settings import check_choice, check_flag, check_kind, check_range, check_whole
 from foreknow.models.tables.people import Observation, check_one_domain
 from foreknow.models.tables.release import Release
 
@@ -71,6 +72,8 @@ class LearnedKnowledge:
         Distribution of the first published value of a respondent, by class.
     transitions : MarkovChain or None
         Distribution of the next value; None where no respondent has two records.
+    presence : Presence or None
+        Chances of leaving and pausing after each value, if they were learned.
     trace : tuple of LearningRound
     converged : bool
         True if the last change was at most the tolerance.
@@ -87,6 +90,7 @@ class LearnedKnowledge:
     trace: tuple[LearningRound, ...] = ()
     converged: bool = True
     notes: tuple[str, ...] = field(default=())
+    presence: Presence | None = field(default=None, kw_only=True)
 
     @property
     def rounds(self) -> int:
@@ -103,6 +107,7 @@ class LearnedKnowledge:
         gaps: GapRule = "ignore",
         order: int = 1,
         signatures: bool = False,
+        presence: bool = False,
         tolerance: float = 1e-3,
         rounds: int = 200,
         counts: Literal["exact", "expected"] = "exact",
@@ -127,6 +132,8 @@ class LearnedKnowledge:
         signatures : bool
             True if the releases are of m-invariance: its rule is in the law (`foreknow.models.joint.signatures.signature_rule`).
             The chain is of order 1.
+        presence : bool
+            True to learn the chances of leaving and of pausing after each value too (`Presence`), of all respondents alike.
         tolerance : float
             Change of the law in a round at which the iteration stops; see `LearningRound`.
         rounds : int
@@ -167,6 +174,10 @@ class LearnedKnowledge:
         round normalizes the expected transitions as before; the objective has the log-probability of the first signatures. The
         shares of the signatures are estimated forward, under the first law, and stay.
 
+        With ``presence`` each record has the likelihood of its respondent's leaving, pausing or staying, and a round normalizes the
+        expected numbers of these outcomes after each value. The chance of coming back does not depend on the law: it is estimated
+        once, as if the chances were equal for all values.
+
         Changes far below the sampling error of the law are noise: the error of a row with n transitions is O(1 / sqrt(n)), .01 for
         100,000 transitions between 19 values. With the default tolerance the log score of an attack was within .01 bits of that
         with a tenth of it (24 x 5,000 `exams`).
@@ -175,31 +186,33 @@ class LearnedKnowledge:
         """
         owner = "LearnedKnowledge.fit"
         check_pseudo_count(owner, pseudo_count)
+        check_flag(owner, "presence", presence)
         check_choice(owner, "gaps", gaps, GAPS)
-        check_learned_order(owner, order, signatures)
+        check_learned_order(owner, order, signatures, presence)
         check_range(owner, "tolerance", tolerance, 0)
         check_whole(owner, "rounds", rounds, "rounds")
         check_choice(owner, "counts", counts, ("exact", "expected"))
         check_progress(owner, progress, "the parts of the learning")
         solver = MaxEntropy() if solver is None else solver
         observations = each_observation(owner, releases)
-        data = learning_data(owner, observations, classes or {}, gaps, int(order), float(pseudo_count))
+        data = learning_data(owner, observations, classes or {}, gaps, int(order), float(pseudo_count), presence)
         if signatures and data.start.tables:
             data = with_rule(data, observations, gaps)
         learned = learn_law(data, solver, float(tolerance), int(rounds), counts == "exact", progress)
         law, trace = learned.law, learned.trace
-        prior, chain = data.knowledge(law)
+        prior, chain, known = data.knowledge(law)
         converged = trace[-1].change <= tolerance and bool(counts == "expected" or np.isnan(trace[-1].objective))
         notes = _notes(observations[0].people.schema.values, learned, converged)
-        return cls(prior, chain, tuple(trace), converged, notes)
+        return cls(prior, chain, tuple(trace), converged, notes, presence=known)
 
 
-def check_learned_order(owner: str, order: int, signatures: bool) -> None:
-    """Raise TypeError or ValueError unless the order is a whole number, and 1 with ``signatures``."""
+def check_learned_order(owner: str, order: int, signatures: bool, presence: bool = False) -> None:
+    """Raise TypeError or ValueError unless the order is a whole number, and 1 with ``signatures`` or ``presence``."""
     check_whole(owner, "order", order, "past values")
-    if signatures and order != 1:
-        text = f"{owner}: signatures=True needs order 1, and it is {order}. Set order=1, or leave signatures out."
-        raise ValueError(Advice(Wording(text, "--signatures needs --order 1.")))
+    name = "signatures" if signatures else "presence"
+    if (signatures or presence) and order != 1:
+        text = f"{owner}: {name}=True needs order 1, and it is {order}. Set order=1, or leave {name} out."
+        raise ValueError(Advice(Wording(text, f"--{name} needs --order 1.")))
 
 
 class Learned(NamedTuple):
@@ -259,6 +272,8 @@ class LearningData(NamedTuple):
         The first law.
     rule : SignatureRule or None
         Factors of the rule of m-invariance, with which the problem is.
+    presence : Outcomes or None
+        What the respondent of each record did next; its kinds are the rows of the evidence of the problem.
     """
 
     problem: JointProblem
@@ -268,6 +283,7 @@ class LearningData(NamedTuple):
     start: ChainLaw
     pseudo_count: float
     rule: SignatureRule | None = None
+    presence: "Outcomes | None" = None
 
     def arrays(self, law: ChainLaw) -> tuple[FloatArray, tuple[FloatArray, ...]]:
         """Prior of each path, and transition tables of each chain, under a law."""
@@ -277,7 +293,8 @@ class LearningData(NamedTuple):
     def under(self, law: ChainLaw) -> JointProblem:
         """The history under a law."""
         prior, tables = self.arrays(law)
-        return replace(self.problem, prior=prior, tables=tables if law.tables else self.problem.tables)
+        known = {} if self.presence is None else {"evidence": self.presence.evidence(law.presence)}
+        return replace(self.problem, prior=prior, tables=tables if law.tables else self.problem.tables, **known)
 
     def log_density(self, law: ChainLaw) -> float:
         """Logarithm of the density of a law, and of the probability of the first signatures under it."""
@@ -286,11 +303,12 @@ class LearningData(NamedTuple):
             return dense
         return dense + self.rule.log_evidence(with_law(self.problem, law, self.classes, self.powers)[0])
 
-    def knowledge(self, law: ChainLaw) -> tuple[ClassFrequencies, MarkovChain | None]:
-        """A law as a prior by class and transitions."""
+    def knowledge(self, law: ChainLaw) -> tuple[ClassFrequencies, MarkovChain | None, Presence | None]:
+        """A law as a prior by class, transitions and presence."""
         shape = (*(len(cut) + 1 for cut in self.cuts.values()), -1)
         chain = chain_of_tables(law.tables) if law.tables else None
-        return ClassFrequencies(self.cuts, law.prior.reshape(shape)), chain
+        known = None if self.presence is None else self.presence.knowledge(law.presence)
+        return ClassFrequencies(self.cuts, law.prior.reshape(shape)), chain, known
 
 
 def learn_law(
@@ -381,7 +399,7 @@ def _each_law(data: LearningData, first: ChainLaw, messages: Messages) -> Callab
 
         return by_member
     problem = with_doubt(data.under(first))[0]
-    graph = GraphLaw(problem, MaxEntropy().fit(problem, messages), GroupGraph().limit)
+    graph = GraphLaw(problem, MaxEntropy().fit(problem, messages), GroupGraph().limit, everywhere=data.presence is not None)
     return lambda law, _: graph(_under(data, law))
 
 
@@ -391,12 +409,23 @@ def _under(data: LearningData, law: ChainLaw) -> Layout:
     at, m = data.problem.layout, data.problem.values
     if law.tables:
         at = at._replace(table=(1 - DOUBT) * np.vstack([table.reshape(-1, m) for table in tables]) + DOUBT / m)
+    if data.presence is not None:
+        at = at._replace(evidence=data.presence.evidence(law.presence))
     return at._replace(prior=(1 - DOUBT) * prior + DOUBT / m)
+
+
+def _beliefs_by_kind(outcomes: Outcomes, posterior: JointPosterior) -> FloatArray:
+    """Expected number of records of each kind by value, shape ``(E, m)``."""
+    beliefs, some = np.zeros((len(outcomes.kinds), posterior.problem.values)), np.flatnonzero(outcomes.row >= 0)
+    np.add.at(beliefs, outcomes.row[some], posterior.rows(some))
+    return beliefs
 
 
 def _maximized(data: LearningData, tilted: TiltedLaw, law: ChainLaw) -> tuple[ChainLaw, ChainLaw, float]:
     """Law of highest penalized likelihood given the expected counts of a round, the counts, and the change of the law."""
     counts = expected_counts(tilted, data.classes, len(law.prior), data.powers, law)
+    if data.presence is not None:
+        counts = counts._replace(presence=data.presence.counts(_beliefs_by_kind(data.presence, tilted.posterior), law.presence))
     after = most_likely(counts, data.pseudo_count, law)
     return after, counts, weighted_change(law, after, counts)
 
@@ -427,6 +456,7 @@ def learning_data(
     gaps: GapRule,
     order: int,
     pseudo_count: float,
+    presence: bool = False,
 ) -> LearningData:
     """History of observations under the first law.
 
@@ -446,13 +476,29 @@ def learning_data(
     number = int(np.prod([len(cut) + 1 for cut in cuts.values()], dtype=np.int64))
     tables = chain.tables if (problem.layout.previous >= 0).any() else ()
     start = ChainLaw(np.tile(shown / shown.sum(), (number, 1)), tables)
-    powers = _powers(problem, gaps, order)
-    return LearningData(problem, cuts, _path_classes(history, cuts), powers, start, pseudo_count)
+    data = LearningData(problem, cuts, _path_classes(history, cuts), _powers(problem, gaps, order), start, pseudo_count)
+    if not presence:
+        return data
+    known = _outcomes(history)
+    start = start._replace(presence=known.start(m))
+    problem = replace(problem, evidence=known.evidence(start.presence), evidence_row=known.row)
+    return data._replace(problem=problem, start=start, presence=known)
+
+
+def _outcomes(history: JointHistory) -> Outcomes:
+    """What the respondent of each record of the problem did next."""
+    following = following_releases([seen.people for seen in history.observations])
+    found = Outcomes.of(following)
+    row = np.full(len(history.problem.path), -1, dtype=np.int64)
+    rows = np.split(found.row, np.cumsum([len(one) for one in following])[:-1])
+    for record, own in zip(history.record, rows, strict=True):
+        row[record[record >= 0]] = own[record >= 0]
+    return found._replace(row=row)
 
 
 def with_rule(data: LearningData, observations: tuple[Observation, ...], gaps: GapRule) -> LearningData:
     """History with the rule of m-invariance; the shares of its signatures are estimated forward, under the first law."""
-    prior, chain = data.knowledge(data.start)
+    prior, chain, _ = data.knowledge(data.start)
     _, laws = read_signatures(Adversary(prior, chain, gaps=gaps), observations)
     rule = signature_rule(data.problem, laws)
     return data._replace(problem=rule.under(data.problem), powers=data.powers[rule.base], rule=rule)

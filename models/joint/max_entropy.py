@@ -194,10 +194,12 @@ class ChainLaw(NamedTuple):
 
     ``prior``, shape ``(c, m)``, is the distribution of the first value in each class; ``tables``, shapes
     ``(m, m), (m, m, m), ...``, are the transitions after 1, ..., d known values, none where no respondent has two records.
+    ``presence``, shape ``(o, m)``, has the chances of o outcomes after each value (`Outcomes`); none without presence.
     """
 
     prior: FloatArray
     tables: tuple[FloatArray, ...]
+    presence: FloatArray = np.zeros((0, 0))
 
 
 def expected_counts(law: TiltedLaw, classes: IntArray, number: int, powers: IntArray, chain: ChainLaw) -> ChainLaw:
@@ -226,15 +228,16 @@ def most_likely(counts: ChainLaw, pseudo_count: float, before: ChainLaw) -> Chai
     """Law that maximizes the likelihood of expected counts plus pseudo-counts; a row without counts keeps its law before."""
     prior = rows_of_counts(counts.prior, pseudo_count, before.prior)
     pairs = zip(counts.tables, before.tables, strict=True)
-    return ChainLaw(prior, tuple(rows_of_counts(count, pseudo_count, table) for count, table in pairs))
+    presence = rows_of_counts(counts.presence.T, pseudo_count, before.presence.T).T
+    return ChainLaw(prior, tuple(rows_of_counts(count, pseudo_count, table) for count, table in pairs), presence)
 
 
 def weighted_change(before: ChainLaw, after: ChainLaw, counts: ChainLaw) -> float:
     """Largest mean of the total variations between the rows of two laws, weighted by expected counts.
 
-    The largest is over the prior and the longest table.
+    The largest is over the prior, the longest table, and the chances of presence.
     """
-    parts = [(before.prior, after.prior, counts.prior)]
+    parts = [(before.prior, after.prior, counts.prior), (before.presence.T, after.presence.T, counts.presence.T)]
     parts += [(before.tables[-1], after.tables[-1], counts.tables[-1])] if counts.tables else []
     changes = []
     for old, new, count in parts:

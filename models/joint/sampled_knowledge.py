@@ -134,7 +134,7 @@ class SampledKnowledge:
         data = learning_data(owner, observations, classes or {}, gaps, int(order), float(pseudo_count))
         drawn, cells = law_draws(data, sampler), law_cells(data)
         law = law_of_rows(drawn.mean, cells)
-        prior, chain = data.knowledge(law)
+        prior, chain, _ = data.knowledge(law)
         domain = [coordinate(value) for value in observations[0].people.schema.values]
         # Beliefs of the mixture over the draws of the law; the problem has their mean.
         fine = np.zeros(len(data.problem.counts), dtype=np.int64)

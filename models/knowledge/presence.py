@@ -1,7 +1,8 @@
 """What leaving and returning tell: hazards of each value, read as evidence of single records."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, class_shape, increasing_cuts
 from foreknow.models.knowledge.parts import Knowledge, Visits
+from foreknow.models.problem import DOUBT, rows_of_counts
 from foreknow.models.settings import MAX_FLOAT, as_floats, as_generator, check_kind, check_range, check_whole
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
@@ -117,7 +119,7 @@ class Presence(Knowledge):
         A record at the last release tells nothing. Where nobody returns after a pause, ``pause`` and ``back`` are None. A respondent who is absent at the end, and would have returned later, counts as
         one who left: chances of leaving are too high where pauses are longer than the history after them.
         """
-        cuts, counts, back = _outcomes("Presence.fit", history, classes, pseudo_count)
+        cuts, counts, back = _counts("Presence.fit", history, classes, pseudo_count)
         totals = counts.sum(axis=0)
         if not totals.all():
             at = tuple(np.argwhere(totals == 0)[0])
@@ -126,8 +128,11 @@ class Presence(Knowledge):
                 f"Presence.fit: no record before the last release has the value {history.schema.values[at[-1]]!r}{where}; give a "
                 "pseudo_count over 0."
             )
-        chances = counts / totals
-        return cls(chances[0], chances[1] if len(chances) == 3 else None, back, cuts)
+        return cls._of_outcomes(counts / totals, back, cuts)
+
+    @classmethod
+    def _of_outcomes(cls, chances: FloatArray, back: float | None, cuts: Mapping[str, tuple[float, ...]]) -> "Presence":
+        return cls(chances[LEAVES], None if back is None else chances[PAUSES], back, cuts)
 
     @classmethod
     def draws(
@@ -153,15 +158,16 @@ class Presence(Knowledge):
 
         Notes
         -----
-        Exact draws for leave and pause; ``back`` is its estimate, as in `fit`.
+        Exact where nobody pauses. Otherwise draws are from the Dirichlet law of the expected numbers of departures and pauses among
+        those who are not listed again, and ``back`` is its estimate, as in `fit`: somewhat too narrow.
         """
         check_whole("Presence.draws", "number", number, "draws")
         check_range("Presence.draws", "pseudo_count", pseudo_count, 0, MAX_FLOAT, "added to counts", excluded=(0,))
-        cuts, counts, back = _outcomes("Presence.draws", history, classes, pseudo_count)
+        cuts, counts, back = _counts("Presence.draws", history, classes, pseudo_count)
         generator = as_generator("Presence.draws", rng, optional=True)
         drawn = generator.standard_gamma(counts, size=(int(number), *counts.shape))
         drawn /= drawn.sum(axis=1, keepdims=True)
-        return tuple(cls(one[0], one[1] if len(one) == 3 else None, back, cuts) for one in drawn)
+        return tuple(cls._of_outcomes(one, back, cuts) for one in drawn)
 
     def evidence(self, visits: Visits) -> FloatArray | None:
         """Likelihood of each value of the respondents of a release, shape ``(n, m)``, by when each is listed again."""
@@ -174,39 +180,19 @@ class Presence(Knowledge):
                 f"Presence: there are chances for {m} values, and the domain has {len(visits.people.schema.values)}."
             )
         leave = self.leave.reshape(-1, m)
-        pause = None if self.pause is None or self.back is None else self.pause.reshape(-1, m)
         chances = np.stack([leave, 1 - leave, 1 - leave])
-        if pause is not None and self.back is not None:
+        if self.pause is not None and self.back is not None:
+            pause = self.pause.reshape(-1, m)
             chances = np.stack([leave + pause * (1 - self.back) ** (after - 1), pause, 1 - leave - pause])
         own = class_codes(self.cuts or {}, visits.people)
         return np.asarray(chances[_outcome(visits.following, visits.release), own])
 
 
-def _outcomes(
-    owner: str, history: History, classes: Mapping[str, int | None] | None, pseudo_count: float
-) -> tuple[dict[str, tuple[float, ...]], FloatArray, float | None]:
-    """Cuts into classes; counts of leaving, pausing and staying, shape ``(3, c_1, ..., c_a, m)``; chance of coming back.
-
-    Without a pause in the history the counts are of leaving and staying alone, and the chance is None.
-    """
-    check_kind(owner, "history", history, History)
-    check_range(owner, "pseudo_count", pseudo_count, 0, MAX_FLOAT, "added to counts")
-    cuts = class_cuts(owner, history.schema, classes or {})
-    shape = class_shape(cuts)
-    counts = np.zeros((3, int(np.prod(shape, dtype=np.int64)), len(history.schema.values)))
-    views = list(history)
-    following, absent = following_releases([view.people for view in views]), 0
-    for t, view in enumerate(views[:-1]):
-        outcome = _outcome(following[t], t)
-        np.add.at(counts, (outcome, class_codes(cuts, view.people), view.sensitive), 1.0)
-        absent += int((following[t] - t - 1)[outcome == PAUSES].sum())
-    pauses = counts[PAUSES].sum()
-    kept = counts if pauses else counts[[LEAVES, STAYS]]
-    return cuts, kept.reshape(len(kept), *shape, -1) + pseudo_count, float(pauses / absent) if pauses else None
-
-
 LEAVES, PAUSES, STAYS = range(3)
-"""What a respondent does after a release, as the later ones show it."""
+"""What a respondent does after a release, as far as the later ones show it."""
+
+ROUNDS, CONVERGED = 1000, 1e-10
+"""Largest number of rounds of expectation-maximization of chances, and the change at which it stops."""
 
 
 def _outcome(following: IntArray, release: int) -> IntArray:
@@ -214,7 +200,114 @@ def _outcome(following: IntArray, release: int) -> IntArray:
     return np.where(following < 0, LEAVES, np.where(following > release + 1, PAUSES, STAYS))
 
 
-def following_releases(people: "list[People]") -> list[IntArray]:
+class Outcomes(NamedTuple):
+    """What the respondent of each record does after it: leave, pause if anybody does, or stay, in the order of chances.
+
+    Attributes
+    ----------
+    kinds : int array, shape (E, 2)
+        Outcome of each kind of record, as a row of the chances, and for those who are not listed again the number of releases after
+        it, as they may pause still.
+    row : int array, shape (R,)
+        Kind of each record; -1 at the last release.
+    back : float or None
+        Chance of coming back at each release after the first one of a pause; None if nobody pauses.
+    """
+
+    kinds: IntArray
+    row: IntArray
+    back: float | None
+
+    @classmethod
+    def of(cls, following: Sequence[IntArray]) -> "Outcomes":
+        """Of the respondents of all releases, one after the other; ``following`` is that of `following_releases`."""
+        last = len(following) - 1
+        release = np.repeat(np.arange(len(following)), [len(each) for each in following])
+        later = np.concatenate([np.zeros(0, dtype=np.int64), *following])
+        outcome, length = _outcome(later, release), np.where(later < 0, last - release, 0)
+        known = np.flatnonzero(release < last)
+        paused = np.flatnonzero((outcome == PAUSES) & (release < last))
+        absent = int((later - release - 1)[paused].sum())
+        if not len(paused):
+            outcome, length = np.where(outcome == STAYS, 1, outcome), 0 * length
+        kinds, own = np.unique(np.stack([outcome, length], axis=1)[known], axis=0, return_inverse=True)
+        row = np.full(len(later), -1, dtype=np.int64)
+        row[known] = own.reshape(-1)
+        found = cls(kinds.astype(np.int64), row, len(paused) / absent if absent else None)
+        return found._with_back(len(paused), absent) if absent else found
+
+    def _with_back(self, returns: int, absent: int) -> "Outcomes":
+        """With the chance of coming back of highest likelihood if the chances of all values are equal."""
+        found, chances = self, self.start(1)
+        numbers = np.bincount(self.row[self.row >= 0], minlength=len(self.kinds))[:, None].astype(np.float64)
+        gone, waited = self.kinds[:, 0] == LEAVES, np.maximum(self.kinds[:, 1] - 1, 0)
+        for _ in range(ROUNDS):
+            still = found.shares(chances)[PAUSES][gone, 0] * numbers[gone, 0]
+            counts = found.counts(numbers, chances)
+            back = returns / (absent + float((still * waited[gone]).sum()))
+            assert found.back is not None
+            change = abs(back - found.back)
+            found, chances = found._replace(back=back), counts / counts.sum(axis=0)
+            if change < CONVERGED:
+                break
+        return found
+
+    def start(self, m: int) -> FloatArray:
+        """Shares of the outcomes, after each of m values, shape ``(o, m)``."""
+        counts = np.bincount(self.kinds[self.row[self.row >= 0], 0], minlength=2 if self.back is None else 3) + 1.0
+        return np.tile((counts / counts.sum())[:, None], (1, m))
+
+    def evidence(self, chances: FloatArray) -> FloatArray:
+        """Likelihood of each value of each kind of record, shape ``(E, m)``."""
+        return np.maximum(self._parts(chances).sum(axis=0), DOUBT)
+
+    def shares(self, chances: FloatArray) -> FloatArray:
+        """Probability of each outcome of each kind of record given its value, shape ``(o, E, m)``."""
+        parts = self._parts(chances)
+        return np.asarray(parts / np.maximum(parts.sum(axis=0), 1e-300))
+
+    def counts(self, numbers: FloatArray, chances: FloatArray) -> FloatArray:
+        """Expected number of each outcome after each value, shape ``(o, m)``; ``numbers``, shape ``(E, m)``, is that of each kind."""
+        return np.asarray((self.shares(chances) * numbers).sum(axis=1))
+
+    def _parts(self, chances: FloatArray) -> FloatArray:
+        outcome, length = self.kinds.T
+        parts = np.zeros((len(chances), *np.shape(self.kinds[:, 0]), chances.shape[1]))
+        parts[outcome, np.arange(len(outcome))] = chances[outcome]
+        if self.back is not None:
+            gone = outcome == LEAVES
+            parts[PAUSES, gone] = chances[PAUSES] * ((1 - self.back) ** (length[gone] - 1))[:, None]
+        return parts
+
+    def knowledge(self, chances: FloatArray) -> Presence:
+        """The chances as knowledge."""
+        return Presence(chances[LEAVES], None if self.back is None else chances[PAUSES], self.back)
+
+
+def _counts(
+    owner: str, history: History, classes: Mapping[str, int | None] | None, pseudo_count: float
+) -> tuple[dict[str, tuple[float, ...]], FloatArray, float | None]:
+    """Cuts into classes; expected numbers of the outcomes, shape ``(o, c_1, ..., c_a, m)``, with pseudo-counts; chance of return."""
+    check_kind(owner, "history", history, History)
+    check_range(owner, "pseudo_count", pseudo_count, 0, MAX_FLOAT, "added to counts")
+    cuts = class_cuts(owner, history.schema, classes or {})
+    shape = (*class_shape(cuts), len(history.schema.values))
+    views = list(history)
+    outcomes = Outcomes.of(following_releases([view.people for view in views]))
+    cell = np.concatenate([class_codes(cuts, view.people) * shape[-1] + view.sensitive for view in views])
+    numbers, known = np.zeros((len(outcomes.kinds), int(np.prod(shape, dtype=np.int64)))), outcomes.row >= 0
+    np.add.at(numbers, (outcomes.row[known], cell[known]), 1.0)
+    chances = outcomes.start(numbers.shape[1])
+    for _ in range(ROUNDS):
+        counts = outcomes.counts(numbers, chances) + pseudo_count
+        after = rows_of_counts(counts.T, 0.0, chances.T).T
+        change, chances = float(np.abs(after - chances).max(initial=0.0)), after
+        if outcomes.back is None or change < CONVERGED:
+            break
+    return cuts, counts.reshape(len(counts), *shape), outcomes.back
+
+
+def following_releases(people: Sequence[People]) -> list[IntArray]:
     """For each release, the number of the next release that lists each of its respondents; -1 for none. Cost: O(records)."""
     found: list[IntArray] = []
     later: dict[Hashable, int] = {}

@@ -12,7 +12,13 @@ from foreknow.models import (
     Averaged,
     Categorical,
     Enumeration,
+    GroupGraph,
+    GroupMessages,
+    JointAuto,
+    LearnedKnowledge,
+    MaxEntropy,
     GivenPrior,
+    Grouping,
     History,
     MarkovChain,
     Presence,
@@ -124,3 +130,145 @@ def test_beliefs_in_hindsight_and_forward_are_those_of_the_sum_over_all_paths(se
             for row, i in enumerate(one.observation.people.respondents):
                 np.testing.assert_allclose(one.posterior.probabilities[row], exact[t, i], atol=1e-12)
                 np.testing.assert_allclose(forward.releases[t].posterior.probabilities[row], first[t, i], atol=1e-12)
+
+
+SOLVERS = [GroupGraph(), GroupMessages(), MaxEntropy(), JointAuto()]
+
+
+def wide(rng, values):
+    """Histories of six people in pairs and more; what a solver that approximates is compared on."""
+    releases = random_history(rng, people=6, values=values, releases=4, share=0.9)
+    return releases, *random_knowledge(rng, values, people=6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda one: type(one).__name__)
+def test_each_solver_reads_presence_as_enumeration_does(solver):
+    errors, exact_errors = [], []
+    for rng in np.random.default_rng(11).spawn(300):
+        releases, prior, chain, presence = wide(rng, 3)
+        adversary = Adversary(prior, chain, presence=presence)
+        exact, found = (JointAttack(adversary, one)(releases) for one in (Enumeration(), solver))
+        for one, own in zip(exact, found, strict=True):
+            off = np.abs(one.posterior.probabilities - own.posterior.probabilities).sum(axis=1) / 2
+            errors.extend(off)
+            sure = own.posterior.status[own.observation.group] == 0
+            exact_errors.extend(off[sure])
+    assert np.mean(errors) < (0.005 if solver in (SOLVERS[0], SOLVERS[3]) else 0.08)
+    if isinstance(solver, GroupGraph):
+        assert len(exact_errors) > len(errors) / 3
+        assert max(exact_errors) < 1e-9
+
+
+def test_equal_hazards_change_no_belief():
+    for releases, prior, chain, _ in cases(10, 5):
+        m = chain.values
+        flat = Presence(np.full(m, 0.2), np.full(m, 0.3), 0.5)
+        for attack in (lambda one: JointAttack(one, Enumeration()), SequentialAttack):
+            without = attack(Adversary(prior, chain))(releases)
+            read = attack(Adversary(prior, chain, presence=flat))(releases)
+            for one, other in zip(without, read, strict=True):
+                np.testing.assert_allclose(one.posterior.probabilities, other.posterior.probabilities, atol=1e-12)
+
+
+def view(ids, results, time, values=VALUES):
+    return View(pd.DataFrame({"id": list(ids), "sex": "f", "result": list(results)}), schema(values), time)
+
+
+def test_certain_hazards_decide():
+    # One of two has the value c; whoever has it leaves, and only A leaves.
+    releases = [Release(view("AB", "ca", 0), [0, 0]), Release(view("B", "a", 1), [0])]
+    adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3)), presence=Presence([0, 0, 1]))
+    found = JointAttack(adversary)(releases).posterior(0)
+    assert found["c"].round(12).to_list() == [1, 0]
+
+
+def test_a_withheld_record_is_no_departure():
+    # The adversary sees that A is listed at the second release, outside all groups.
+    releases = [Release(view("AB", "ca", 0), [0, 0]), Release(view("AB", "ca", 1), [-1, 0])]
+    adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3)), presence=Presence([0.1, 0.1, 0.6]))
+    found = JointAttack(adversary)(releases).posterior(0)
+    np.testing.assert_allclose(found["c"], [0.5, 0.5])
+
+
+@pytest.mark.parametrize(("gaps", "order"), [("ignore", 1), ("power", 1), ("ignore", 2)])
+def test_the_sequential_attack_is_the_filter_of_one_person(gaps, order):
+    """A person beside counterfeits, of whom later releases tell nothing: going forward loses nothing."""
+    rng = np.random.default_rng(3)
+    for _ in range(25):
+        chances = rng.dirichlet(np.ones(3), 3).T
+        presence = Presence(chances[0], chances[1], 0.4)
+        chain = MarkovChain(order, rng.dirichlet(np.ones(3), (3,) * order))
+        prior = GivenPrior(pd.DataFrame(rng.dirichlet(np.ones(3), 3), index=range(3), columns=VALUES))
+        releases = []
+        for t in range(5):
+            # The person 0 comes and goes; the others keep the views from being empty, and their values are published.
+            ids = [0, 1, 2] if t in (0, 4) or rng.random() < 0.6 else [1, 2]
+            frame = pd.DataFrame({"id": ids, "sex": "f", "result": rng.choice(VALUES, len(ids))})
+            labels = [0, 1, 2] if len(ids) == 3 and (t == 0 or rng.random() < 0.8) else [-1, 1, 2][-len(ids) :]
+            labels = np.where(np.array(labels) > 0, np.array(labels) - (0 not in labels), labels)
+            counterfeits = [(0, rng.integers(3))] if 0 in labels and len(ids) == 3 and labels[0] == 0 else None
+            releases.append(Release(View(frame, schema(), t), Grouping(labels, counterfeits=counterfeits)))
+        adversary = Adversary(prior, chain, presence=presence, gaps=gaps, counterfeits="uniform")
+        joint = JointAttack(adversary, Enumeration(), hindsight=False)(releases)
+        for one, other in zip(joint, SequentialAttack(adversary)(releases), strict=True):
+            # Of a withheld record the joint attack predicts by the last value alone.
+            rows = slice(None) if order == 1 else one.observation.group >= 0
+            np.testing.assert_allclose(other.posterior.probabilities[rows], one.posterior.probabilities[rows], atol=1e-12)
+
+
+def leaving_history(rng, people=600, releases=6, pauses=False):
+    """A history of known hazards: its views, its chain and its presence."""
+    chain = np.array([[0.8, 0.15, 0.05], [0.1, 0.7, 0.2], [0.05, 0.15, 0.8]])
+    leave, pause, back = np.array([0.02, 0.1, 0.5]), np.array([0.2, 0.05, 0.02]) * pauses, 0.5
+    values, state = rng.integers(0, 3, people), np.zeros(people, dtype=int)
+    views = []
+    for t in range(releases):
+        here = np.flatnonzero(state == 0)
+        frame = pd.DataFrame({"id": here, "sex": "f", "result": np.array(VALUES)[values[here]]})
+        views.append(View(frame, schema(), t))
+        draw = rng.random(people)
+        away = state == 1
+        # A pause begins with one release of absence; then everybody away may come back.
+        state[away & (draw < back)] = 0
+        gone, rests = draw < leave[values], draw < leave[values] + pause[values]
+        state[here] = np.where(gone[here], 2, np.where(rests[here], 3, 0))
+        moved = np.flatnonzero(state == 0)
+        values[moved] = [rng.choice(3, p=chain[s]) for s in values[moved]]
+        state[state == 3] = 1
+    return History(views), Presence(leave, pause, back) if pauses else Presence(leave)
+
+
+def test_fit_counts_what_follows_each_value():
+    # a: A stays, then leaves; B stays. b: C stays twice, D stays, then leaves.
+    records = (("ABCD", "aabb"), ("ABCD", "aabb"), ("BC", "ab"))
+    found = Presence.fit(History([view(ids, results, t, ("a", "b")) for t, (ids, results) in enumerate(records)]))
+    np.testing.assert_allclose(found.leave, [1 / 4, 1 / 4])
+    assert found.pause is None
+
+
+def test_fit_finds_the_law_with_pauses():
+    history, true = leaving_history(np.random.default_rng(1), people=20_000, pauses=True)
+    found = Presence.fit(history)
+    np.testing.assert_allclose(found.leave, true.leave, atol=0.02)
+    np.testing.assert_allclose(found.pause, true.pause, atol=0.02)
+    assert abs(found.back - true.back) < 0.04
+
+
+def test_known_values_teach_the_relative_frequencies():
+    history, _ = leaving_history(np.random.default_rng(2), people=80)
+    releases = [Release(view, np.arange(len(view))) for view in history]
+    learned = LearnedKnowledge.fit(releases, pseudo_count=0, presence=True)
+    np.testing.assert_allclose(learned.presence.leave, Presence.fit(history).leave, atol=1e-9)
+
+
+@pytest.mark.parametrize("pauses", [False, True])
+def test_hazards_are_learned_from_the_releases_alone(pauses):
+    rng = np.random.default_rng(4)
+    history, true = leaving_history(rng, people=3000, pauses=pauses)
+    releases = [Release(view, rng.permutation(len(view)) // 4) for view in history]
+    learned = LearnedKnowledge.fit(releases, presence=True).presence
+    np.testing.assert_allclose(learned.leave, true.leave, atol=0.06)
+    if pauses:
+        np.testing.assert_allclose(learned.pause, true.pause, atol=0.06)
+        assert abs(learned.back - true.back) < 0.1
+

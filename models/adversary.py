@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from foreknow.models.advice import Advice, message_of
+from foreknow.models.advice import Advice, Wording, message_of
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators import Auto, TooLarge
 from foreknow.models.knowledge.cascades import Cascade
@@ -413,10 +413,11 @@ def check_reads(
             continue
         others = readers(kind)
         by = f", which {' and '.join([', '.join(others[:-1]), others[-1]] if others[1:] else others)} read" if others else ""
-        raise ValueError(
+        text = (
             f"{owner} does not read the part {name!r} of the adversary's knowledge{by}. Leave it out knowingly: "
             f"adversary.without({name!r})."
         )
+        raise ValueError(Advice(Wording(text, f"{owner} does not read --{name}{by}; leave it out.")))
 
 
 def check_own_parts(own: tuple[Any, ...]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from foreknow.app.cli.options import KNOWLEDGE_PANEL, option
+from foreknow.app.cli.options import KNOWLEDGE_PANEL, option, switch
 from foreknow.app.cli.terminal import error_console
 from foreknow.models import (
     Adversary,
@@ -17,6 +17,7 @@ from foreknow.models import (
     MarkovChain,
     Numeric,
     Omega,
+    Presence,
     Schema,
     Transitions,
 )
@@ -64,10 +65,25 @@ class Learning:
             KNOWLEDGE_PANEL,
         ),
     ] = "ignore"
+    presence: Annotated[
+        bool,
+        switch(
+            "--presence",
+            "Learn how often respondents leave and pause after each value, and read it: who is listed when is evidence.",
+            KNOWLEDGE_PANEL,
+        ),
+    ] = False
 
-    def adversary(self, prior: ClassFrequencies, transitions: Transitions | None, estimator: Estimator) -> Adversary:
-        """The adversary with a prior, transitions and an estimator, who revises beliefs by these settings."""
-        return Adversary(prior, transitions, estimator=estimator, revision=self.revision, gaps=self.gaps)
+    def adversary(
+        self,
+        prior: ClassFrequencies,
+        transitions: Transitions | None,
+        estimator: Estimator,
+        presence: Presence | None = None,
+    ) -> Adversary:
+        """The adversary with a prior, transitions, an estimator and presence, who revises beliefs by these settings."""
+        rules: Any = {"estimator": estimator, "revision": self.revision, "gaps": self.gaps}
+        return Adversary(prior, transitions, **rules, presence=presence)
 
 
 DEFAULT_LEARNING, DEFAULT_ESTIMATOR = Learning(), Auto()
@@ -90,7 +106,8 @@ def informed_adversary(
     chain = None
     if len(corpus.respondents) < records:
         chain = MarkovChain.fit(corpus, learning.order, learning.pseudo_count, gaps=learning.gaps)
-    return learning.adversary(prior, chain, estimator)
+    presence = Presence.fit(corpus, pseudo_count=learning.pseudo_count) if learning.presence else None
+    return learning.adversary(prior, chain, estimator, presence)
 
 
 def learned_adversary(
@@ -101,7 +118,7 @@ def learned_adversary(
 ) -> Adversary:
     """The adversary who learned prior and transitions from releases alone, by `learn_from_releases`."""
     learned = learn_from_releases(releases, learning, progress)
-    return learning.adversary(learned.prior, learned.transitions, estimator)
+    return learning.adversary(learned.prior, learned.transitions, estimator, learned.presence)
 
 
 def learn_from_releases(
@@ -121,6 +138,7 @@ def learn_from_releases(
         gaps=learning.gaps,
         order=learning.order,
         signatures=signatures,
+        presence=learning.presence,
         progress=progress,
     )
 

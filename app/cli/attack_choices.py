@@ -247,7 +247,7 @@ def adversary_of(chosen: AttackOptions, read: Attacked) -> Adversary:
         notice(f"An adversary learned {what} from the releases alone, in {learned.rounds} rounds.")
         for note in learned.notes:
             notice(f"Learned knowledge: {note}")
-        return learning.adversary(learned.prior, learned.transitions, chosen.posterior)
+        return learning.adversary(learned.prior, learned.transitions, chosen.posterior, learned.presence)
     if corpus is None:
         notice("An adversary learns from the published records themselves, more than an outsider knows.")
         corpus = read.history

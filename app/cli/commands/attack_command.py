@@ -230,7 +230,7 @@ DISK_SOLVERS = ("group-messages", "group-graph", "max-entropy")
 
 IN_MEMORY = (
     "published", "people", "group", "sensitive_set", "attribute_set", "support", "r", "statements", "k", "l", "seed",
-    "pictures",
+    "pictures", "presence",
 )  # fmt: skip
 """Options of `foreknow attack` that are read without --from-disk alone."""
 

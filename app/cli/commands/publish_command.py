@@ -445,7 +445,7 @@ def _outcome(
     return Outcome(content, stated.verdict == FAILED)
 
 
-IN_MEMORY = ("infeasible", "bucketized", "generalized", "quote_formulas", "pictures", "deterministic")
+IN_MEMORY = ("infeasible", "bucketized", "generalized", "quote_formulas", "pictures", "deterministic", "presence")
 """Options of `foreknow publish` that are read without --from-disk alone."""
 
 

@@ -88,8 +88,8 @@ MOST_ARRANGEMENTS = 20_000_000
 bytes each on `exams`, more where a block has over five edges, and at most twice as much while they are built: 2 GB."""
 
 LEARNING_ARRANGEMENTS = 2_000_000
-"""The same for `GraphLaw`, which many rounds visit. On `exams` 24 x 5,000 the law was as near the true one as with ten times as many
-(mean total variation .0021 for Mondrian, .0040 for JSReduce), in a third of the time."""
+"""The same for `GraphLaw`, which many rounds visit. On `exams` 24 x 5,000 the law was as near the true one as with ten times as
+many (mean total variation .0021 for Mondrian, .0041 for JSReduce), in a third of the time."""
 
 MAX_ARRANGEMENTS = 1_000_000
 """Largest limit of arrangements of one block; ten members with distinct values have 3.6 million."""

@@ -56,7 +56,7 @@ def beliefs_of_each(
 
 
 def check_adversary(attack: object, adversary: Any, averaged: str | None = None) -> None:
-    """Raise TypeError unless an argument is an `Adversary` or an `Averaged` one, ValueError for a part that the attack does not read.
+    """Raise TypeError unless an argument is an `Adversary` or an `Averaged` one, ValueError for a part that is not read.
 
     The attack has the class attributes ``reads`` and ``ignores``, names of parts. ``averaged`` is the reason for which it takes no
     `Averaged` adversary, None if it takes one.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -92,8 +93,9 @@ class JointAttack(AdversaryAttack):
         if not history.adversary.witnesses:
             return self.solver.forward(problem)
         # What is known of a record depends on later releases: each prefix is another problem.
-        quiet = replace(self.solver, progress=iter) if hasattr(self.solver, "progress") else self.solver
-        return forward_by_prefixes(quiet, problem, getattr(self.solver, "progress", iter), history.known_after)
+        solver: Any = self.solver
+        quiet = replace(solver, progress=iter) if hasattr(solver, "progress") else solver
+        return forward_by_prefixes(quiet, problem, getattr(solver, "progress", iter), history.known_after)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Attacks release by release: each one alone, forward with memory, and backward from later releases."""
 
 from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np

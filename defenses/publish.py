@@ -19,7 +19,6 @@ from foreknow.models.progress import Progress
 from foreknow.models.settings import as_generator, check_choice, check_kind
 from foreknow.models.tables.columns import check_order
 
-
 READS = ("prior", "transitions", "compromised", "presence", "program", "own")
 """Parts of the assumed adversary's knowledge that `publish` reads, release by release, as `SequentialAttack`."""
 

@@ -321,7 +321,9 @@ class Adversary:
         for number in range(2):
             found = evidence_of(self.witnesses, now.seen_again(release + 1 + number))
             if found is not None:
-                late[number] = found if known is None else np.divide(found, known, out=np.zeros(shape[1:]), where=known > 0)
+                late[number] = (
+                    found if known is None else np.divide(found, known, out=np.zeros(shape[1:]), where=known > 0)
+                )
         return late
 
     def observe(self, memory: Memory, observation: Observation) -> tuple[Posterior, Memory]:
@@ -412,7 +414,11 @@ def check_reads(
         if kind in (*reads, *ignores):
             continue
         others = readers(kind)
-        by = f", which {' and '.join([', '.join(others[:-1]), others[-1]] if others[1:] else others)} read" if others else ""
+        by = (
+            f", which {' and '.join([', '.join(others[:-1]), others[-1]] if others[1:] else others)} read"
+            if others
+            else ""
+        )
         text = (
             f"{owner} does not read the part {name!r} of the adversary's knowledge{by}. Leave it out knowingly: "
             f"adversary.without({name!r})."

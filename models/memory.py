@@ -53,8 +53,8 @@ class Memory:
     classes : int array, shape (N,)
         Class last seen of each respondent, for transitions by class; 0 for others.
     late : float array, shape (2, N, m) or (2, 0, 0)
-        Factors of the last belief of each respondent that being listed again multiplies, at the next release and later; 1 where they
-        have been. Empty without knowledge that reads it.
+        Factors of the last belief of each respondent, for one who is listed at the next release and for one who is listed later; 1
+        where they have been multiplied. Empty without knowledge that has evidence.
     seen : int array, shape (N,)
         Number of the release of the last belief of each respondent.
     """

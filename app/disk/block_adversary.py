@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from foreknow.app.disk.parts import dense_beliefs
 from foreknow.models import Adversary, GivenPrior, KernelPrior, People
-from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.adversary import check_reads
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import PersonalTransitions, chains_at
 from foreknow.models.settings import check_kind, shown

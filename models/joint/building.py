@@ -332,7 +332,9 @@ def chain_steps(
 def _distinct_chains(adversary: Adversary, kinds: list[list[int]], m: int) -> tuple[IntArray, list[MarkovChain]]:
     """Chain of each kind of step, as numbers of distinct chains: start, end, and the classes before the end and at it."""
     assert adversary.known_transitions is not None
-    at = [chains_at(adversary.known_transitions, release) for release in range(max(stop for _, stop, _, _ in kinds) + 1)]
+    at = [
+        chains_at(adversary.known_transitions, release) for release in range(max(stop for _, stop, _, _ in kinds) + 1)
+    ]
     numbers: dict[tuple[int, ...], int] = {}
     distinct: list[MarkovChain] = []
     chosen = []
@@ -455,7 +457,9 @@ def release_beliefs(
     """
     found = []
     unconditional = np.zeros((len(history.problem.prior), history.problem.values))
-    late = None if hindsight or not history.adversary.witnesses else _LateEvidence(history)
+    witnesses, last = history.adversary.witnesses, len(history.observations) - 1
+    late = _LateEvidence(history) if witnesses and not hindsight else None
+    following = following_releases([seen.people for seen in history.observations]) if witnesses else []
     for t, observation in enumerate(history.observations):
         prior = history.adversary.prior_rows(observation.people)
         before = history.before[t]
@@ -464,6 +468,10 @@ def release_beliefs(
         if some and late is not None:
             past = normalized_by(past, late.after(t)[np.maximum(before, 0)])
         predicted = _predicted(history, t, prior, past)
+        if witnesses:
+            now = Visits.of_now(observation.people, t)
+            told = evidence_of(witnesses, now._replace(last=last, following=following[t]) if hindsight else now)
+            predicted = predicted if told is None else normalized_by(predicted, told)
         revised = predicted
         if hindsight and some:
             revised = _predicted(history, t, prior, unconditional[history.problem.path[before]])

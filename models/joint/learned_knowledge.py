@@ -293,8 +293,10 @@ class LearningData(NamedTuple):
     def under(self, law: ChainLaw) -> JointProblem:
         """The history under a law."""
         prior, tables = self.arrays(law)
-        known = {} if self.presence is None else {"evidence": self.presence.evidence(law.presence)}
-        return replace(self.problem, prior=prior, tables=tables if law.tables else self.problem.tables, **known)
+        evidence = self.problem.evidence if self.presence is None else self.presence.evidence(law.presence)
+        return replace(
+            self.problem, prior=prior, tables=tables if law.tables else self.problem.tables, evidence=evidence
+        )
 
     def log_density(self, law: ChainLaw) -> float:
         """Logarithm of the density of a law, and of the probability of the first signatures under it."""
@@ -399,7 +401,9 @@ def _each_law(data: LearningData, first: ChainLaw, messages: Messages) -> Callab
 
         return by_member
     problem = with_doubt(data.under(first))[0]
-    graph = GraphLaw(problem, MaxEntropy().fit(problem, messages), GroupGraph().limit, everywhere=data.presence is not None)
+    graph = GraphLaw(
+        problem, MaxEntropy().fit(problem, messages), GroupGraph().limit, everywhere=data.presence is not None
+    )
     return lambda law, _: graph(_under(data, law))
 
 
@@ -425,7 +429,9 @@ def _maximized(data: LearningData, tilted: TiltedLaw, law: ChainLaw) -> tuple[Ch
     """Law of highest penalized likelihood given the expected counts of a round, the counts, and the change of the law."""
     counts = expected_counts(tilted, data.classes, len(law.prior), data.powers, law)
     if data.presence is not None:
-        counts = counts._replace(presence=data.presence.counts(_beliefs_by_kind(data.presence, tilted.posterior), law.presence))
+        counts = counts._replace(
+            presence=data.presence.counts(_beliefs_by_kind(data.presence, tilted.posterior), law.presence)
+        )
     after = most_likely(counts, data.pseudo_count, law)
     return after, counts, weighted_change(law, after, counts)
 

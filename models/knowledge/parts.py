@@ -71,18 +71,18 @@ class Knowledge:
 
     name: ClassVar[str] = ""
 
-    def prior_factor(self, people: People) -> FloatArray | None:
+    def prior_factor(self, people: People) -> FloatArray | None:  # noqa: ARG002 - overridden
         """Factor of the first value of some respondents: float array, shape ``(n, m)``."""
         return None
 
-    def step_factor(self, release: int) -> FloatArray | None:
+    def step_factor(self, release: int) -> FloatArray | None:  # noqa: ARG002 - overridden
         """Factor of the next value, in columns, after each last one, in rows: float array, shape ``(m, m)``.
 
         The values are in the order of the schema; the step leads to those at ``release``, numbered from 0.
         """
         return None
 
-    def evidence(self, visits: Visits) -> FloatArray | None:
+    def evidence(self, visits: Visits) -> FloatArray | None:  # noqa: ARG002 - overridden
         """Likelihood of each value of the respondents of one release: float array, shape ``(n, m)``.
 
         Of all that is known up to ``visits.last``. An attack that goes forward asks for it at each release with what is known then.
@@ -122,8 +122,8 @@ def evidence_of(parts: Iterable[Knowledge], visits: Visits) -> FloatArray | None
 class RevisedTransitions:
     """Transitions with the factors of some parts, normalized by row; a row that they rule out stays as it is.
 
-    For a chain of order d the factor is that of the last value. A `PersonalTransitions`, of one class where the transitions hold for
-    all respondents.
+    For a chain of order d the factor is that of the last value. A `PersonalTransitions`, of one class where the transitions hold
+    for all respondents.
     """
 
     def __init__(self, transitions: AnyTransitions, parts: tuple[Knowledge, ...]) -> None:
@@ -157,4 +157,3 @@ class RevisedTransitions:
                 total, before = times.sum(axis=-1, keepdims=True), table.sum(axis=-1, keepdims=True)
                 tables[number] = np.divide(times * before, total, out=table.copy(), where=total > 0)
         return chain_of_tables(tuple(tables), chain.substochastic)
-

@@ -91,7 +91,7 @@ class Presence(Knowledge):
             check_range("Presence", "back", self.back, 0, 1, "a chance per release")
         if self.pause is not None and not self.back:
             raise ValueError(
-                "Presence: there are chances of a pause and none of coming back; give back, the chance of returning at each release."
+                "Presence: there are chances of a pause and none of coming back; give back, the chance of returning at a release."
             )
         set_fields(self, leave=leave, pause=None if self.pause is None else pause, cuts=cuts)
 
@@ -116,8 +116,10 @@ class Presence(Knowledge):
 
         Notes
         -----
-        A record at the last release tells nothing. Where nobody returns after a pause, ``pause`` and ``back`` are None. A respondent who is absent at the end, and would have returned later, counts as
-        one who left: chances of leaving are too high where pauses are longer than the history after them.
+        A record at the last release tells nothing. Where nobody returns after a pause, ``pause`` and ``back`` are None, and the
+        chances of leaving are relative frequencies. Otherwise those who are not listed again have left or pause still: the chances
+        are those of highest likelihood, by expectation-maximization, with ``back`` estimated first, as if they were equal for all
+        values.
         """
         cuts, counts, back = _counts("Presence.fit", history, classes, pseudo_count)
         totals = counts.sum(axis=0)
@@ -195,7 +197,7 @@ ROUNDS, CONVERGED = 1000, 1e-10
 """Largest number of rounds of expectation-maximization of chances, and the change at which it stops."""
 
 
-def _outcome(following: IntArray, release: int) -> IntArray:
+def _outcome(following: IntArray, release: IntArray | int) -> IntArray:
     """`LEAVES`, `PAUSES` or `STAYS` of each respondent of a release, by the next release that lists them, -1 for none."""
     return np.where(following < 0, LEAVES, np.where(following > release + 1, PAUSES, STAYS))
 
@@ -267,7 +269,7 @@ class Outcomes(NamedTuple):
         return np.asarray(parts / np.maximum(parts.sum(axis=0), 1e-300))
 
     def counts(self, numbers: FloatArray, chances: FloatArray) -> FloatArray:
-        """Expected number of each outcome after each value, shape ``(o, m)``; ``numbers``, shape ``(E, m)``, is that of each kind."""
+        """Expected number of each outcome after each value, shape ``(o, m)``, from that of each kind, shape ``(E, m)``."""
         return np.asarray((self.shares(chances) * numbers).sum(axis=1))
 
     def _parts(self, chances: FloatArray) -> FloatArray:
@@ -287,7 +289,7 @@ class Outcomes(NamedTuple):
 def _counts(
     owner: str, history: History, classes: Mapping[str, int | None] | None, pseudo_count: float
 ) -> tuple[dict[str, tuple[float, ...]], FloatArray, float | None]:
-    """Cuts into classes; expected numbers of the outcomes, shape ``(o, c_1, ..., c_a, m)``, with pseudo-counts; chance of return."""
+    """Cuts into classes; expected numbers of outcomes and pseudo-counts, shape ``(o, c_1, ..., c_a, m)``; chance of return."""
     check_kind(owner, "history", history, History)
     check_range(owner, "pseudo_count", pseudo_count, 0, MAX_FLOAT, "added to counts")
     cuts = class_cuts(owner, history.schema, classes or {})

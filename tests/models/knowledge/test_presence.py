@@ -9,18 +9,17 @@ import pytest
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.models import (
     Adversary,
-    Averaged,
     Categorical,
     Enumeration,
+    GivenPrior,
     GroupGraph,
+    Grouping,
     GroupMessages,
+    History,
     JointAuto,
     LearnedKnowledge,
-    MaxEntropy,
-    GivenPrior,
-    Grouping,
-    History,
     MarkovChain,
+    MaxEntropy,
     Presence,
     Release,
     Schema,
@@ -48,14 +47,18 @@ def random_history(rng, people=4, releases=4, values=3, share=0.75, pauses=True)
             here = [i for i in here if rng.random() < share or t == starts[i]]
         if not here:
             break
-        frame = pd.DataFrame({"id": here, "sex": rng.choice(["f", "m"], len(here)), "result": rng.choice(own.values, len(here))})
+        frame = pd.DataFrame(
+            {"id": here, "sex": rng.choice(["f", "m"], len(here)), "result": rng.choice(own.values, len(here))}
+        )
         views.append(View(frame, own, t))
         labels.append(rng.integers(0, 2, len(here)))
     return [Release(view, label) for view, label in zip(views, labels, strict=True)]
 
 
 def random_knowledge(rng, values, people=4, pause=True):
-    prior = GivenPrior(pd.DataFrame(rng.dirichlet(np.ones(values), people), index=range(people), columns=VALUES[:values]))
+    prior = GivenPrior(
+        pd.DataFrame(rng.dirichlet(np.ones(values), people), index=range(people), columns=VALUES[:values])
+    )
     chain = MarkovChain(1, rng.dirichlet(np.full(values, 0.6), values))
     chances = rng.dirichlet(np.ones(3), values).T
     presence = Presence(chances[0], chances[1], rng.uniform(0.2, 1)) if pause else Presence(chances[0])
@@ -213,7 +216,9 @@ def test_the_sequential_attack_is_the_filter_of_one_person(gaps, order):
         for one, other in zip(joint, SequentialAttack(adversary)(releases), strict=True):
             # Of a withheld record the joint attack predicts by the last value alone.
             rows = slice(None) if order == 1 else one.observation.group >= 0
-            np.testing.assert_allclose(other.posterior.probabilities[rows], one.posterior.probabilities[rows], atol=1e-12)
+            np.testing.assert_allclose(
+                other.posterior.probabilities[rows], one.posterior.probabilities[rows], atol=1e-12
+            )
 
 
 def leaving_history(rng, people=600, releases=6, pauses=False):
@@ -271,4 +276,3 @@ def test_hazards_are_learned_from_the_releases_alone(pauses):
     if pauses:
         np.testing.assert_allclose(learned.pause, true.pause, atol=0.06)
         assert abs(learned.back - true.back) < 0.1
-

@@ -1,0 +1,250 @@
+"""The contract of parts of knowledge: who reads which, what is refused, and parts of one's own."""
+
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from foreknow.attacks import (
+    DataAugmentationAttack,
+    Influence,
+    JointAttack,
+    RetrospectiveAttack,
+    SequentialAttack,
+    SignatureAttack,
+    SnapshotAttack,
+)
+from foreknow.attacks.attack import attack_parts
+from foreknow.defenses import KAnonymity, Mondrian, publish
+from foreknow.models import (
+    Adversary,
+    Averaged,
+    DirichletMultinomial,
+    Enumeration,
+    Knowledge,
+    MarkovChain,
+    Presence,
+    ProgramEstimator,
+    UniformPrior,
+)
+from foreknow.models.adversary import PARTS
+from foreknow.testing import check_knowledge, examples
+
+CHAIN = MarkovChain(1, examples.STEP)
+
+
+@dataclass(frozen=True)
+class Severity(Knowledge):
+    """A disease that never gets better: the order of the values."""
+
+    name = "severity"
+
+    def step_factor(self, release):  # noqa: ARG002
+        return np.triu(np.ones((3, 3)))
+
+
+@dataclass(frozen=True)
+class AgeTells(Knowledge):
+    """The older, the likelier the last value."""
+
+    name = "age"
+    weight: float = 2.0
+
+    def evidence(self, visits):
+        ages = visits.people.quasi_identifiers[:, 0]
+        return np.stack([np.ones(len(ages)), np.ones(len(ages)), 1 + self.weight * (ages > 25)], axis=1)
+
+
+@dataclass(frozen=True)
+class Nothing(Knowledge):
+    name = "nothing"
+
+
+PRESENCE = Presence([0.1, 0.3, 0.6], [0.2, 0.2, 0.1], 0.5)
+
+
+@pytest.mark.parametrize("part", [Severity(), AgeTells(), Nothing(), PRESENCE], ids=lambda one: one.name)
+def test_the_conformance_kit_accepts_parts(part):
+    check_knowledge(part)
+
+
+@dataclass(frozen=True)
+class Negative(Knowledge):
+    name = "negative"
+
+    def prior_factor(self, people):
+        return -np.ones((len(people), 3))
+
+
+@dataclass(frozen=True)
+class Crowd(Knowledge):
+    name = "crowd"
+
+    def evidence(self, visits):
+        return np.full((len(visits.people), 3), 1.0 + len(visits.people))
+
+
+@dataclass(frozen=True)
+class Narrow(Knowledge):
+    name = "narrow"
+
+    def evidence(self, visits):
+        return np.ones((len(visits.people), 2))
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [(Negative(), "below 0"), (Crowd(), "depends on the other respondents"), (Narrow(), "has the shape")],
+    ids=lambda one: getattr(one, "name", ""),
+)
+def test_the_conformance_kit_refuses_faults(part, message):
+    with pytest.raises(AssertionError, match=message):
+        check_knowledge(part)
+
+
+ATTACKS = [
+    SnapshotAttack,
+    SequentialAttack,
+    RetrospectiveAttack,
+    JointAttack,
+    lambda adversary: JointAttack(adversary, hindsight=False),
+    lambda adversary: JointAttack(adversary, Enumeration()),
+]
+
+
+@pytest.mark.parametrize("attack", [each for each in ATTACKS if each is not RetrospectiveAttack])
+def test_empty_knowledge_changes_no_bit(attack):
+    releases = examples.releases()
+    for without, read in zip(
+        attack(Adversary(UniformPrior(), CHAIN))(releases),
+        attack(Adversary(UniformPrior(), CHAIN, own=(Nothing(),)))(releases),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(without.posterior.probabilities, read.posterior.probabilities)
+        np.testing.assert_array_equal(without.revised, read.revised)
+
+
+def test_a_factor_of_the_steps_is_the_chain_times_it():
+    releases = examples.releases()
+    times = examples.STEP * np.triu(np.ones((3, 3)))
+    given = Adversary(UniformPrior(), MarkovChain(1, times / times.sum(axis=1, keepdims=True)))
+    own = Adversary(UniformPrior(), CHAIN, own=(Severity(),))
+    for attack in (SequentialAttack, JointAttack):
+        for one, other in zip(attack(given)(releases), attack(own)(releases), strict=True):
+            np.testing.assert_allclose(one.posterior.probabilities, other.posterior.probabilities, atol=1e-12)
+
+
+def test_evidence_of_a_first_release_is_a_factor_of_the_prior():
+    releases = examples.releases()[:1]
+
+    @dataclass(frozen=True)
+    class OfPrior(Knowledge):
+        name = "of prior"
+
+        def prior_factor(self, people):
+            ages = people.quasi_identifiers[:, 0]
+            return np.stack([np.ones(len(ages)), np.ones(len(ages)), 1 + 2.0 * (ages > 25)], axis=1)
+
+    for attack in (SnapshotAttack, SequentialAttack, JointAttack):
+        one, other = (
+            attack(Adversary(UniformPrior(), CHAIN, own=(part,)))(releases) for part in (OfPrior(), AgeTells())
+        )
+        np.testing.assert_allclose(
+            one.releases[0].posterior.probabilities, other.releases[0].posterior.probabilities, atol=1e-12
+        )
+
+
+def test_every_attack_by_an_adversary_says_what_it_reads():
+    found = {name: (reads, ignores) for name, reads, ignores in attack_parts()}
+    names = ("SnapshotAttack", "SequentialAttack", "RetrospectiveAttack", "JointAttack", "SignatureAttack", "Influence")
+    assert set(names) <= set(found)
+    for reads, ignores in found.values():
+        assert set(reads) | set(ignores) <= {*PARTS, "own"}
+        assert not set(reads) & set(ignores)
+        assert "prior" in reads
+
+
+def program(prior, counts):
+    """A program, as a name; it is never run."""
+
+
+PARTS_GIVEN = {
+    "presence": Adversary(UniformPrior(), CHAIN, presence=PRESENCE),
+    "own": Adversary(UniformPrior(), CHAIN, own=(Severity(),)),
+    "program": Adversary(UniformPrior(), CHAIN, estimator=ProgramEstimator(program, rng=1)),
+}
+
+
+BY_ADVERSARY = [SnapshotAttack, SequentialAttack, RetrospectiveAttack, SignatureAttack, JointAttack]
+
+
+@pytest.mark.parametrize(("part", "attack"), list(product(PARTS_GIVEN, BY_ADVERSARY)))
+def test_what_is_not_read_is_refused_with_its_name_and_a_way_out(part, attack):
+    adversary = PARTS_GIVEN[part]
+    if part in (*attack.reads, *attack.ignores):
+        attack(adversary)
+        attack(Averaged([adversary]))
+        return
+    name = "severity" if part == "own" else part
+    for given in (adversary, Averaged([adversary])):
+        with pytest.raises(ValueError, match=f"{attack.__name__} does not read the part '{name}'") as error:
+            attack(given)
+    readers = [each for each, reads, _ in attack_parts() if part in reads]
+    assert all(each in str(error.value) for each in readers)
+    assert f"adversary.without('{name}')" in str(error.value)
+    attack(adversary.without(name))
+
+
+def test_other_readers_refuse_too():
+    with pytest.raises(ValueError, match="DataAugmentationAttack does not read the part 'presence'"):
+        DataAugmentationAttack(PARTS_GIVEN["presence"], rng=1)
+    with pytest.raises(ValueError, match="has no cascade"):
+        Influence(PARTS_GIVEN["presence"])
+
+
+def test_parts_are_named_and_left_out():
+    adversary = Adversary(UniformPrior(), CHAIN, presence=PRESENCE, own=(Severity(), AgeTells()))
+    assert list(adversary.parts) == ["prior", "transitions", "presence", "severity", "age"]
+    left = adversary.without("presence", "severity")
+    assert list(left.parts) == ["prior", "transitions", "age"]
+    assert adversary.without("compromised") == adversary
+    with pytest.raises(ValueError, match="'hazards' is no part that can be left out"):
+        adversary.without("hazards")
+    with pytest.raises(ValueError, match="'prior' is no part"):
+        adversary.without("prior")
+
+
+def test_names_of_own_parts_are_their_own():
+    @dataclass(frozen=True)
+    class Taken(Knowledge):
+        name = "transitions"
+
+    for own in ((Taken(),), (Severity(), Severity()), (Knowledge(),)):
+        with pytest.raises(ValueError, match="each has one that no other part has"):
+            Adversary(UniformPrior(), CHAIN, own=own)
+    with pytest.raises(TypeError, match="extends Knowledge"):
+        Adversary(UniformPrior(), CHAIN, own=(UniformPrior(),))
+
+
+def test_a_rule_of_computation_is_never_refused():
+    JointAttack(Adversary(UniformPrior(), CHAIN, estimator=DirichletMultinomial(), revision="product"))
+
+
+def test_publish_reads_presence_release_by_release():
+    history = examples.history()
+    published = publish(history, Mondrian(KAnonymity(3)), PARTS_GIVEN["presence"], rng=1)
+    assert len(published) == len(history)
+
+
+TABLE = Path(__file__).parents[2] / "docs/methods/knowledge.md"
+
+
+def test_the_page_has_the_table_of_parts_and_attacks():
+    columns = (*PARTS, "own")
+    lines = [f"| attack | {' | '.join(columns)} |", f"|{'---|' * (len(columns) + 1)}"]
+    for name, reads, ignores in attack_parts():
+        cells = ["read" if part in reads else "ignored" if part in ignores else "" for part in columns]
+        lines.append(f"| `{name}` | {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |"))
+    assert "\n".join(lines) in TABLE.read_text()

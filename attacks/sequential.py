@@ -33,8 +33,7 @@ class SequentialAttack(AdversaryAttack):
     The memory holds marginal beliefs, not their joint distribution. Where the same respondents share a group again, evidence
     is counted twice and beliefs are overconfident; the ``notes`` of the beliefs report it (`repeated_pairs`).
 
-    `Presence` is read as in a filter: that somebody is listed again is evidence of the last value, from the release on in which it
-    is seen.
+    `Presence` is read as in a filter: that a respondent is listed again is evidence of the last value, from that release on.
     """
 
     reads = ("prior", "transitions", "compromised", "presence", "program", "own")

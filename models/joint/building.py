@@ -483,7 +483,7 @@ def release_beliefs(
 
 
 class _LateEvidence:
-    """What the releases after each record tell of its value, as a multiple of what was known at its release."""
+    """Evidence of later releases about the value of each record, as a multiple of what was known at its release."""
 
     def __init__(self, history: JointHistory) -> None:
         self._history = history

@@ -492,7 +492,7 @@ def learning_data(
 
 
 def _outcomes(history: JointHistory) -> Outcomes:
-    """What the respondent of each record of the problem did next."""
+    """Departures, pauses and stays after the records of the problem."""
     following = following_releases([seen.people for seen in history.observations])
     found = Outcomes.of(following)
     row = np.full(len(history.problem.path), -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What leaving and returning tell: hazards of each value, read as evidence of single records."""
+"""Chances of leaving and returning after each value, read as evidence of single records."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Presence(Knowledge):
     Notes
     -----
     Respondents whom a defense withholds are listed: an observation has them among its people, outside all groups, so that the
-    adversary tells a withheld record from an absent respondent. Whoever sees published records alone cannot. A record that is not
+    adversary tells a withheld record from an absent respondent. A reader of published records alone cannot. A record that is not
     published has evidence only if it is in the law, as with ``gaps="power"``.
 
     How long a pause lasts is taken to be independent of the value. Arrivals tell nothing: the prior is that of newcomers. None of
@@ -58,7 +58,7 @@ class Presence(Knowledge):
 
     Examples
     --------
-    Half of those with the second value leave, nobody with the first one:
+    Half of those with the second value leave, and none with the first one:
 
     >>> Presence([0.0, 0.5]).leave.tolist()
     [0.0, 0.5]
@@ -116,7 +116,7 @@ class Presence(Knowledge):
 
         Notes
         -----
-        A record at the last release tells nothing. Where nobody returns after a pause, ``pause`` and ``back`` are None, and the
+        A record at the last release tells nothing. Where no respondent returns after a pause, ``pause`` and ``back`` are None, and the
         chances of leaving are relative frequencies. Otherwise those who are not listed again have left or pause still: the chances
         are those of highest likelihood, by expectation-maximization, with ``back`` estimated first, as if they were equal for all
         values.
@@ -160,7 +160,7 @@ class Presence(Knowledge):
 
         Notes
         -----
-        Exact where nobody pauses. Otherwise draws are from the Dirichlet law of the expected numbers of departures and pauses among
+        Exact without pauses. Otherwise draws are from the Dirichlet law of the expected numbers of departures and pauses among
         those who are not listed again, and ``back`` is its estimate, as in `fit`: somewhat too narrow.
         """
         check_whole("Presence.draws", "number", number, "draws")
@@ -203,7 +203,7 @@ def _outcome(following: IntArray, release: IntArray | int) -> IntArray:
 
 
 class Outcomes(NamedTuple):
-    """What the respondent of each record does after it: leave, pause if anybody does, or stay, in the order of chances.
+    """Departure, pause (where there are any) or stay of the respondent of each record, in the order of chances.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class Outcomes(NamedTuple):
     row : int array, shape (R,)
         Kind of each record; -1 at the last release.
     back : float or None
-        Chance of coming back at each release after the first one of a pause; None if nobody pauses.
+        Chance of coming back at each release after the first one of a pause; None without pauses.
     """
 
     kinds: IntArray

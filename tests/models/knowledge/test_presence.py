@@ -35,7 +35,7 @@ def schema(values=VALUES):
 
 
 def random_history(rng, people=4, releases=4, values=3, share=0.75, pauses=True):
-    """Releases of people who come, pause and go, with groups at random; up to the first one with nobody."""
+    """Releases of people who come, pause and go, with groups at random; up to the first one without any."""
     own = schema(VALUES[:values])
     starts = rng.integers(0, 2, people)
     starts[0] = 0
@@ -178,7 +178,7 @@ def view(ids, results, time, values=VALUES):
 
 
 def test_certain_hazards_decide():
-    # One of two has the value c; whoever has it leaves, and only A leaves.
+    # One of two has the value c and leaves with certainty; A leaves.
     releases = [Release(view("AB", "ca", 0), [0, 0]), Release(view("B", "a", 1), [0])]
     adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3)), presence=Presence([0, 0, 1]))
     found = JointAttack(adversary)(releases).posterior(0)
@@ -233,7 +233,7 @@ def leaving_history(rng, people=600, releases=6, pauses=False):
         views.append(View(frame, schema(), t))
         draw = rng.random(people)
         away = state == 1
-        # A pause begins with one release of absence; then everybody away may come back.
+        # A pause begins with one release of absence; then all who are away may come back.
         state[away & (draw < back)] = 0
         gone, rests = draw < leave[values], draw < leave[values] + pause[values]
         state[here] = np.where(gone[here], 2, np.where(rests[here], 3, 0))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from foreknow.attacks.attack import Attack
 from foreknow.attacks.composition import CompositionAttack
+from foreknow.attacks.control import WithoutGroups
 from foreknow.attacks.data_augmentation import DataAugmentationAttack
 from foreknow.attacks.definetti import DeFinettiAttack
 from foreknow.attacks.foreground import ForegroundAttack
@@ -50,4 +51,5 @@ __all__ = [
     "SequentialAttack",
     "SignatureAttack",
     "SnapshotAttack",
+    "WithoutGroups",
 ]

@@ -1,7 +1,7 @@
 """Protocol of attacks, and what several attacks read of releases."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -98,6 +98,7 @@ def check_order_1(attack: object, adversary: Adversary | Averaged) -> None:
             raise ValueError(Advice(Wording(text, in_options.get(name, text))))
 
 
+@runtime_checkable
 class Attack(Protocol):
     """Protocol of attacks: frozen settings objects, called with releases."""
 

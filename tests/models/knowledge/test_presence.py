@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.attacks import JointAttack, SequentialAttack, WithoutGroups
 from foreknow.models import (
     Adversary,
     Categorical,
@@ -276,3 +276,19 @@ def test_hazards_are_learned_from_the_releases_alone(pauses):
     if pauses:
         np.testing.assert_allclose(learned.pause, true.pause, atol=0.06)
         assert abs(learned.back - true.back) < 0.1
+
+
+def test_the_control_is_the_attack_itself_where_releases_have_one_group():
+    for releases, prior, chain, presence in cases(6, 9):
+        attack = JointAttack(Adversary(prior, chain, presence=presence), Enumeration())
+        one = [Release(each.view, np.zeros(len(each.view), dtype=int)) for each in releases]
+        for found, control in zip(attack(one), WithoutGroups(attack)(releases), strict=True):
+            np.testing.assert_allclose(control.posterior.probabilities, found.posterior.probabilities, atol=1e-12)
+            assert len(control.posterior.status) == len(control.observation.counts)
+
+
+def test_what_leaving_tells_is_in_the_control():
+    # A leaves, and leaving tells c: the groups add nothing.
+    releases = [Release(view("AB", "ca", 0), [0, 0]), Release(view("B", "a", 1), [0])]
+    adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3)), presence=Presence([0, 0, 1]))
+    assert WithoutGroups(JointAttack(adversary))(releases).posterior(0)["c"].round(12).to_list() == [1, 0]

@@ -31,8 +31,8 @@ class WithoutGroups:
     Notes
     -----
     The beliefs have the observations of the releases themselves, so that measures compare both with the same groups. The status
-    and the diagnostics of each group are those of the merged one. Cost: that of the attack on groups of the size of a release; exact
-    solvers are out of question, and counts are kept by the normal law of `GroupGraph`.
+    and the diagnostics of each group are those of the merged one. Cost: that of the attack on groups of the size of a release, for
+    which `GroupGraph` keeps the counts by a normal law.
 
     Examples
     --------

@@ -7,7 +7,8 @@ An experiment has a module of its own, so that a new one leaves the cells of oth
 from experiments.defenses_and_adversaries import DEFENSES_AND_ADVERSARIES
 from experiments.joint_solvers import JOINT_SOLVER_ACCURACY
 from experiments.m_invariance import M_INVARIANCE
+from experiments.presence import PRESENCE
 from experiments.redrawn_worlds import REDRAWN_WORLDS
 from experiments.rules import RULE_ERRORS
 
-EXPERIMENTS = (JOINT_SOLVER_ACCURACY, REDRAWN_WORLDS, DEFENSES_AND_ADVERSARIES, M_INVARIANCE, RULE_ERRORS)
+EXPERIMENTS = (JOINT_SOLVER_ACCURACY, REDRAWN_WORLDS, DEFENSES_AND_ADVERSARIES, M_INVARIANCE, RULE_ERRORS, PRESENCE)

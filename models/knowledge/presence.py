@@ -116,10 +116,10 @@ class Presence(Knowledge):
 
         Notes
         -----
-        A record at the last release tells nothing. Where no respondent returns after a pause, ``pause`` and ``back`` are None, and the
-        chances of leaving are relative frequencies. Otherwise those who are not listed again have left or pause still: the chances
-        are those of highest likelihood, by expectation-maximization, with ``back`` estimated first, as if they were equal for all
-        values.
+        A record at the last release tells nothing. Where no respondent returns after a pause, ``pause`` and ``back`` are None, and
+        the chances of leaving are relative frequencies. Otherwise those who are not listed again have left or pause still: the
+        chances are those of highest likelihood, by expectation-maximization, with ``back`` estimated first, as if they were equal
+        for all values.
         """
         cuts, counts, back = _counts("Presence.fit", history, classes, pseudo_count)
         totals = counts.sum(axis=0)

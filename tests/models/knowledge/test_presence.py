@@ -9,6 +9,7 @@ import pytest
 from foreknow.attacks import JointAttack, SequentialAttack, WithoutGroups
 from foreknow.models import (
     Adversary,
+    Averaged,
     Categorical,
     Enumeration,
     GivenPrior,
@@ -25,6 +26,7 @@ from foreknow.models import (
     Schema,
     UniformPrior,
     View,
+    Visits,
 )
 
 VALUES = ("a", "b", "c")
@@ -292,3 +294,86 @@ def test_what_leaving_tells_is_in_the_control():
     releases = [Release(view("AB", "ca", 0), [0, 0]), Release(view("B", "a", 1), [0])]
     adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3)), presence=Presence([0, 0, 1]))
     assert WithoutGroups(JointAttack(adversary))(releases).posterior(0)["c"].round(12).to_list() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.1, 1.2],), r"leave is 1.2 at \[1\]; chances are from 0 to 1"),
+        (([0.1, np.nan],), r"leave is nan at \[1\]"),
+        (([0.6, 0.1], [0.5, 0.1], 0.5), r"leave \+ pause is 1.1 at \[0\]"),
+        (([0.1, 0.1], [0.5], 0.5), r"leave has shape \(2,\) and pause \(1,\)"),
+        (([0.1, 0.1], [0.5, 0.1]), "give back, the chance of returning"),
+        (([0.1, 0.1], [0.5, 0.1], 0.0), "give back, the chance of returning"),
+        (([0.1, 0.1], [0.5, 0.1], 1.5), "back"),
+        (([0.1, 0.1], None, None, {"sex": (0.5,)}), r"the cuts make classes \(2,\)"),
+    ],
+)
+def test_faults_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Presence(*arguments)
+
+
+def test_chances_of_another_domain_are_named():
+    releases = [Release(view("AB", "ca", 0), [0, 0]), Release(view("B", "a", 1), [0])]
+    adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3)), presence=Presence([0, 0.5]))
+    with pytest.raises(ValueError, match="chances for 2 values, and the domain has 3"):
+        JointAttack(adversary)(releases)
+
+
+def test_what_presence_rules_out_is_a_contradiction_that_is_named():
+    # Nobody leaves, by the chances, and A leaves.
+    releases = [Release(view("AB", "ca", 0), [0, 0]), Release(view("B", "a", 1), [0])]
+    adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3)), presence=Presence([0, 0, 0]))
+    found = JointAttack(adversary)(releases)
+    assert any("group 0 at 0, of 'A', 'B'" in note for note in found.notes)
+
+
+def test_a_value_without_a_record_needs_a_pseudo_count():
+    history = History([view("AB", "ab", 0), view("A", "a", 1)])
+    with pytest.raises(ValueError, match="no record before the last release has the value 'c'"):
+        Presence.fit(history)
+    assert Presence.fit(history, pseudo_count=1).leave.round(3).tolist() == [0.333, 0.667, 0.5]
+
+
+def test_classes_have_chances_of_their_own():
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"id": range(400), "sex": rng.choice(["f", "m"], 400), "result": rng.choice(VALUES, 400)})
+    leaves = rng.random(400) < np.where(frame["sex"] == "f", 0.7, 0.1)
+    history = History([View(frame, schema(), 0), View(frame[~leaves], schema(), 1)])
+    found = Presence.fit(history, {"sex": None})
+    women = frame["sex"] == "f"
+    for s, value in enumerate(VALUES):
+        own = frame["result"] == value
+        np.testing.assert_allclose(found.leave[:, s], [leaves[women & own].mean(), leaves[~women & own].mean()])
+    told = found.evidence(Visits(history[0].people, 0, 1, np.where(leaves, -1, 1)))
+    np.testing.assert_allclose(told[leaves & women], np.tile(found.leave[0], (int((leaves & women).sum()), 1)))
+
+
+def test_draws_have_the_mean_and_spread_of_their_posterior():
+    history = History([view("ABCDEF", "aabbcc", 0), view("ACE", "abc", 1)])
+    draws = Presence.draws(history, 4000, pseudo_count=1, rng=1)
+    drawn = np.stack([one.leave for one in draws])
+    # Beta(2, 2) for each value: one of two leaves.
+    np.testing.assert_allclose(drawn.mean(axis=0), 0.5, atol=0.02)
+    np.testing.assert_allclose(drawn.var(axis=0), 1 / 20, atol=0.005)
+    found = JointAttack(Averaged([Adversary(UniformPrior(), presence=one) for one in draws[:5]]))(
+        [Release(each, np.zeros(len(each), dtype=int)) for each in history]
+    )
+    assert len(found) == 2
+
+
+def test_permuting_the_truth_within_groups_changes_no_belief():
+    for releases, prior, chain, presence in cases(6, 21):
+        attack = JointAttack(Adversary(prior, chain, presence=presence))
+        for one, other in zip(attack(releases), attack([exchanged(each) for each in releases]), strict=True):
+            np.testing.assert_array_equal(one.posterior.probabilities, other.posterior.probabilities)
+
+
+def exchanged(release):
+    frame = release.view.frame.copy()
+    values = frame["result"].to_numpy().copy()
+    for g in set(release.group.tolist()):
+        rows = np.flatnonzero(release.group == g)
+        values[rows] = values[rows[::-1]]
+    return Release(View(frame.assign(result=values), release.view.schema, release.view.time), release.group)

@@ -34,7 +34,7 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 62_850, 35_284, 249
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 62_852, 35_284, 249
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
 MOST_NAMES = 213

@@ -160,7 +160,7 @@ class LearnedKnowledge:
 
         Rounds with exact counts replace the tilts by messages between groups, joint over the members they share, which go forward
         and backward in time in turn (`GroupGraph`). They are exact where the graph of groups has no cycle and blocks have at most
-        10,000 arrangements, fewer in histories of over `LEARNING_ARRANGEMENTS`; above, messages are those of single members, which
+        10,000 arrangements, fewer in histories of over `MOST_ARRANGEMENTS`; above, messages are those of single members, which
         count the evidence of members who stay together more than once, with a normal law of the counts in large groups. Chains of
         an order above 1 have messages of single members throughout (`exact_groups`). There is no objective that increases: where
         the rounds do not converge, the law of the rounds with expected counts is returned, with a note. The maximum may be local.

@@ -235,8 +235,9 @@ class Adversary:
             totals = predicted.sum(axis=1)
             continued = totals > 0
             revised[seen[continued]] = predicted[continued] / totals[continued, None]
-        told = evidence_of(self.witnesses, Visits.of_now(people, memory.releases))
-        revised = revised if told is None else normalized_by(revised, told)
+        if self.witnesses:
+            told = evidence_of(self.witnesses, Visits.of_now(people, memory.releases))
+            revised = revised if told is None else normalized_by(revised, told)
         claims = self.claims(time, people)
         return revised if claims is None or self.cascade is None else self.cascade.revise(revised, claims)
 
@@ -383,10 +384,8 @@ def normalized_by(rows: FloatArray, factors: FloatArray) -> FloatArray:
 
 def has_program(estimator: Any) -> bool:
     """True if an estimator is a program of PyMC, or has one among its settings."""
-    from foreknow.models.programs.program_estimator import ProgramEstimator
-
     inside = vars(estimator).values() if hasattr(estimator, "__dict__") else ()
-    return any(isinstance(each, ProgramEstimator) for each in (estimator, *inside))
+    return any(getattr(each, "is_program", False) for each in (estimator, *inside))
 
 
 def check_reads(

@@ -136,6 +136,9 @@ def test_tables_of_the_documentation_are_those_of_the_cells():
     for history in ("exams", "pbc"):
         assert "\n".join(exposed.table(rows["defenses_and_adversaries"], history)) in page
     assert "\n".join(redrawn.table(rows["redrawn_worlds"])) in page
+    presence = importlib.import_module("experiments.presence")
+    for panel in presence.PANELS:
+        assert "\n".join(presence.table(rows["presence"], panel)) in page
 
 
 @pytest.mark.slow

@@ -72,13 +72,13 @@ class LearnedKnowledge:
         Distribution of the first published value of a respondent, by class.
     transitions : MarkovChain or None
         Distribution of the next value; None where no respondent has two records.
-    presence : Presence or None
-        Chances of leaving and pausing after each value, if they were learned.
     trace : tuple of LearningRound
     converged : bool
         True if the last change was at most the tolerance.
     notes : tuple of str
         Limits of the data: values whose row the pseudo-counts determine, and rounds that did not converge.
+    presence : Presence or None
+        Chances of leaving and pausing after each value, if they were learned.
 
     Notes
     -----

@@ -1,6 +1,7 @@
 """Parts of an adversary's knowledge: what each says about first values, transitions, and single records."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -42,19 +43,13 @@ class Visits(NamedTuple):
         return self._replace(last=later, following=np.full(len(self.people), later))
 
 
+@dataclass(frozen=True)
 class Knowledge:
     """Part of an adversary's knowledge; extend it, give it a name, and override what the part says.
 
-    Attributes
-    ----------
-    name : str
-        By which errors and `Adversary.without` call the part.
-
-    Notes
-    -----
-    Each method returns a factor of the law, or None if the part says nothing; factors of several parts are multiplied, so that
-    their order does not matter. A factor of 1 is no knowledge. Give the parts to ``Adversary(..., own=(part,))``, and check them by
-    `foreknow.testing.check_knowledge`.
+    Errors and `Adversary.without` call the part by its class attribute ``name``. Each method returns a factor of the law, or None
+    if the part says nothing; factors of several parts are multiplied, so that their order does not matter. A factor of 1 is no
+    knowledge. Give the parts to ``Adversary(..., own=(part,))``, and check them by `foreknow.testing.check_knowledge`.
 
     Examples
     --------

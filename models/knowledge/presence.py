@@ -149,10 +149,11 @@ class Presence(Knowledge):
 
         Parameters
         ----------
-        history, classes
-            As for `fit`.
+        history : History
         number : int
             Number of draws.
+        classes
+            As for `fit`.
         pseudo_count : float
             Concentration of the Dirichlet prior of leaving, pausing and staying after each value; over 0.
         rng : numpy.random.Generator or int, optional

@@ -146,6 +146,7 @@ class ProgramEstimator:
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     rng: "np.random.Generator | int" = field(kw_only=True)
     exact: ClassVar[bool] = False
+    is_program: ClassVar[bool] = True
     _programs: ProgramCache = field(init=False, repr=False, compare=False, default_factory=ProgramCache)
 
     def __post_init__(self) -> None:

@@ -76,17 +76,15 @@ class TestProgram:
     """The joint law has a solver, and does not sample the adversary's program."""
 
     @pytest.mark.parametrize("inside", [False, True])
-    def test_a_note_names_the_program(self, inside):
-        def refusing(problem):
-            raise AssertionError("the program is not called")
-
-        program = ProgramEstimator(refusing, rng=1)
+    def test_a_program_is_refused_and_left_out_knowingly(self, inside):
+        program = ProgramEstimator(lambda problem: problem, rng=1)
         simulation, adversary = simulated(1, 12)
         releases = publish(simulation.history, Mondrian(DistinctDiversity(2)))
         with_program = replace(adversary, estimator=Mixed(small=program) if inside else program)
-        notes, others = (JointAttack(one)(releases).notes for one in (with_program, adversary))
-        assert notes[0].startswith("the adversary's program (ProgramEstimator) does not compute these beliefs")
-        assert notes[1:] == others
+        with pytest.raises(ValueError, match="JointAttack does not read the part 'program'"):
+            JointAttack(with_program)
+        one, other = (JointAttack(each)(releases) for each in (with_program.without("program"), adversary))
+        np.testing.assert_array_equal(one.posterior(releases[0].time), other.posterior(releases[0].time))
 
 
 class TestHindsight:

@@ -322,7 +322,7 @@ def test_chances_of_another_domain_are_named():
 
 
 def test_what_presence_rules_out_is_a_contradiction_that_is_named():
-    # Nobody leaves, by the chances, and A leaves.
+    # By the chances no one leaves, and A leaves.
     releases = [Release(view("AB", "ca", 0), [0, 0]), Release(view("B", "a", 1), [0])]
     adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3)), presence=Presence([0, 0, 0]))
     found = JointAttack(adversary)(releases)

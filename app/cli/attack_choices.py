@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, informed_adversary, learn_from_releases
-from foreknow.app.cli.command_shape import refuse_unread_options
+from foreknow.app.cli.command_shape import given_options, refuse_unread_options
 from foreknow.app.cli.files.written_tables import output_suffix
 from foreknow.app.cli.options import (
     INPUT_PANEL,
@@ -326,6 +326,10 @@ def check_attack_options(context: typer.Context, chosen: AttackOptions, shared: 
     """
     rows = {name: (*attack_choice(name).options, *shared) for name in (*ATTACKS, chosen.attack)}
     refuse_unread_options(context, "attack", chosen.attack, rows)
+    rule = ATTACKS.get(chosen.attack)
+    read = {*getattr(rule, "reads", ()), *getattr(rule, "ignores", ())}
+    if "presence" in given_options(context) and "presence" not in read:
+        raise ValueError(f"--attack {chosen.attack} does not read --presence; leave it out, or choose joint or sequential.")
     if chosen.attack == "maxent" and chosen.statements is None:
         raise ValueError(
             "maxent takes --statements, and none are given; without them, beliefs are the shares of each group."

@@ -120,6 +120,18 @@ class TestAttack:
         for who in ("p00", "p02"):
             assert beliefs.loc[(1, who), "a"] + beliefs.loc[(2, who), "a"] < 1 + 1e-6
 
+    @pytest.mark.parametrize("knowledge", ["learned", "records"])
+    def test_who_leaves_is_read_with_presence(self, tmp_path, knowledge):
+        """All with the value c leave; in each group of the first week one of three does."""
+        first = pd.DataFrame({"id": [f"p{i:02d}" for i in range(36)], "week": 1, "result": list("abc") * 12})
+        later = first[first["result"] != "c"].assign(week=2)
+        table = pd.concat([first.assign(group=np.arange(36) // 3), later.assign(group=12 + np.arange(24) // 2)])
+        source, out = write(table.assign(age=30, town="Rome"), tmp_path / "records.csv"), tmp_path / "out"
+        run("attack", source, *ROLES, "--knowledge", knowledge, "--presence", "--out", out)
+        beliefs = read(out / "beliefs.csv").set_index(["week", "id"])["c"].loc[1]
+        assert beliefs.loc[[f"p{i:02d}" for i in range(2, 36, 3)]].min() > 0.8
+        assert beliefs.loc[["p00", "p01"]].max() < 0.2
+
     def test_whoever_only_counts_believes_the_shares(self, published):
         beliefs, _, original, _ = self.attacked(published, "--attack", "snapshot", "--estimator", "random-worlds")
         joined = beliefs.merge(original, on=["week", "id"])

@@ -37,6 +37,10 @@ BAD_ATTACK = {
     "the rule and a chain of order 2": (
         lambda d: attack(d, None, "--signatures", "--order", 2), "--signatures needs --order 1.",
     ),
+    "presence where it is not read": (
+        lambda d: attack(d, None, "--attack", "retrospective", "--presence"),
+        "--attack retrospective does not read --presence; leave it out, or choose joint or sequential.",
+    ),
     "the rule of another defense": (lambda d: attack(d, None, "--signatures"), "whose groups show each value once"),
     "a corpus that is not there": (lambda d: attack(d, None, "--corpus", d / "none.csv"), "there is no file"),
     "an empty corpus": (lambda d: attack(d, None, "--corpus", changed(d, lambda t: t.iloc[:0])), "no record"),

@@ -19,7 +19,7 @@ THRESHOLDS = [
 ATTACK = [
     "--attack", "--solver", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r", "--statements", "-k", "-l",
 ]  # fmt: skip
-KNOWLEDGE = ["--classes", "--order", "--pseudo-count", "--revision", "--gaps"]
+KNOWLEDGE = ["--classes", "--order", "--pseudo-count", "--revision", "--gaps", "--presence"]
 DISK = ["--memory", "--workers", "--scheduler", "--scratch"]
 
 OPTIONS = {

@@ -32,7 +32,8 @@ class WithoutGroups:
     -----
     The beliefs have the observations of the releases themselves, so that measures compare both with the same groups. The status
     and the diagnostics of each group are those of the merged one. Cost: that of the attack on groups of the size of a release, for
-    which `GroupGraph` keeps the counts by a normal law.
+    which `GroupGraph` keeps the counts by a normal law. Where values are distorted, the number of vanished ones stays that of the
+    true groups, which the merged one would show: such controls are approximate.
 
     Examples
     --------

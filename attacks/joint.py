@@ -1,9 +1,8 @@
 """Joint attack: all respondents and all releases in one law, with knowledge that is given or learned from the releases."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from foreknow.models import Adversary, Beliefs, GroupGraph, JointPosterior, Lear
 from foreknow.models.joint.building import JointHistory, release_beliefs
 from foreknow.models.joint.learned_knowledge import check_learned_order
 from foreknow.models.joint.max_entropy import joint_log_evidence
-from foreknow.models.joint.problem import JointProblem, JointSolver, check_is_solver, forward_by_prefixes
+from foreknow.models.joint.problem import JointProblem, JointSolver, check_is_solver, forward_by_prefixes, with_progress
 from foreknow.models.joint.signatures import read_signatures, signature_rule
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GAPS, GapRule
@@ -93,9 +92,8 @@ class JointAttack(AdversaryAttack):
         if not history.adversary.witnesses:
             return self.solver.forward(problem)
         # What is known of a record depends on later releases: each prefix is another problem.
-        solver: Any = self.solver
-        quiet = replace(solver, progress=iter) if hasattr(solver, "progress") else solver
-        return forward_by_prefixes(quiet, problem, getattr(solver, "progress", iter), history.known_after)
+        progress = getattr(self.solver, "progress", None) or iter
+        return forward_by_prefixes(with_progress(self.solver, iter), problem, progress, history.known_after)
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,9 @@ class SequentialAttack(AdversaryAttack):
         return Weighed(found, partial(forward_evidence, found))
 
 
-def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[Memory, ReleaseBeliefs]]:
-    """Yield the memory before each release, and the beliefs before and after it."""
-    memory = Memory()
+def steps(adversary: Adversary, releases: Iterable[Release], first: int = 0) -> Iterator[tuple[Memory, ReleaseBeliefs]]:
+    """Yield the memory before each release, and the beliefs before and after it; ``first`` is the number of the first one."""
+    memory = Memory(releases=first)
     for release in releases:
         seen = release.observation
         prior = adversary.prior_rows(seen.people)
@@ -63,7 +63,7 @@ class SnapshotAttack(AdversaryAttack):
     Parameters
     ----------
     adversary : Adversary or Averaged
-        Only its prior, compromised records and settings of inference are read.
+        Its transitions and presence are left out.
     """
 
     reads = ("prior", "compromised", "program", "own")
@@ -71,7 +71,7 @@ class SnapshotAttack(AdversaryAttack):
 
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
         adversary = adversary.without("presence")
-        beliefs = [next(steps(adversary, [release]))[1] for release in releases]
+        beliefs = [next(steps(adversary, [release], number))[1] for number, release in enumerate(releases)]
         adversary.check_claim_times([belief.observation.time for belief in beliefs])
         found = Beliefs(tuple(beliefs), notes=belief_notes(adversary.without("transitions"), beliefs))
         return Weighed(found, lambda: ReleaseEvidence.alone(single_evidence(found)))

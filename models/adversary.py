@@ -13,7 +13,15 @@ from foreknow.models.estimators import Auto, TooLarge
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_domain_size
-from foreknow.models.knowledge.parts import Knowledge, RevisedTransitions, Visits, evidence_of, factor, overrides
+from foreknow.models.knowledge.parts import (
+    Knowledge,
+    RevisedTransitions,
+    Visits,
+    evidence_of,
+    overrides,
+    product,
+    weighed,
+)
 from foreknow.models.knowledge.personal_transitions import AnyTransitions, PersonalTransitions, chains_at, classes_of
 from foreknow.models.knowledge.presence import Presence
 from foreknow.models.knowledge.priors import Prior
@@ -128,6 +136,11 @@ class Adversary:
         own = tuple(as_list("Adversary", "own", self.own, "is a tuple of Knowledge"))
         object.__setattr__(self, "own", own)
         check_own_parts(own)
+        without = [part.name for part in own if overrides(part, "step_factor")]
+        if self.transitions is None and without:
+            raise ValueError(
+                f"Adversary: the part {without[0]!r} has a factor of the transitions, and there are none; give transitions."
+            )
         if self.transitions is not None:
             joint_size(chains_at(self.transitions, 0)[0], self.revision)
         if self.compromised is not None and self.cascade is None:
@@ -150,7 +163,7 @@ class Adversary:
         ----------
         *names : str
             Names of ``parts``; a part that there is not is left out as well. Not the prior: give another one, as `UniformPrior`.
-            Without ``"program"`` the estimator is `Auto`.
+            Without ``"program"`` the estimator is `Auto`; without ``"transitions"`` parts with a factor of them go as well.
 
         Raises
         ------
@@ -166,6 +179,8 @@ class Adversary:
                 f"{', '.join(map(repr, (*fixed, 'program', *own)))}."
             )
         changes: dict[str, Any] = {name: None for name in names if name in fixed}
+        if "transitions" in names:
+            names = (*names, *(part.name for part in self.own if overrides(part, "step_factor")))
         if "program" in names and has_program(self.estimator):
             changes["estimator"] = Auto()
         return replace(self, own=tuple(part for part in self.own if part.name not in names), **changes)
@@ -196,10 +211,9 @@ class Adversary:
         shape = (len(people), len(people.schema.values))
         check_shape("Adversary: the result of prior(people)", rows, shape, "one distribution per respondent")
         rows = probability_rows(rows, "the prior of the person in row")
-        for part in self.own:
-            found = part.prior_factor(people)
-            if found is not None:
-                rows = normalized_by(rows, factor(part, "prior_factor", found, shape))
+        if self.own:
+            factors = product(self.own, "prior_factor", shape, people)
+            rows = rows if factors is None else weighed(rows, factors)
         return rows
 
     def revise(
@@ -237,7 +251,7 @@ class Adversary:
             revised[seen[continued]] = predicted[continued] / totals[continued, None]
         if self.witnesses:
             told = evidence_of(self.witnesses, Visits.of_now(people, memory.releases))
-            revised = revised if told is None else normalized_by(revised, told)
+            revised = revised if told is None else weighed(revised, told)
         claims = self.claims(time, people)
         return revised if claims is None or self.cascade is None else self.cascade.revise(revised, claims)
 
@@ -291,6 +305,9 @@ class Adversary:
         ``prior`` is the result of `prior_rows`, where it is already computed.
         """
         affected = self.affected_by_claims(memory, observation, posterior, prior=prior)
+        if self.gaps == "power" and self.witnesses:
+            # Evidence about a withheld record is in the posterior.
+            affected |= memory.rows_of(observation.people) >= 0
         observed = np.flatnonzero((observation.group >= 0) | affected)
         people, beliefs = observation.people[observed], posterior.probabilities[observed]
         chains: tuple[MarkovChain, ...] = ()
@@ -306,9 +323,7 @@ class Adversary:
         if self.gaps == "power":
             memory = with_absent(memory, observation.people)
         after = remember(memory, chains, self.revision, self.gaps, people, beliefs, classes[observed])
-        # Withheld records are in the law only where the chain takes a step at every release.
-        told = observation.people if self.gaps == "power" else people
-        return with_late(after, told, self._late(told, memory.releases))
+        return with_late(after, people, self._late(people, memory.releases))
 
     def _late(self, people: People, release: int) -> FloatArray:
         """Factors of the values of a release if respondents are listed again, at the next one and later: shape ``(2, n, m)``.
@@ -373,13 +388,6 @@ class Adversary:
                 "CompromisedRecords(frame, contradicted='report')."
             )
         return np.asarray(group[missing])
-
-
-def normalized_by(rows: FloatArray, factors: FloatArray) -> FloatArray:
-    """Rows of probabilities times factors, normalized; a row that the factors exclude stays as it is."""
-    times = rows * factors
-    total = times.sum(axis=1, keepdims=True)
-    return np.divide(times, total, out=rows.copy(), where=total > 0)
 
 
 def has_program(estimator: Any) -> bool:

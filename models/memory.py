@@ -11,6 +11,7 @@ from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.parts import weighed
 from foreknow.models.knowledge.sequences import GapRule
 from foreknow.models.tables.people import People
 
@@ -114,19 +115,12 @@ def _weighed(memory: Memory, rows: IntArray, factors: FloatArray) -> Memory:
     """Memory with the last value of some respondents weighed by factors, once."""
     beliefs, joint, late = memory.beliefs.copy(), memory.joint.copy(), memory.late.copy()
     late[:, rows] = 1.0
-    beliefs[-1, rows] = _reweighed(beliefs[-1, rows], factors)
+    beliefs[-1, rows] = weighed(beliefs[-1, rows], factors)
     if joint.shape[1]:
         # The last value varies fastest, whether all or fewer of the last values are known.
         repeated = np.tile(factors, joint.shape[1] // factors.shape[1])
-        joint[rows] = _reweighed(joint[rows], repeated)
+        joint[rows] = weighed(joint[rows], repeated)
     return replace(memory, beliefs=beliefs, joint=joint, late=late)
-
-
-def _reweighed(rows: FloatArray, factors: FloatArray) -> FloatArray:
-    """Rows times factors, with their sums kept; a row that the factors exclude stays as it is."""
-    times, before = rows * factors, rows.sum(axis=1, keepdims=True)
-    total = times.sum(axis=1, keepdims=True)
-    return np.divide(times * before, total, out=rows.copy(), where=total > 0)
 
 
 def joint_size(chain: MarkovChain | None, revision: Revision) -> int:

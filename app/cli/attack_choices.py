@@ -328,8 +328,10 @@ def check_attack_options(context: typer.Context, chosen: AttackOptions, shared: 
     refuse_unread_options(context, "attack", chosen.attack, rows)
     rule = ATTACKS.get(chosen.attack)
     read = {*getattr(rule, "reads", ()), *getattr(rule, "ignores", ())}
-    if "presence" in given_options(context) and "presence" not in read:
-        raise ValueError(f"--attack {chosen.attack} does not read --presence; leave it out, or choose joint or sequential.")
+    if rule is not None and "presence" in given_options(context) and "presence" not in read:
+        raise ValueError(
+            f"--attack {chosen.attack} does not read --presence; leave it out, or choose joint or sequential."
+        )
     if chosen.attack == "maxent" and chosen.statements is None:
         raise ValueError(
             "maxent takes --statements, and none are given; without them, beliefs are the shares of each group."

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.models.adversary import Adversary, normalized_by
+from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.problem import JointPosterior, JointProblem, first_releases
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_alike, check_domain_size
-from foreknow.models.knowledge.parts import Visits, evidence_of
+from foreknow.models.knowledge.parts import Visits, evidence_of, weighed
 from foreknow.models.knowledge.personal_transitions import PersonalTransitions, chains_at, classes_of
 from foreknow.models.knowledge.presence import following_releases
 from foreknow.models.mechanisms import emission_matrices
@@ -466,12 +466,12 @@ def release_beliefs(
         some = len(before) > 0 and len(history.problem.path) > 0
         past = posterior.rows(np.maximum(before, 0)) if some else prior
         if some and late is not None:
-            past = normalized_by(past, late.after(t)[np.maximum(before, 0)])
+            past = weighed(past, late.after(t)[np.maximum(before, 0)])
         predicted = _predicted(history, t, prior, past)
         if witnesses:
             now = Visits.of_now(observation.people, t)
             told = evidence_of(witnesses, now._replace(last=last, following=following[t]) if hindsight else now)
-            predicted = predicted if told is None else normalized_by(predicted, told)
+            predicted = predicted if told is None else weighed(predicted, told)
         revised = predicted
         if hindsight and some:
             revised = _predicted(history, t, prior, unconditional[history.problem.path[before]])

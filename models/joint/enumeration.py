@@ -195,6 +195,7 @@ def log_factors(problem: JointProblem, doubt: float = 0.0) -> LogFactors:
     """
     m = max(problem.values, 1)
     likeliest = problem.evidence.max(axis=1, keepdims=True, initial=0.0)
+    likeliest[likeliest == 0.0] = 1.0
     with np.errstate(divide="ignore"):
         return LogFactors(
             np.log((1 - doubt) * problem.prior + doubt / m),

@@ -186,6 +186,10 @@ def contradicted_groups(
     ruled_out[first] = (posterior.rows(first) * (problem.prior[problem.path[first]] == 0)).sum(axis=1)
     worst = np.zeros(len(problem.counts))
     np.maximum.at(worst, problem.group, ruled_out)
+    if len(problem.evidence):
+        # Evidence that rules out every value.
+        nothing = (problem.evidence_row >= 0) & ~problem.evidence.any(axis=1)[problem.evidence_row]
+        worst[problem.group[nothing]] = 1.0
     return np.where(worst >= MIN_CONTRADICTION, CONTRADICTED, 0)
 
 
@@ -250,7 +254,9 @@ def log_density(law: ChainLaw, pseudo_count: float) -> float:
     """Logarithm of the Dirichlet density with ``1 + pseudo_count`` at a law, up to a constant."""
     if pseudo_count == 0:
         return 0.0
-    return float(pseudo_count * sum(np.log(np.maximum(rows, 1e-300)).sum() for rows in (law.prior, *law.tables)))
+    return float(
+        pseudo_count * sum(np.log(np.maximum(rows, 1e-300)).sum() for rows in (law.prior, *law.tables, law.presence))
+    )
 
 
 def _single_steps(counts: FloatArray, powers: IntArray, table: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -80,7 +80,8 @@ class Knowledge:
     def evidence(self, visits: Visits) -> FloatArray | None:  # noqa: ARG002 - overridden
         """Likelihood of each value of the respondents of one release: float array, shape ``(n, m)``.
 
-        Of all that is known up to ``visits.last``. An attack that goes forward asks for it at each release with what is known then.
+        Of all that is known up to ``visits.last``. A joint attack that goes forward asks for it with what is known at each release.
+        A sequential one asks when respondents are listed again, and treats all longer absences as one of one release.
         """
         return None
 
@@ -90,28 +91,38 @@ def overrides(part: Knowledge, method: str) -> bool:
     return getattr(type(part), method) is not getattr(Knowledge, method)
 
 
-def factor(owner: Knowledge, method: str, found: Any, shape: tuple[int, ...]) -> FloatArray:
-    """Checked result of a method of a part; raise TypeError or ValueError unless it is an array of that shape, none negative."""
-    name = f"{type(owner).__name__}.{method}"
-    takes = f"is a float array of shape {shape}, or None"
-    rows = as_floats(name, "the result", found, takes)
-    check_shape(f"{name}: the result", rows, shape, "a factor of each value")
-    if not (np.isfinite(rows).all() and (rows >= 0).all()):
-        worst = rows[~(np.isfinite(rows) & (rows >= 0))][0]
-        raise ValueError(f"{name} has the factor {worst:g}; a factor is a finite number of at least 0.")
-    return rows
+def product(parts: Iterable[Knowledge], method: str, shape: tuple[int, ...], argument: object) -> FloatArray | None:
+    """Product of what a method of some parts returns, of that shape; None if none says anything.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a result is no array of that shape, or a factor or the product is not finite or below 0.
+    """
+    found = None
+    for part in parts:
+        rows = getattr(part, method)(argument)
+        if rows is None:
+            continue
+        name = f"{type(part).__name__}.{method}"
+        rows = as_floats(name, "the result", rows, f"is a float array of shape {shape}, or None")
+        check_shape(f"{name}: the result", rows, shape, "a factor of each value")
+        found = rows if found is None else found * rows
+        if not (np.isfinite(found).all() and (rows >= 0).all()):
+            raise ValueError(f"{name}: a factor, or its product with those of other parts, is below 0 or not finite.")
+    return found
+
+
+def weighed(rows: FloatArray, factors: FloatArray) -> FloatArray:
+    """Rows times factors, with their sums kept; a row that the factors exclude stays as it is."""
+    times, before = rows * factors, rows.sum(axis=-1, keepdims=True)
+    total = times.sum(axis=-1, keepdims=True)
+    return np.divide(times * before, total, out=rows.copy(), where=total > 0)
 
 
 def evidence_of(parts: Iterable[Knowledge], visits: Visits) -> FloatArray | None:
     """Product of the evidence of some parts about the respondents of a release, shape ``(n, m)``; None without any."""
-    found = None
-    for part in parts:
-        rows = part.evidence(visits)
-        if rows is not None:
-            shape = (len(visits.people), len(visits.people.schema.values))
-            rows = factor(part, "evidence", rows, shape)
-            found = rows if found is None else found * rows
-    return found
+    return product(parts, "evidence", (len(visits.people), len(visits.people.schema.values)), visits)
 
 
 class RevisedTransitions:
@@ -123,7 +134,7 @@ class RevisedTransitions:
 
     def __init__(self, transitions: AnyTransitions, parts: tuple[Knowledge, ...]) -> None:
         self._transitions, self._parts = transitions, parts
-        self._revised: dict[tuple[int, int], MarkovChain] = {}
+        self._revised: dict[int, tuple[MarkovChain, ...]] = {}
 
     def class_of(self, people: People) -> IntArray:
         """Class of each respondent."""
@@ -131,24 +142,13 @@ class RevisedTransitions:
 
     def chains_at(self, release: int) -> tuple[MarkovChain, ...]:
         """Chain of each class that leads to the values at a release."""
-        return tuple(self._chain(chain, release) for chain in chains_at(self._transitions, release))
-
-    def _chain(self, chain: MarkovChain, release: int) -> MarkovChain:
-        key = (id(chain), release)
-        if key not in self._revised:
-            self._revised[key] = self._times(chain, release)
-        return self._revised[key]
+        if release not in self._revised:
+            chains = chains_at(self._transitions, release)
+            self._revised[release] = tuple(self._times(chain, release) for chain in chains)
+        return self._revised[release]
 
     def _times(self, chain: MarkovChain, release: int) -> MarkovChain:
-        m = chain.values
-        tables = list(chain.tables)
-        for part in self._parts:
-            found = part.step_factor(release)
-            if found is None:
-                continue
-            rows = factor(part, "step_factor", found, (m, m))
-            for number, table in enumerate(tables):
-                times = table * rows
-                total, before = times.sum(axis=-1, keepdims=True), table.sum(axis=-1, keepdims=True)
-                tables[number] = np.divide(times * before, total, out=table.copy(), where=total > 0)
-        return chain_of_tables(tuple(tables), chain.substochastic)
+        rows = product(self._parts, "step_factor", (chain.values, chain.values), release)
+        if rows is None:
+            return chain
+        return chain_of_tables(tuple(weighed(table, rows) for table in chain.tables), chain.substochastic)

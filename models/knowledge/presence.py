@@ -10,7 +10,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, class_shape, increasing_cuts
 from foreknow.models.knowledge.parts import Knowledge, Visits
-from foreknow.models.problem import DOUBT, rows_of_counts
+from foreknow.models.problem import DOUBT, ROW_SUM_TOLERANCE, rows_of_counts
 from foreknow.models.settings import MAX_FLOAT, as_floats, as_generator, check_kind, check_range, check_whole
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
@@ -50,11 +50,12 @@ class Presence(Knowledge):
     Notes
     -----
     Respondents whom a defense withholds are listed: an observation has them among its people, outside all groups, so that the
-    adversary tells a withheld record from an absent respondent. A reader of published records alone cannot. A record that is not
-    published has evidence only if it is in the law, as with ``gaps="power"``.
+    adversary tells a withheld record from an absent respondent. A reader of published records alone cannot. What leaving after
+    a withheld record tells is read of that record alone, unless the chain takes a step at it (``gaps="power"``).
 
-    How long a pause lasts is taken to be independent of the value. Arrivals tell nothing: the prior is that of newcomers. None of
-    the five papers reads presence. Cost: O(n m) per release.
+    How long a pause lasts is taken to be independent of the value, and its probability is no part of the evidence by which draws of
+    an `Averaged` adversary are weighed; forward in time, those weights are of the multisets alone. Arrivals tell nothing: the prior
+    is that of newcomers. None of the five papers reads presence. Cost: O(n m) per release.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class Presence(Knowledge):
                 "chance for each class and value."
             )
         for name, chances in (("leave", leave), ("pause", pause), ("leave + pause", leave + pause)):
-            wrong = ~((chances >= 0) & (chances <= 1))
+            wrong = ~((chances >= 0) & (chances <= 1 + ROW_SUM_TOLERANCE))
             if wrong.any():
                 where = ", ".join(map(str, np.argwhere(wrong)[0]))
                 raise ValueError(f"Presence: {name} is {chances[wrong][0]:g} at [{where}]; chances are from 0 to 1.")
@@ -186,7 +187,9 @@ class Presence(Knowledge):
         chances = np.stack([leave, 1 - leave, 1 - leave])
         if self.pause is not None and self.back is not None:
             pause = self.pause.reshape(-1, m)
-            chances = np.stack([leave + pause * (1 - self.back) ** (after - 1), pause, 1 - leave - pause])
+            chances = np.stack(
+                [leave + pause * (1 - self.back) ** (after - 1), pause, np.maximum(1 - leave - pause, 0.0)]
+            )
         own = class_codes(self.cuts or {}, visits.people)
         return np.asarray(chances[_outcome(visits.following, visits.release), own])
 

@@ -22,7 +22,7 @@ TOLERANCE = 1e-9
 class Other(Knowledge):
     """A part that says something of everything, beside the checked one."""
 
-    name = "other"
+    name = "other than the checked part"
 
     def step_factor(self, release: int) -> FloatArray:  # noqa: ARG002
         """Stays are twice as likely."""

@@ -5,6 +5,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from foreknow.attacks import (
@@ -21,13 +22,17 @@ from foreknow.defenses import KAnonymity, Mondrian, publish
 from foreknow.models import (
     Adversary,
     Averaged,
+    DirichletChain,
     DirichletMultinomial,
     Enumeration,
     Knowledge,
     MarkovChain,
     Presence,
     ProgramEstimator,
+    Release,
+    TransitionsByClass,
     UniformPrior,
+    View,
 )
 from foreknow.models.adversary import PARTS
 from foreknow.testing import check_knowledge, examples
@@ -248,3 +253,91 @@ def test_the_page_has_the_table_of_parts_and_attacks():
         cells = ["read" if part in reads else "ignored" if part in ignores else "" for part in columns]
         lines.append(f"| `{name}` | {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |"))
     assert "\n".join(lines) in TABLE.read_text()
+
+
+@dataclass(frozen=True)
+class AtRelease(Knowledge):
+    """Evidence of one release alone, for the first value, about one respondent or all."""
+
+    name = "at a release"
+    number: int = 1
+    who: str | None = None
+
+    def evidence(self, visits):
+        rows = np.ones((len(visits.people), 3))
+        about = [self.who in (None, each) for each in visits.people.respondents]
+        rows[about, 0] = 5.0 if visits.release == self.number else 1.0
+        return rows
+
+
+def test_each_attack_asks_about_the_number_of_the_release():
+    releases = examples.releases()[:2]
+    adversary = Adversary(UniformPrior(), own=(AtRelease(),))
+    found = SnapshotAttack(adversary)(releases).releases
+    other = SequentialAttack(adversary)(releases).releases
+    for one, second in zip(found, other, strict=True):
+        np.testing.assert_allclose(one.posterior.probabilities, second.posterior.probabilities)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_evidence_about_a_withheld_record_is_kept_where_the_chain_steps(order):
+    chain = MarkovChain(order, np.random.default_rng(4).dirichlet(np.ones(3), (3,) * order))
+    frame = pd.DataFrame({"id": ["p", "q"], "age": 30, "weight": 50, "result": ["a", "b"]})
+    labels = ([0, 0], [-1, -1], [-1, -1])
+    releases = [Release(View(frame, examples.SCHEMA, t), label) for t, label in enumerate(labels)]
+    adversary = Adversary(UniformPrior(), chain, gaps="power", own=(AtRelease(who="p"),))
+    found = SequentialAttack(adversary)(releases)
+    for one, other in zip(found, JointAttack(adversary, Enumeration(), hindsight=False)(releases), strict=True):
+        # The joint law tells q what is known of p as well.
+        np.testing.assert_allclose(one.posterior.probabilities[0], other.posterior.probabilities[0], atol=1e-12)
+    without = SequentialAttack(adversary.without("at a release"))(releases)
+    assert found.posterior(2).loc["p", "a"] != without.posterior(2).loc["p", "a"]
+
+
+def test_classes_keep_their_chains():
+    unsure = [DirichletChain((np.random.default_rng(seed).uniform(0.5, 3, (3, 3)),)) for seed in (1, 2)]
+    transitions = TransitionsByClass(lambda people: (people.quasi_identifiers[:, 0] > 25).astype(int), unsure)
+
+    @dataclass(frozen=True)
+    class Flat(Knowledge):
+        name = "flat"
+
+        def step_factor(self, release):  # noqa: ARG002
+            return np.ones((3, 3))
+
+    releases = examples.releases()
+    known = Adversary(UniformPrior(), transitions)
+    exact = SequentialAttack(known)(releases)
+    for _ in range(5):
+        adversary = Adversary(UniformPrior(), transitions, own=(Flat(),))
+        for one, other in zip(SequentialAttack(adversary)(releases), exact, strict=True):
+            np.testing.assert_allclose(one.posterior.probabilities, other.posterior.probabilities, atol=1e-12)
+
+
+def test_factors_are_multiplied_before_a_row_is_ruled_out():
+    @dataclass(frozen=True)
+    class Of(Knowledge):
+        factors: tuple = (1.0, 0.0, 0.0)
+
+        name = "of"
+
+        def prior_factor(self, people):
+            return np.tile(self.factors, (len(people), 1))
+
+    @dataclass(frozen=True)
+    class Rest(Of):
+        factors: tuple = (0.0, 1.0, 1.0)
+
+        name = "rest"
+
+    people = examples.releases()[0].observation.people
+    one, other = (
+        Adversary(UniformPrior(), CHAIN, own=parts).prior_rows(people) for parts in ((Of(), Rest()), (Rest(), Of()))
+    )
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_factor_of_the_steps_needs_transitions():
+    with pytest.raises(ValueError, match="'severity' has a factor of the transitions, and there are none"):
+        Adversary(UniformPrior(), own=(Severity(),))
+    assert Adversary(UniformPrior(), CHAIN, own=(Severity(),)).without("transitions").own == ()

@@ -24,6 +24,7 @@ from foreknow.models import (
     Presence,
     Release,
     Schema,
+    Status,
     UniformPrior,
     View,
     Visits,
@@ -377,3 +378,19 @@ def exchanged(release):
         rows = np.flatnonzero(release.group == g)
         values[rows] = values[rows[::-1]]
     return Release(View(frame.assign(result=values), release.view.schema, release.view.time), release.group)
+
+
+@pytest.mark.parametrize("solver", [Enumeration(), *SOLVERS], ids=lambda one: type(one).__name__)
+def test_every_solver_names_what_presence_rules_out(solver):
+    releases = [Release(view("AB", "ca", 0), [0, 0]), Release(view("B", "a", 1), [0])]
+    adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3)), presence=Presence([0, 0, 0]))
+    found = JointAttack(adversary, solver)(releases).releases[0].posterior
+    assert found.status[0] & Status.CONTRADICTED
+    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1)
+    forward = JointAttack(adversary, solver, hindsight=False)(releases)
+    np.testing.assert_allclose(forward.releases[0].posterior.probabilities.sum(axis=1), 1)
+
+
+def test_chances_may_sum_to_one_with_rounding():
+    a, b = 24 / 13, 9 / 13
+    Presence([a / (a + b)], [b / (a + b)], 0.5)

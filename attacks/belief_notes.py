@@ -240,9 +240,8 @@ def joint_notes(
 ) -> tuple[str, ...]:
     """Sentences that name what the beliefs of the joint attack leave out or approximate.
 
-    Return a tuple of str: on an approximate solver, contradicted groups, groups that did not
-    converge, counterfeits or the rule of m-invariance, and distorted values. Evidence is counted once by the joint law, so that
-    repeated pairs need no note. Cost: O(R).
+    Return a tuple of str: on an approximate solver, contradicted groups, groups that did not converge, counterfeits or the rule of
+    m-invariance, and distorted values. The joint law counts evidence once, so that repeated pairs need no note. Cost: O(R).
     """
     return (
         *_solver(posterior, solver),

@@ -82,8 +82,8 @@ class LearnedKnowledge:
 
     Notes
     -----
-    Use it as any other knowledge: ``Adversary(learned.prior, learned.transitions, gaps=...,
-    presence=learned.presence)``, with the same gaps as in `fit`.
+    Use it as any other knowledge: ``Adversary(learned.prior, learned.transitions, gaps=..., presence=learned.presence)``, with the
+    same gaps as in `fit`.
     """
 
     prior: ClassFrequencies

@@ -28,6 +28,7 @@ from foreknow.models import (
     Knowledge,
     MarkovChain,
     Presence,
+    PriorCascade,
     ProgramEstimator,
     Release,
     TransitionsByClass,
@@ -205,8 +206,8 @@ def test_what_is_not_read_is_refused_with_its_name_and_a_way_out(part, attack):
 def test_other_readers_refuse_too():
     with pytest.raises(ValueError, match="DataAugmentationAttack does not read the part 'presence'"):
         DataAugmentationAttack(PARTS_GIVEN["presence"], rng=1)
-    with pytest.raises(ValueError, match="has no cascade"):
-        Influence(PARTS_GIVEN["presence"])
+    own = Adversary(UniformPrior(), CHAIN, cascade=PriorCascade(), own=(Severity(),))
+    assert Influence(own).adversary is own
 
 
 def test_parts_are_named_and_left_out():

@@ -1,8 +1,9 @@
 """Joint attack: all respondents and all releases in one law, with knowledge that is given or learned from the releases."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,14 +11,26 @@ from foreknow.attacks.adversary_attack import AdversaryAttack, ReleaseEvidence, 
 from foreknow.attacks.attack import check_order_1, each_release
 from foreknow.attacks.belief_notes import joint_notes
 from foreknow.attacks.signature import signature_evidence
-from foreknow.models import Adversary, Beliefs, GroupGraph, JointPosterior, LearnedKnowledge, Release, joint_history
+from foreknow.models import (
+    Adversary,
+    Beliefs,
+    GroupGraph,
+    JointPosterior,
+    LearnedKnowledge,
+    Observation,
+    People,
+    Release,
+    joint_history,
+)
+from foreknow.models.arrays import FloatArray
 from foreknow.models.joint.building import JointHistory, release_beliefs
 from foreknow.models.joint.learned_knowledge import check_learned_order
 from foreknow.models.joint.max_entropy import joint_log_evidence
 from foreknow.models.joint.problem import JointProblem, JointSolver, check_is_solver, forward_by_prefixes, with_progress
-from foreknow.models.joint.signatures import read_signatures, signature_rule
+from foreknow.models.joint.signatures import SignatureRule, read_signatures, signature_rule
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GAPS, GapRule
+from foreknow.models.mechanisms import SignatureLaw
 from foreknow.models.progress import Progress
 from foreknow.models.settings import check_choice, check_flag
 
@@ -52,7 +65,9 @@ class JointAttack(AdversaryAttack):
     A counterfeit is a respondent of one record with a uniform prior: ``counterfeits`` of the adversary is not read. With
     ``signatures`` the law of the counterfeits and the shares of the signatures are those that `SignatureAttack` estimates
     forward, release by release; so is the channel of distorted values. Cost: that of the solver; with ``hindsight=False`` a
-    small multiple of it; with ``signatures`` also that of `SignatureAttack`.
+    small multiple of it; with ``signatures`` also that of `SignatureAttack`. With ``hindsight=False`` the belief about a
+    respondent who is not published is carried on from the one at the last record, given the releases up to that record;
+    `forecast` carries it on given all releases so far.
 
     Draws of an `Averaged` adversary are weighed by `joint_log_evidence`, and with ``hindsight=False`` by the evidence of the
     forward attack. With ``signatures`` the probability of all signatures is in the weights, given the shares under each draw.
@@ -70,13 +85,42 @@ class JointAttack(AdversaryAttack):
         if self.signatures:
             check_order_1(self, self.adversary)
 
+    def forecast(self, observations: Sequence[Observation], people: People, time: Any) -> FloatArray:
+        """Beliefs before a view is published, carried on by the chain: float array, shape ``(n, m)``.
+
+        Given the releases so far, the compromised records of ``time``, and that these respondents are listed then. With
+        ``publish(..., believes=attack)`` it is the prior that the defense receives.
+
+        Parameters
+        ----------
+        observations : sequence of Observation
+            Of the earlier releases, in the order of time; there may be none.
+        people : People
+            Of the n respondents of the next view.
+        time
+            Time of the next view.
+
+        Raises
+        ------
+        TypeError
+            For an `Averaged` adversary.
+
+        Notes
+        -----
+        A release that shows no group is the last one; its beliefs in hindsight are the forecast, also with ``hindsight=False``.
+        Cost: that of the solver.
+        """
+        if not isinstance(self.adversary, Adversary):
+            raise TypeError("JointAttack.forecast: the adversary is Averaged; give one Adversary.")
+        none = np.zeros((0, len(people.schema.values)), dtype=np.int64)
+        listed = Observation(people, np.full(len(people), -1), none, time)
+        posed = _posed(self, self.adversary, [*observations, listed])
+        return release_beliefs(posed.history, self.solver(posed.problem))[-1].posterior.probabilities
+
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
         observations = [release.observation for release in releases]
         adversary.check_claim_times([observation.time for observation in observations])
-        history = joint_history(adversary, observations)
-        _, laws = read_signatures(adversary.without("presence"), observations) if self.signatures else ((), ())
-        rule = signature_rule(history.problem, laws) if self.signatures else None
-        problem = rule.under(history.problem) if rule else history.problem
+        history, problem, laws, rule = _posed(self, adversary, observations)
         posterior = self._solved(history, problem)
         found = release_beliefs(history, posterior, self.hindsight)
         beliefs = Beliefs(found, notes=joint_notes(adversary, posterior, self.solver, found, self.signatures))
@@ -94,6 +138,24 @@ class JointAttack(AdversaryAttack):
         # What is known of a record depends on later releases: each prefix is another problem.
         progress = getattr(self.solver, "progress", None) or iter
         return forward_by_prefixes(with_progress(self.solver, iter), problem, progress, history.known_after)
+
+
+class _Posed(NamedTuple):
+    """Joint problem of an attack: that of the history, under the rule of m-invariance if it is known."""
+
+    history: JointHistory
+    problem: JointProblem
+    laws: tuple[SignatureLaw, ...]
+    rule: SignatureRule | None
+
+
+def _posed(attack: JointAttack, adversary: Adversary, observations: list[Observation]) -> _Posed:
+    history = joint_history(adversary, observations)
+    if not attack.signatures:
+        return _Posed(history, history.problem, (), None)
+    _, laws = read_signatures(adversary.without("presence"), observations)
+    rule = signature_rule(history.problem, laws)
+    return _Posed(history, rule.under(history.problem), laws, rule)
 
 
 @dataclass(frozen=True)

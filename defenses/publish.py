@@ -3,20 +3,20 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import chain
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.defenses.requirements.summary import DrawnPrior, prior_of
-from foreknow.models import Adversary, Averaged, Grouping, Memory, Observation, Release, View
+from foreknow.models import Adversary, Averaged, Grouping, Memory, Observation, People, Release, View
 from foreknow.models.adversary import check_reads
 from foreknow.models.advice import VIEW, VIEWS, Advice, Named, Setting
 from foreknow.models.arrays import FloatArray
 from foreknow.models.estimators.exact import log_evidence
 from foreknow.models.notes import Note
 from foreknow.models.progress import Progress
-from foreknow.models.settings import as_generator, check_choice, check_kind
+from foreknow.models.settings import as_generator, check_choice, check_kind, shown
 from foreknow.models.tables.columns import check_order
 
 READS = ("prior", "transitions", "compromised", "presence", "program", "own")
@@ -43,6 +43,16 @@ class Defense(Protocol):
         past : tuple of Release
             The earlier releases, in the order of time.
         """
+        ...
+
+
+class Forecast(Protocol):
+    """An attack whose beliefs `publish` may give to a defense, as `JointAttack`."""
+
+    adversary: Adversary | Averaged
+
+    def forecast(self, observations: Sequence[Observation], people: People, time: Any) -> FloatArray:
+        """Beliefs about the respondents of a view before it is published, shape ``(n, m)``, given the releases so far."""
         ...
 
 
@@ -102,6 +112,7 @@ def publish(
     infeasible: Literal["raise", "suppress"] = "raise",
     rng: np.random.Generator | int | None = None,
     progress: Progress = iter,
+    believes: Forecast | None = None,
 ) -> tuple[Release, ...]:
     """Publish views in the order of time; each is grouped under the prior revised by the earlier releases.
 
@@ -129,6 +140,10 @@ def publish(
     progress : callable, optional
         Function of the sequence of views that returns an iterable of the same length, as ``rich.progress.track``. One item is
         taken for each view.
+    believes : JointAttack, optional
+        Attack that forms the prior given to the defense, in place of ``adversary``: the beliefs given all earlier releases
+        together, carried on by the chain (`JointAttack.forecast`), instead of those revised release by release. They are
+        a function of public releases. Cost: one solution of the joint law per view.
 
     Returns
     -------
@@ -153,12 +168,13 @@ def publish(
     random, because the number would disclose when a group was made.
     """
     views = _checked_views(views)
-    _check_defense(defense, adversary)
+    believer = believer_of("publish", adversary, believes)
+    _check_defense(defense, adversary, believer)
     check_choice("publish", "infeasible", infeasible, ("raise", "suppress"))
     generator = as_generator("publish", rng, optional=True)
     if infeasible == "raise":
         _check_sizes(views, defense)
-    assumed = AssumedAdversary(adversary)
+    assumed = AssumedAdversary(believer)
     respondents = dict.fromkeys(chain.from_iterable(view.people.respondents for view in views))
     ranks = dict(zip(respondents, generator.permutation(len(respondents)).tolist(), strict=True))
     releases: list[Release] = []
@@ -166,8 +182,7 @@ def publish(
     for view, _ in zip(views, progress(views), strict=True):
         if releases:
             check_order(releases[-1].time, view.time)
-            if adversary is not None:
-                assumed.observe(releases[-1].observation)
+            assumed.observe(releases[-1].observation)
         prior = assumed.prior(view)
         try:
             grouping = _grouped(defense, view, prior, tuple(releases), ranks, generator)
@@ -193,8 +208,24 @@ def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
     return listed  # type: ignore[return-value]
 
 
-def _check_defense(defense: object, adversary: Adversary | Averaged | None) -> None:
-    """Raise an error unless the objects are a defense and an adversary, which is given where the groups depend on the prior."""
+def believer_of(owner: str, adversary: Any, believes: Any) -> Adversary | Averaged | Forecast | None:
+    """The one of two arguments that forms the prior of a defense; raise TypeError or ValueError unless it can, and is alone."""
+    if believes is None:
+        return adversary  # type: ignore[no-any-return]
+    if not callable(getattr(believes, "forecast", None)) or not isinstance(believes.adversary, Adversary):
+        raise TypeError(
+            f"{owner}: believes is {shown(believes)}; it is a joint attack whose adversary is not Averaged, as "
+            "JointAttack(adversary, hindsight=False)."
+        )
+    if adversary is not None:
+        raise ValueError(f"{owner}: believes has an adversary of its own; leave the argument adversary out.")
+    return believes  # type: ignore[no-any-return]
+
+
+def _check_defense(
+    defense: object, adversary: Adversary | Averaged | None, believer: Adversary | Averaged | Forecast | None
+) -> None:
+    """Raise an error unless the objects are a defense and an adversary; one believes where the groups depend on the prior."""
     if isinstance(defense, type | Requirement) or not callable(defense):
         raise TypeError(
             f"publish: {defense!r} is no defense; give one with its settings, as Mondrian(KAnonymity(3)) or Anatomy(2)."
@@ -204,7 +235,7 @@ def _check_defense(defense: object, adversary: Adversary | Averaged | None) -> N
         check_kind("publish", "adversary", adversary, (Adversary, Averaged), takes)
         for one in adversary.adversaries if isinstance(adversary, Averaged) else (adversary,):
             check_reads("publish", one, READS)
-    elif getattr(defense, "weighs_beliefs", False):
+    elif believer is None and getattr(defense, "weighs_beliefs", False):
         raise ValueError(
             f"{defense!r} groups by the beliefs of an adversary, and no adversary is assumed; give adversary=, as "
             "Adversary(prior, transitions), or Adversary(UniformPrior()) for one without background knowledge."
@@ -252,18 +283,25 @@ def _check_sizes(views: Sequence[View], defense: Defense) -> None:
 
 
 class AssumedAdversary:
-    """Adversary that `publish` assumes, with its memory of the releases so far; None for uniform priors, never revised."""
+    """Adversary that `publish` assumes, with what it keeps of the releases so far; None for uniform priors, never revised.
 
-    def __init__(self, adversary: Adversary | Averaged | None) -> None:
-        self._averaged = adversary if isinstance(adversary, Averaged) else None
-        one = (adversary,) if isinstance(adversary, Adversary) else ()
+    A `Forecast` keeps the observations themselves, an `Adversary` a memory.
+    """
+
+    def __init__(self, believer: Adversary | Averaged | Forecast | None) -> None:
+        self._forecast = None if isinstance(believer, Adversary | Averaged | None) else believer
+        self._averaged = believer if isinstance(believer, Averaged) else None
+        one = (believer,) if isinstance(believer, Adversary) else ()
         self._adversaries = one if self._averaged is None else self._averaged.adversaries
         self._memories = [Memory() for _ in self._adversaries]
         self._log_evidence = np.zeros(len(self._adversaries))
         self._priors: list[FloatArray] = []
+        self._observations: list[Observation] = []
 
     def prior(self, view: View) -> FloatArray:
         """Revised prior of the records of the next view, shape ``(n, m)``; a `DrawnPrior` for an `Averaged` adversary."""
+        if self._forecast is not None:
+            return self._forecast.forecast(self._observations, view.people, view.time)
         self._priors = [
             adversary.revise(memory, view.people, view.time)
             for adversary, memory in zip(self._adversaries, self._memories, strict=True)
@@ -276,6 +314,8 @@ class AssumedAdversary:
 
     def observe(self, observation: Observation) -> None:
         """Revise the beliefs about a view by its release, and the weights of the draws."""
+        if self._forecast is not None:
+            self._observations.append(observation)
         for d, adversary in enumerate(self._adversaries):
             if self._averaged is not None and self._averaged.updated:
                 self._log_evidence[d] += log_evidence(observation.problem(self._priors[d])).sum()
@@ -284,5 +324,6 @@ class AssumedAdversary:
 
     def check_claim_times(self, times: list[object]) -> None:
         """Raise ValueError if a compromised record is about a time without a release."""
-        for adversary in self._adversaries:
+        asked = self._adversaries if self._forecast is None else (self._forecast.adversary,)
+        for adversary in asked:
             adversary.check_claim_times(times)

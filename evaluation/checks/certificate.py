@@ -22,7 +22,7 @@ from foreknow.defenses import (
     MInvariance,
     Requirement,
 )
-from foreknow.defenses.publish import AssumedAdversary
+from foreknow.defenses.publish import AssumedAdversary, Forecast, believer_of
 from foreknow.defenses.requirements.requirement import AllOf
 from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.checks.program import checksum, settings, versions
@@ -138,6 +138,7 @@ def certificate(
     seeded: bool = False,
     files: Iterable["Path | str"] = (),
     progress: Progress = iter,
+    believes: Forecast | None = None,
 ) -> Certificate:
     """Certificate of releases that a defense published, with the findings of the independent `verify`.
 
@@ -157,6 +158,8 @@ def certificate(
     progress : callable, optional
         Function of the sequence of releases that returns an iterable of the same length, as ``rich.progress.track``. One item is
         taken for each release that is verified.
+    believes : JointAttack, optional
+        The attack that formed the prior given to the defense, in place of ``adversary``.
 
     Returns
     -------
@@ -192,25 +195,29 @@ def certificate(
     check_flag("certificate", "verified", verified)
     check_flag("certificate", "seeded", seeded)
     check_progress("certificate", progress, "the releases")
-    found = published_findings(shown, defense, adversary, progress) if verified else None
+    believer = believer_of("certificate", adversary, believes)
+    found = published_findings(shown, defense, believer, progress) if verified else None
     numbers = [ReleaseNumbers(one.time, len(one.group), one.groups, int((one.group < 0).sum())) for one in shown]
-    return certificate_of(defense, adversary, numbers, found, bool(seeded), checksums_of(files))
+    return certificate_of(defense, believer, numbers, found, bool(seeded), checksums_of(files))
 
 
 def published_findings(
-    releases: Sequence[Release], defense: Defense, adversary: Adversary | Averaged | None, progress: Progress = iter
+    releases: Sequence[Release],
+    defense: Defense,
+    believer: Adversary | Averaged | Forecast | None,
+    progress: Progress = iter,
 ) -> pd.DataFrame:
     """Findings on all promises of a defense that the checker has a definition of."""
     requirement = enforced_requirement(defense)
     found = [pd.DataFrame(columns=FINDINGS)]
-    found += [] if requirement is None else [release_findings(releases, requirement, adversary, progress)]
+    found += [] if requirement is None else [release_findings(releases, requirement, believer, progress)]
     found += [invariance_findings(releases, defense)] if isinstance(defense, MInvariance) else []
     return pd.concat([table for table in found if len(table)] or found[:1], ignore_index=True)
 
 
 def certificate_of(
     defense: Defense,
-    adversary: Adversary | Averaged | None,
+    believer: Adversary | Averaged | Forecast | None,
     numbers: Iterable[ReleaseNumbers],
     found: pd.DataFrame | None,
     seeded: bool,
@@ -237,7 +244,7 @@ def certificate_of(
             "seed": SEEDS[seeded],
         },
         {"verified": shown is not None, "releases": releases},
-        assumptions(adversary),
+        assumptions(believer),
         dict(files),
     )
 
@@ -300,18 +307,20 @@ WITHOUT_ADVERSARY = (
 """Limits of a certificate of a publication without an assumed adversary."""
 
 
-def assumptions(adversary: Adversary | Averaged | None) -> dict[str, Any]:
+def assumptions(believer: Adversary | Averaged | Forecast | None) -> dict[str, Any]:
     """Assumed adversary: kinds of the prior and the transitions, order, estimator, rules; and the limits.
 
     It holds names of kinds and settings, and no probability: those may be learned from the records.
     """
-    if adversary is None:
+    if believer is None:
         return {"adversary": None, "not_covered": [*WITHOUT_ADVERSARY, *NOT_COVERED]}
+    adversary = believer if isinstance(believer, Adversary | Averaged) else believer.adversary
     one = adversary.adversaries[0] if isinstance(adversary, Averaged) else adversary
     transitions = one.transitions
     return {
         "adversary": {
             "knows": "who is in each group, and the prior and the transitions below",
+            "infers": "release by release" if adversary is believer else repr(believer).partition("(")[0],
             "draws": len(adversary.adversaries) if isinstance(adversary, Averaged) else 1,
             "prior": type(one.prior).__name__,
             "classes": list(map(str, getattr(one.prior, "cuts", ()))),
@@ -380,12 +389,12 @@ FINDINGS = ["time", "requirement", "bound", "groups", "failing", "lowest", "high
 def release_findings(
     releases: Sequence[Release],
     requirement: Requirement,
-    adversary: Adversary | Averaged | None,
+    believer: Adversary | Averaged | Forecast | None,
     progress: Progress = iter,
 ) -> pd.DataFrame:
     """Findings of `verify` on each release: number of groups, number of failing ones, smallest and largest level.
 
-    Requirements on beliefs are recomputed under the prior that the adversary revised from the earlier releases. They are left
+    Requirements on beliefs are recomputed under the prior that the adversary formed from the earlier releases. They are left
     out without an adversary, and for an `Averaged` one, whose requirements hold on average over its draws. One item of ``progress``
     is taken for each release.
 
@@ -394,8 +403,9 @@ def release_findings(
     DataFrame
         One row for each release and conjunct, with the columns `FINDINGS`.
     """
-    parts = [part for part in conjuncts(requirement) if isinstance(adversary, Adversary) or not part.weighs_beliefs]
-    assumed = AssumedAdversary(adversary if any(part.weighs_beliefs for part in parts) else None)
+    is_one = believer is not None and not isinstance(believer, Averaged)
+    parts = [part for part in conjuncts(requirement) if is_one or not part.weighs_beliefs]
+    assumed = AssumedAdversary(believer if any(part.weighs_beliefs for part in parts) else None)
     rows = []
     for number, (release, _) in enumerate(zip(releases, progress(releases), strict=True)):
         if number:

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         leak_plot as leak_plot,
     )
     from foreknow.evaluation.plots.influence_plots import (
+        belief_sources_plot as belief_sources_plot,
         influence_map as influence_map,
         influence_over_distance as influence_over_distance,
     )
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
         success_rate as success_rate,
         total_risk as total_risk,
     )
+    from foreknow.evaluation.risk.belief_sources import belief_sources as belief_sources
     from foreknow.evaluation.risk.breaches import breaches as breaches
     from foreknow.evaluation.risk.global_errors import (
         global_probabilities as global_probabilities,
@@ -114,9 +116,10 @@ NAMES = {
     "plots.breach_plots": "breach_curve reliability_plot",
     "plots.foreground_map": "foreground_map",
     "plots.gain_plot": "convergence_plot gain_over_time leak_plot",
-    "plots.influence_plots": "influence_map influence_over_distance",
+    "plots.influence_plots": "belief_sources_plot influence_map influence_over_distance",
     "plots.risk_utility": "risk_utility_map",
     "risk.adversary_gain": "adversary_confidence adversary_gain disclosures log_score risk_table success_rate total_risk",
+    "risk.belief_sources": "belief_sources",
     "risk.breaches": "breaches",
     "risk.global_errors": "global_probabilities greatest_differences",
     "risk.information_flow": "influence_by_distance influence_by_release information_flow retroactive_leak",

@@ -4,6 +4,8 @@ An experiment has a module of its own, so that a new one leaves the cells of oth
 `make cells` measures its cells; commit their files.
 """
 
+from experiments.calibration import CALIBRATION, CORPUS_SIZE
+from experiments.defenders import DEFENDERS
 from experiments.defenses_and_adversaries import DEFENSES_AND_ADVERSARIES
 from experiments.joint_solvers import JOINT_SOLVER_ACCURACY
 from experiments.m_invariance import M_INVARIANCE
@@ -11,4 +13,14 @@ from experiments.presence import PRESENCE
 from experiments.redrawn_worlds import REDRAWN_WORLDS
 from experiments.rules import RULE_ERRORS
 
-EXPERIMENTS = (JOINT_SOLVER_ACCURACY, REDRAWN_WORLDS, DEFENSES_AND_ADVERSARIES, M_INVARIANCE, RULE_ERRORS, PRESENCE)
+EXPERIMENTS = (
+    JOINT_SOLVER_ACCURACY,
+    REDRAWN_WORLDS,
+    DEFENSES_AND_ADVERSARIES,
+    M_INVARIANCE,
+    RULE_ERRORS,
+    PRESENCE,
+    DEFENDERS,
+    CALIBRATION,
+    CORPUS_SIZE,
+)

@@ -96,16 +96,27 @@ PANELS = {
 
 
 @cache
+def corpus_and_rest(panel):
+    """Histories of a random third of the people of a panel, and of the others."""
+    whole = PANELS[panel][0]()
+    order = seeded(0).permutation(np.array(whole.respondents, dtype=object))
+    return whole.of(order[: len(order) // 3]), whole.of(order[len(order) // 3 :])
+
+
+def publishable(history):
+    """Views of a history that are large enough to be published."""
+    return History(view for view in history if len(view) >= SMALLEST)
+
+
+@cache
 def published(panel, defense):
     """History of two thirds of the people, an adversary who learned from the others, and the releases."""
-    make, classes, size = PANELS[panel]
-    whole = make()
-    order = seeded(0).permutation(np.array(whole.respondents, dtype=object))
-    corpus, rest = whole.of(order[: len(order) // 3]), whole.of(order[len(order) // 3 :])
+    _, classes, size = PANELS[panel]
+    corpus, rest = corpus_and_rest(panel)
     prior = ClassFrequencies.fit(corpus, classes, pseudo_count=0.5)
     chain = MarkovChain.fit(corpus, pseudo_count=0.1)
     presence = Presence.fit(corpus, pseudo_count=0.5)
-    history = History(view for view in rest if len(view) >= SMALLEST)
+    history = publishable(rest)
     own = Adversary(prior, chain, estimator=Omega())
     releases = publish(history, ten(1, size)[defense], own, infeasible="suppress", rng=seeded(1))
     return history, Adversary(prior, chain, presence=presence), list(releases)

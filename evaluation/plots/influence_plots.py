@@ -1,4 +1,4 @@
-"""Plots of the influence of one compromised record."""
+"""Plots of influence: of one compromised record on beliefs, and of releases and parts of the knowledge on one belief."""
 
 from collections.abc import Hashable, Mapping
 from itertools import pairwise
@@ -11,7 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.colors import LogNorm
 
-from foreknow.evaluation.plots.style import COLORS, TimeAxis, check_text, one_panel, time_axis, without_mathtext
+from foreknow.evaluation.plots.style import (
+    COLORS,
+    TimeAxis,
+    check_table,
+    check_text,
+    one_panel,
+    time_axis,
+    without_mathtext,
+)
 from foreknow.evaluation.risk.information_flow import influence_by_distance
 from foreknow.models.settings import check_kind, check_whole
 
@@ -112,6 +120,63 @@ def influence_over_distance(graph: "nx.DiGraph[Any]", *, ax: Axes | None = None)
     strength.set_ylabel("mean change of belief (bits)", color=COLORS[0])
     strength.spines[["top"]].set_visible(False)
     axes.set_title("Influence of one compromised record by distance")
+    return axes
+
+
+BELIEF_TICKS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)
+"""Beliefs that the axis of log odds names, those within its limits."""
+
+
+def belief_sources_plot(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Bars of `belief_sources`: from belief to belief as releases are added, and for each part from the belief without it.
+
+    The axis is that of log odds, and its ticks are beliefs. Bars that raise the belief and bars that lower it have two colours; the
+    dashed line is the belief given all releases and all parts.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `belief_sources` returns it.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the table has other columns, or ``ax`` is not Axes.
+    """
+    check_table("belief_sources_plot", "table", table, ("source", "name", "log_odds", "change"), "as of belief_sources")
+    drawn = table[table["source"].isin(["start", "release"]) | table["change"].notna()]
+    axes = one_panel("belief_sources_plot", ax, 6.4, 1.4 + 0.32 * len(drawn))
+    end = float(table.loc[table["source"] != "part", "log_odds"].iloc[-1])
+    labels = []
+    for place, (source, name, odds, change) in enumerate(
+        drawn[["source", "name", "log_odds", "change"]].itertuples(index=False)
+    ):
+        start = odds if source == "part" else odds - change
+        axes.barh(place, change, left=start, height=0.6, color=COLORS[1] if change > 0 else COLORS[0])
+        axes.plot([start] * 2, [place - 0.3, place + 0.3], color="0.2", linewidth=1.5)
+        kinds = {"start": "before any group", "release": f"release {name}", "part": f"with {name}"}
+        labels.append(without_mathtext(kinds[source]))
+    axes.axvline(end, color="0.4", linestyle="--", linewidth=1)
+    axes.use_sticky_edges = False
+    axes.margins(x=0.05)
+    low, high = axes.get_xlim()
+    ticks = [(belief, np.log2(belief) - np.log2(1 - belief)) for belief in BELIEF_TICKS]
+    inside = [(belief, odds) for belief, odds in ticks if low <= odds <= high]
+    axes.set_xticks([odds for _, odds in inside], [f"{belief:g}" for belief, _ in inside])
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    about = table.attrs
+    title = (
+        f"Belief that {about['respondent']} has {about['value']} at {about['time']}" if about else "Sources of a belief"
+    )
+    axes.set(xlabel="belief, by log odds (orange raises it, blue lowers it)", title=without_mathtext(title))
+    axes.spines[["top", "right"]].set_visible(False)
     return axes
 
 

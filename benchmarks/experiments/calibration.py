@@ -42,12 +42,12 @@ RED = 4.0
 """Absolute z from which a row is marked."""
 
 
-def averaged(corpus, classes, presence=True, draws=DRAWS):
+def averaged(corpus, classes):
     """An adversary of draws from the posterior of its knowledge given a corpus."""
     rng = seeded(3)
     prior = DirichletFrequencies.fit(corpus, classes, 0.5)
     chain = DirichletChain.fit(corpus, order=1, concentration=0.1)
-    leaving = Presence.draws(corpus, draws, pseudo_count=0.5, rng=rng) if presence else [None] * draws
+    leaving = Presence.draws(corpus, DRAWS, pseudo_count=0.5, rng=rng)
     each = [Adversary(prior.sample(rng=rng), chain.sample(rng=rng), presence=one) for one in leaving]
     return Averaged(each, min_effective=0.5)
 
@@ -82,10 +82,9 @@ def by_corpus(cell, _rng):
     people, size = order[:600], cell["people"]
     history, corpus = publishable(whole.of(people)), whole.of(order[600 : 600 + size])
     releases = publish(history, ten(1)[cell["defense"]], infeasible="suppress", rng=seeded(1))
-    point = Adversary(
-        ClassFrequencies.fit(corpus, {"age": 3}, pseudo_count=0.5), MarkovChain.fit(corpus, pseudo_count=0.1)
-    )
-    attacks = {"estimates": point, "draws": averaged(corpus, {"age": 3}, presence=False)}
+    prior, chain = ClassFrequencies.fit(corpus, {"age": 3}, pseudo_count=0.5), MarkovChain.fit(corpus, pseudo_count=0.1)
+    point = Adversary(prior, chain, presence=Presence.fit(corpus, pseudo_count=0.5))
+    attacks = {"estimates": point, "draws": averaged(corpus, {"age": 3})}
     return pd.DataFrame(
         [{"attack": name} | measured(JointAttack(one)(releases), history) for name, one in attacks.items()]
     )

@@ -55,6 +55,8 @@ def averaged(corpus, classes):
 def calibration(cell, _rng):
     """Calibration of each attack on one publication, and of the joint solver in redrawn worlds."""
     history, adversary, releases = published(cell["panel"], cell["defense"])
+    if not any((release.group >= 0).any() for release in releases):
+        return pd.DataFrame({"attack": ATTACKS, "records": 0} | dict.fromkeys(("log_score", "deviation"), np.nan))
     corpus, _ = corpus_and_rest(cell["panel"])
     many = averaged(corpus, PANELS[cell["panel"]][1])
     joint = JointAttack(adversary)

@@ -15,6 +15,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.problem import JointPosterior, JointProblem, first_releases
+from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_alike, check_domain_size
 from foreknow.models.knowledge.parts import Visits, evidence_of, weighed
@@ -86,8 +87,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     Parameters
     ----------
     adversary : Adversary
-        Its parts of knowledge and its gaps are used; its estimator, cascade, revision and law of counterfeits are rules of
-        release-by-release inference and are not, except for the channel of distorted values.
+        Its parts of knowledge and its gaps are used, and the likelihood of its cascade (`claim_evidence`); its estimator, revision
+        and law of counterfeits are rules of release-by-release inference and are not, except for the channel of distorted values.
     observations : sequence of Observation
         In the order of time.
 
@@ -123,7 +124,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     steps = chain_steps(adversary, records.release, records.respondent, m, classes)
     group, counts, release = _groups(observations, records)
     prior = _priors(adversary, observations, records, steps.path, m)
-    evidence, evidence_row = claim_evidence(claims, records.release, records.row, steps, prior)
+    evidence, evidence_row = claim_evidence(claims, records.release, records.row, steps, prior, adversary.cascade)
     emission, emission_row = channel_emissions(adversary, observations, release, counts)
     # A counterfeit is a path of one record, behind the records of its group.
     invented = np.where(counts.any(axis=1), counts.sum(axis=1) - np.bincount(group, minlength=len(counts)), 0)
@@ -386,11 +387,17 @@ def channel_emissions(
 
 
 def claim_evidence(
-    claims: Sequence[Claims | None], release: IntArray, row: IntArray, steps: ChainSteps, prior: FloatArray
+    claims: Sequence[Claims | None],
+    release: IntArray,
+    row: IntArray,
+    steps: ChainSteps,
+    prior: FloatArray,
+    cascade: Cascade | None = None,
 ) -> tuple[FloatArray, IntArray]:
     """Likelihood of each value of the records that claims are about, shape ``(E, m)``, and the row of each record; -1 for none.
 
-    A claim of confidence c in the value s makes the law of a path the mixture of the path given s, with weight c, and the path::
+    It is that of the cascade (`Cascade.likelihood`). Where this has none, a claim of confidence c in the value s makes the law of a
+    path the mixture of the path given s, with weight c, and the path::
 
         evidence(x) = (1 - sum of c) + c_x / P(x),    P(x) = probability of x at this record by prior and transitions
 
@@ -412,12 +419,15 @@ def claim_evidence(
         record_of = {int(row[r]): r for r in range(cuts[t], cuts[t + 1])}
         for line in np.unique(claim.rows).tolist():
             record = record_of[line]
-            about = claim.rows == line
-            share = np.bincount(claim.values[about], weights=claim.confidence[about], minlength=m)
-            records = by_path.order[by_path.starts[steps.path[record]] : by_path.starts[steps.path[record] + 1]]
-            reference = np.maximum(_unconditional(records[records <= record], steps, prior), DOUBT)
+            about = Claims(*(column[claim.rows == line] for column in claim))
+            likelihood = None if cascade is None else cascade.likelihood(about, m)
+            if likelihood is None:
+                share = np.bincount(about.values, weights=about.confidence, minlength=m)
+                records = by_path.order[by_path.starts[steps.path[record]] : by_path.starts[steps.path[record] + 1]]
+                reference = np.maximum(_unconditional(records[records <= record], steps, prior), DOUBT)
+                likelihood = max(1 - share.sum(), 0.0) + share / reference
             evidence_row[record] = len(evidence)
-            evidence.append(max(1 - share.sum(), 0.0) + share / reference)
+            evidence.append(likelihood)
     return np.array(evidence).reshape(len(evidence), m), evidence_row
 
 

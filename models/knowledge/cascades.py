@@ -35,6 +35,14 @@ class Cascade(Protocol):
         """
         return posterior_of_others(problem, claims.sure, estimator)
 
+    def likelihood(self, claims: Claims, values: int) -> FloatArray | None:  # noqa: ARG002 - overridden
+        """Likelihood of each value under the claims about one respondent, shape ``(m,)``, for the joint law.
+
+        By default None: there a claim of confidence c makes the law of the respondent a mixture, of the law given the value with
+        weight c, and of the law without the claim.
+        """
+        return None
+
 
 @dataclass(frozen=True)
 class RemoveKnown(Cascade):
@@ -48,6 +56,10 @@ class RemoveKnown(Cascade):
     ------
     ValueError
         When called, if a claim has a confidence below 1.
+
+    Notes
+    -----
+    In the joint law (`JointAttack`) it has the same meaning, and all releases read it.
     """
 
     def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
@@ -86,6 +98,10 @@ class PriorCascade(Cascade):
     By this rule a claim can only raise a belief, even a claim of less confidence than the belief has already. A source that is
     right half of the time raises every belief to at least one half. The rule reads CR as the probability that the adversary saw
     the value, not as the weight of evidence; `EvidenceCascade` does the latter.
+
+    Applied to the revised prior of one release, it approximates the mixture that `JointAttack` computes: with probability CR the
+    whole path is that given the value, and otherwise the path without the claim. There the reference of the claim is the law
+    before all releases, here the belief after the earlier ones. The two are equal for the first release with ``normalized=True``.
     """
 
     normalized: bool = True
@@ -133,6 +149,11 @@ class PosteriorCascade(Cascade):
     ------
     TypeError
         If ``keep_stated`` is not True or False.
+
+    Notes
+    -----
+    Pseudo-counts weigh the assignments of one group at one release; they are no likelihood, and have no counterpart in the joint
+    law. `JointAttack` computes the mixture of `PriorCascade` in their place.
     """
 
     keep_stated: bool = False
@@ -170,6 +191,10 @@ class EvidenceCascade(Cascade):
     with `Exact` the posterior is the same whether claims come before the release or after it. Neither paper has this rule.
 
     Where the prior gives the claims probability zero, the uniform distribution is mixed into it with weight `DOUBT`.
+
+    Notes
+    -----
+    In the joint law (`JointAttack`) it is the same likelihood, of one record, which all releases read.
     """
 
     def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
@@ -184,6 +209,10 @@ class EvidenceCascade(Cascade):
         revised[rows] = ((1 - DOUBT) * prior[rows] + DOUBT / prior.shape[1]) * likelihood[impossible]
         revised[respondents] /= revised[respondents].sum(axis=1, keepdims=True)
         return with_known_values(revised, claims.sure)
+
+    def likelihood(self, claims: Claims, values: int) -> FloatArray:
+        """Likelihood of each value under the claims about one respondent, shape ``(m,)``."""
+        return np.asarray(_likelihood(claims, values)[1][0])
 
 
 def _likelihood(claims: Claims, values: int) -> tuple[IntArray, FloatArray]:

@@ -1,8 +1,10 @@
 """Joint attack: single releases against the release-by-release adversary, prefixes, suppressed records, calibration."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from strategies import view_of
 
@@ -11,7 +13,9 @@ from foreknow.defenses import MASK, DistinctDiversity, MInvariance, Mondrian, pu
 from foreknow.evaluation import exams
 from foreknow.models import (
     Adversary,
+    CompromisedRecords,
     Enumeration,
+    EvidenceCascade,
     Exact,
     Grouping,
     GroupMessages,
@@ -19,8 +23,10 @@ from foreknow.models import (
     MaxEntropy,
     Mixed,
     PathSampler,
+    PriorCascade,
     ProgramEstimator,
     Release,
+    RemoveKnown,
     UniformPrior,
 )
 
@@ -30,6 +36,22 @@ STICKY = MarkovChain(1, np.array([[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.05, 0.2
 def simulated(views=4, records=120, seed=1):
     simulation = exams(views, records, rng=seed)
     return simulation, Adversary(simulation.prior, simulation.transitions, estimator=Exact())
+
+
+def test_evidence_is_the_likelihood_of_one_record_in_all_releases():
+    """Two respondents, two releases; all four paths of each by hand."""
+    adversary = Adversary(
+        UniformPrior(),
+        MarkovChain(1, np.array([[0.8, 0.2], [0.3, 0.7]])),
+        CompromisedRecords(pd.DataFrame({"respondent": ["A"], "time": [1], "value": ["b"], "confidence": [0.9]})),
+        cascade=EvidenceCascade(),
+    )
+    releases = [Release(view_of("AB", "ab", time=time, domain="ab"), Grouping(np.array([0, 0]))) for time in (1, 2)]
+    found = JointAttack(adversary, Enumeration())(releases).posterior(1).loc["A"]
+    # A has a and B has b, or the reverse, at both times: the values are those of both at once.
+    chain = adversary.transitions.probabilities
+    weight = {x: sum(chain[x, y] * chain[1 - x, 1 - y] for y in (0, 1)) * (0.1, 0.9)[x] for x in (0, 1)}
+    np.testing.assert_allclose(found, [weight[x] / sum(weight.values()) for x in (0, 1)])
 
 
 def truth(releases):
@@ -45,6 +67,26 @@ class TestOneRelease:
         simulation, adversary = simulated(1, 60)
         releases = publish(simulation.history, defense)
         joint, alone = JointAttack(adversary, Enumeration(2**24))(releases), SnapshotAttack(adversary)(releases)
+        np.testing.assert_allclose(joint.posterior(1), alone.posterior(1), atol=1e-9)
+
+    @pytest.mark.parametrize(
+        ("cascade", "confidence"),
+        [(RemoveKnown(), 1.0), *product([PriorCascade(), EvidenceCascade()], [0.05, 0.4, 0.9, 1.0])],
+    )
+    def test_claims_have_the_meaning_of_the_cascade(self, cascade, confidence):
+        simulation, adversary = simulated(1, 40)
+        releases = publish(simulation.history, Mondrian(DistinctDiversity(2)), rng=1)
+        people = releases[0].view.people.respondents
+        claim = {
+            "respondent": people[:1],
+            "time": 1,
+            "value": simulation.history[0].frame["result"].iloc[:1].to_numpy(),
+        }
+        known = CompromisedRecords(pd.DataFrame(claim | {"confidence": confidence}))
+        informed = replace(adversary, compromised=known, cascade=cascade)
+        joint, alone = (
+            attack(releases) for attack in (JointAttack(informed, Enumeration(2**24)), SnapshotAttack(informed))
+        )
         np.testing.assert_allclose(joint.posterior(1), alone.posterior(1), atol=1e-9)
 
     @pytest.mark.parametrize("law", ["uniform", "estimated"])

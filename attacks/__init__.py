@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from foreknow.attacks.attack import Attack
 from foreknow.attacks.composition import CompositionAttack
-from foreknow.attacks.control import WithoutGroups
+from foreknow.attacks.control import OthersKnown, WithoutGroups
 from foreknow.attacks.data_augmentation import DataAugmentationAttack
 from foreknow.attacks.definetti import DeFinettiAttack
 from foreknow.attacks.foreground import ForegroundAttack
@@ -46,6 +46,7 @@ __all__ = [
     "LearnedAttack",
     "LinkingAttack",
     "MinimalityAttack",
+    "OthersKnown",
     "PrivacyMaxEntAttack",
     "RetrospectiveAttack",
     "SequentialAttack",

@@ -1,4 +1,4 @@
-"""Control of an attack: what is told without the groups."""
+"""Two ends of an attack: what is told without the groups, and with the values of all other respondents known."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.attacks.attack import Attack, each_release
-from foreknow.models import Beliefs, Observation, Posterior, Release
+from foreknow.models import Beliefs, History, Observation, Posterior, Release
 from foreknow.models.settings import check_kind
 
 
-class _Merged(NamedTuple):
-    """A release whose published records are one group."""
+class _Regrouped(NamedTuple):
+    """A release with other groups."""
 
     observation: Observation
 
@@ -51,7 +51,7 @@ class WithoutGroups:
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
         given = [release.observation for release in each_release(self, releases)]
-        beliefs = self.attack([_Merged(_merged(seen)) for seen in given])  # type: ignore[misc]
+        beliefs = self.attack([_Regrouped(_merged(seen)) for seen in given])  # type: ignore[misc]
         pairs = zip(beliefs, given, strict=True)
         found = tuple(replace(one, observation=seen, posterior=_spread(one.posterior, seen)) for one, seen in pairs)
         return replace(beliefs, releases=found)
@@ -69,3 +69,89 @@ def _spread(posterior: Posterior, seen: Observation) -> Posterior:
     number = len(seen.counts)
     names = [name for name in ("status", "rule", "error", "divergences") if getattr(posterior, name) is not None]
     return replace(posterior, **{name: np.repeat(getattr(posterior, name)[:1], number) for name in names})
+
+
+@dataclass(frozen=True)
+class OthersKnown:
+    """An attack on each respondent, given the true values of all others: exact knowledge of the data but for one record.
+
+    The adversary of differential privacy, and of ``ExactDataKnowledge`` in TAPAS (Houssiau et al. 2022). The known values are taken
+    out of each group, so that each respondent is alone with the counterfeits of the group; the attack then runs as it is.
+
+    Parameters
+    ----------
+    attack : Attack
+    history : History
+        The original records.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the attack or the history is something else. When called, if the history is not the one that was published, or a release
+        distorts values, whose owners are unknown.
+
+    Notes
+    -----
+    Exact as far as the attack is. Without counterfeits every attack has a belief of 1 in the own value of each published record. A
+    counterfeit of a group of k is one in each of k groups here: an adversary who estimates its law (`Adversary.counterfeits`)
+    reads it k times. The beliefs have the observations of the releases themselves. The status of a group is that of all its
+    members; other diagnostics of groups are left out. Cost: that of the attack on n groups of one respondent and the counterfeits.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from foreknow.attacks import SnapshotAttack
+    >>> from foreknow.models import Adversary, Numeric, Schema, UniformPrior
+    >>> frame = pd.DataFrame({"id": ["A", "B"], "week": 1, "age": [20, 21], "result": ["ill", "well"]})
+    >>> history = History.read(frame, Schema({"age": Numeric()}, "result", ("ill", "well")))
+    >>> attack = OthersKnown(SnapshotAttack(Adversary(UniformPrior())), history)
+    >>> attack([Release(history[0], [0, 0])]).posterior(1).loc["A"].tolist()
+    [1.0, 0.0]
+    """
+
+    attack: Attack
+    history: History
+
+    def __post_init__(self) -> None:
+        check_kind("OthersKnown", "attack", self.attack, Attack, "is an attack, as JointAttack(adversary)")
+        check_kind("OthersKnown", "history", self.history, History)
+
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        """Beliefs before and after each release. Observations are read, and the values that are known."""
+        given = [release.observation for release in each_release(self, releases)]
+        beliefs = self.attack([_Regrouped(self._alone(seen)) for seen in given])  # type: ignore[misc]
+        pairs = zip(beliefs, given, strict=True)
+        found = tuple(replace(one, observation=seen, posterior=_gathered(one.posterior, seen)) for one, seen in pairs)
+        return replace(beliefs, releases=found)
+
+    def _alone(self, seen: Observation) -> Observation:
+        """An observation in which each respondent is alone with the own value and the counterfeits of the group."""
+        if seen.distorted:
+            raise ValueError(
+                f"OthersKnown: the release at {seen.time!r} distorts {seen.distorted} values, so that the values of the "
+                "others do not say what a group shows of the last one. Attack it without OthersKnown."
+            )
+        view = next((view for view in self.history if view.time == seen.time), None)
+        inside = np.flatnonzero(seen.group >= 0)
+        left = seen.counts.copy()
+        same = view is not None and np.array_equal(view.people.respondents, seen.people.respondents)
+        own = view.sensitive[inside] if view is not None and same else np.zeros(0, dtype=np.int64)
+        if same:
+            np.subtract.at(left, (seen.group[inside], own), 1)
+        if not same or (left < 0).any():
+            raise ValueError(
+                f"OthersKnown: the history does not have the records that were published at {seen.time!r}; give the one that was "
+                "published."
+            )
+        group = np.full(len(seen.group), -1)
+        group[inside] = np.arange(len(inside))
+        counts = left[seen.group[inside]]
+        counts[np.arange(len(inside)), own] += 1
+        return replace(seen, group=group, counts=counts)
+
+
+def _gathered(posterior: Posterior, seen: Observation) -> Posterior:
+    """A posterior with the status of all members for each group, without other diagnostics of groups."""
+    status = np.zeros(len(seen.counts), dtype=np.int64)
+    np.bitwise_or.at(status, seen.group[seen.group >= 0], posterior.status)
+    return replace(posterior, status=status, rule=None, error=None, divergences=None)

@@ -98,6 +98,10 @@ if TYPE_CHECKING:
         SolverCalibration as SolverCalibration,
         solver_calibration as solver_calibration,
     )
+    from foreknow.evaluation.scenario import (
+        SCENARIOS as SCENARIOS,
+        Scenario as Scenario,
+    )
 
 NAMES = {
     "checks.certificate": "certificate",
@@ -129,6 +133,7 @@ NAMES = {
     "risk.respondent_risk": "across_draws exposing_members respondent_risk",
     "risk.score_decomposition": "brier_score score_decomposition",
     "risk.solver_calibration": "SolverCalibration solver_calibration",
+    "scenario": "SCENARIOS Scenario",
 }
 """Public names of each module."""
 

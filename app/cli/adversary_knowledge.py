@@ -15,20 +15,16 @@ from foreknow.models import (
     History,
     LearnedKnowledge,
     MarkovChain,
-    Numeric,
     Omega,
     Presence,
-    Schema,
     Transitions,
 )
+from foreknow.models.knowledge.class_frequencies import MIN_RESPONDENTS, class_intervals
 from foreknow.models.progress import Progress
 
 if TYPE_CHECKING:
     from foreknow.app.disk import Engine, LargeTable
     from foreknow.attacks.attack import Published
-
-MIN_RESPONDENTS = 10
-"""Least mean number of respondents of a class, where its prior is learned from releases."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +98,9 @@ def informed_adversary(
     There is no chain if every respondent has one record. There are at most as many classes as records; see `class_intervals`.
     """
     records = sum(map(len, corpus))
-    prior = ClassFrequencies.fit(corpus, class_intervals(corpus.schema, learning, records), learning.pseudo_count)
+    prior = ClassFrequencies.fit(
+        corpus, class_intervals(corpus.schema, learning.classes, records), learning.pseudo_count
+    )
     chain = None
     if len(corpus.respondents) < records:
         chain = MarkovChain.fit(corpus, learning.order, learning.pseudo_count, gaps=learning.gaps)
@@ -133,7 +131,7 @@ def learn_from_releases(
     schema = releases[0].observation.people.schema
     return LearnedKnowledge.fit(
         [release.observation for release in releases],
-        classes=class_intervals(schema, learning, len(respondents) // MIN_RESPONDENTS),
+        classes=class_intervals(schema, learning.classes, len(respondents) // MIN_RESPONDENTS),
         pseudo_count=learning.pseudo_count,
         gaps=learning.gaps,
         order=learning.order,
@@ -141,21 +139,6 @@ def learn_from_releases(
         presence=learning.presence,
         progress=progress,
     )
-
-
-def class_intervals(schema: Schema, learning: Learning, most: int) -> dict[str, int | None]:
-    """Attributes that define classes, with the number of intervals of each.
-
-    A numeric quasi-identifier has ``learning.classes`` intervals, a categorical one its values. A quasi-identifier that would make
-    more than ``most`` classes is left out.
-    """
-    cuts: dict[str, int | None] = {}
-    classes = 1
-    for name, kind in schema.quasi_identifiers.items():
-        parts = learning.classes if isinstance(kind, Numeric) else len(kind.values)
-        if classes * parts <= most:
-            cuts[name], classes = parts, classes * parts
-    return cuts
 
 
 def assumed_adversary(history: History, corpus: History | None, learning: Learning) -> Adversary:
@@ -178,5 +161,5 @@ def learned_from(table: "LargeTable", learning: Learning, engine: "Engine") -> A
     with error_console.status("learning what the adversary knows"):
         with engine.connection() as connection:
             records = int(table.relation(connection).aggregate("count(*)").fetchall()[0][0])
-        classes = class_intervals(table.schema, learning, records)
+        classes = class_intervals(table.schema, learning.classes, records)
         return learn_from_disk(table, classes, learning.pseudo_count, learning.gaps, engine)

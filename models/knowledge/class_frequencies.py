@@ -15,10 +15,13 @@ from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, check_ran
 from foreknow.models.tables.columns import check_quasi_identifiers
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Categorical, Schema
+from foreknow.models.tables.schema import Categorical, Numeric, Schema
 
 MAX_CLASS_PROBABILITIES = 2**27
 """Largest number of probabilities in a table of class frequencies (1 GiB)."""
+
+MIN_RESPONDENTS = 10
+"""Least mean number of respondents of a class, where its prior is learned from releases."""
 
 CUTS = "maps each attribute to increasing cuts of its codes, as {'age': (20.0, 40.0)}"
 """What a parameter ``cuts`` takes."""
@@ -189,6 +192,21 @@ def class_cuts(owner: str, schema: Schema, classes: Mapping[str, int | None]) ->
             f"the classes {dict(zip(cuts, shape, strict=True))} make a table of {math.prod(shape)} times {m} probabilities, "
             f"over {MAX_CLASS_PROBABILITIES}; cut fewer attributes, or into fewer intervals."
         )
+    return cuts
+
+
+def class_intervals(schema: Schema, intervals: int, most: int) -> dict[str, int | None]:
+    """Attributes that define classes, with the number of intervals of each.
+
+    A numeric quasi-identifier has some ``intervals``, a categorical one its values. A quasi-identifier that would make more than
+    ``most`` classes is left out.
+    """
+    cuts: dict[str, int | None] = {}
+    classes = 1
+    for name, kind in schema.quasi_identifiers.items():
+        parts = intervals if isinstance(kind, Numeric) else len(kind.values)
+        if classes * parts <= most:
+            cuts[name], classes = parts, classes * parts
     return cuts
 
 

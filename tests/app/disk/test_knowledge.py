@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from large_history import visits
 
-from foreknow.app.cli.adversary_knowledge import Learning, assumed_adversary, class_intervals, informed_adversary
+from foreknow.app.cli.adversary_knowledge import Learning, assumed_adversary, informed_adversary
 from foreknow.app.disk import Engine, LargeTable
 from foreknow.app.disk.knowledge import learn_from_disk
 from foreknow.models import History
+from foreknow.models.knowledge.class_frequencies import class_intervals
 
 ENGINE = Engine()
 
@@ -21,7 +22,7 @@ def on_disk(tmp_path, frame):
 def test_the_knowledge_is_that_in_memory(tmp_path, gaps):
     frame = visits(people=80)
     table, learning = on_disk(tmp_path, frame), Learning(gaps=gaps)
-    classes = class_intervals(table.schema, learning, len(frame))
+    classes = class_intervals(table.schema, learning.classes, len(frame))
     found = learn_from_disk(table, classes, learning.pseudo_count, gaps, ENGINE)
     history = History.read(frame, table.schema, "week")
     expected, assumed = informed_adversary(history, learning), assumed_adversary(history, None, learning)

@@ -15,7 +15,8 @@ from foreknow.evaluation.loss.queries import Workload, query_error
 from foreknow.evaluation.risk.adversary_gain import WORST, risk_table, with_certain, with_right_share, worst_attacks
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut
 from foreknow.evaluation.risk.record_linkage import record_linkage
-from foreknow.models import Adversary, Averaged, Beliefs, History, Release
+from foreknow.evaluation.scenario import Scenario, ScenarioAttack
+from foreknow.models import Adversary, Averaged, Beliefs, CompromisedRecords, History, Release
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.progress import Progress, check_progress, stepping
@@ -192,9 +193,10 @@ class Comparison:
 def compare(
     history: History,
     defenses: Mapping[str, Defense],
-    attacks: Mapping[str, Attack],
+    attacks: Mapping[str, Attack | Scenario],
     defender: Adversary | Averaged | None = None,
     *,
+    corpus: History | None = None,
     leaving_out: LeftOut = None,
     bucketized: bool | None = None,
     infeasible: Literal["raise", "suppress"] = "raise",
@@ -208,12 +210,15 @@ def compare(
     ----------
     history : History
         The original records.
-    defenses, attacks : mappings of name to Defense, of name to Attack
-        Every defense meets the same attacks.
+    defenses, attacks : mappings of name to Defense, of name to Attack or Scenario
+        Every defense meets the same attacks, and the same scenarios, as those of `SCENARIOS`.
     defender : Adversary or Averaged, optional
         The adversary that the defenses assume, as in `publish`.
+    corpus : History, optional
+        Records of other people, for the scenarios whose law is from a corpus.
     leaving_out : CompromisedRecords or collection of respondents, optional
-        Respondents that no risk measure counts, as in `adversary_gain`. They are published and attacked like the others.
+        Respondents that no risk measure counts, as in `adversary_gain`. They are published and attacked like the others. By default
+        the records that scenarios compromise.
     bucketized : bool, optional
         True publishes all quasi-identifiers as they are, False generalizes all, as in `publish`; by default each defense does
         as it is made.
@@ -226,17 +231,28 @@ def compare(
         The same of the releases of one publication, as the ``progress`` of `publish`.
     rng : numpy.random.Generator or int, optional
         Random generator of the order of records and the numbers of groups, as in `publish`, or a seed. All defenses draw from
-        it in turn. By default fresh entropy.
+        it in turn; what scenarios draw is drawn apart. By default fresh entropy.
     """
     check_history("compare", history)
     check_named("compare", "defenses", defenses, '{"Mondrian": Mondrian(KAnonymity(3))}')
-    check_named("compare", "attacks", attacks, '{"snapshot": SnapshotAttack(adversary)}')
+    bare = (
+        {name: one for name, one in attacks.items() if not isinstance(one, Scenario)}
+        if isinstance(attacks, Mapping)
+        else attacks
+    )
+    check_named("compare", "attacks", bare, '{"snapshot": SnapshotAttack(adversary)}')
     if not defenses:
         raise ValueError('compare: defenses is empty; name at least one, as {"Mondrian": Mondrian(KAnonymity(3))}.')
     takes = "takes an Adversary, as Adversary(prior), Averaged(adversaries), or None"
     check_kind("compare", "defender", defender, (Adversary, Averaged, type(None)), takes)
     check_progress("compare", progress, "the names")
     generator = None if rng is None else as_generator("compare", rng)
+    bound = _bound(history, attacks, corpus, generator)
+    compromised = [
+        one.compromised.frame for one in bound.values() if isinstance(one, ScenarioAttack) and one.compromised
+    ]
+    if compromised and leaving_out is None:
+        leaving_out = CompromisedRecords(pd.concat(compromised, ignore_index=True).drop_duplicates())
     releases: dict[str, tuple[Release, ...]] = {}
     beliefs: dict[tuple[str, str], Beliefs] = {}
     for name, _ in zip(defenses, progress(list(defenses)), strict=True):
@@ -249,8 +265,29 @@ def compare(
             rng=generator,
             progress=within,
         )
-        beliefs |= {(name, other): attack(releases[name]) for other, attack in attacks.items()}
+        beliefs |= {(name, other): attack(releases[name]) for other, attack in bound.items()}
     return Comparison(history, releases, beliefs, leaving_out)
+
+
+def _bound(
+    history: History,
+    attacks: Mapping[str, Attack | Scenario],
+    corpus: History | None,
+    rng: np.random.Generator | None,
+) -> dict[str, Attack]:
+    """Attacks by name, with the history and the corpus that each scenario reads."""
+    scenarios = [one for one in attacks.values() if isinstance(one, Scenario)]
+    if corpus is not None and not any(one.reads_corpus for one in scenarios):
+        raise ValueError(
+            "compare: there is a corpus, and no scenario reads one; leave it out, or add one with law='corpus'."
+        )
+    drawn = as_generator("compare", rng, optional=True).spawn(1)[0] if scenarios else None
+    return {
+        name: one.attack(history if one.reads_history else None, corpus if one.reads_corpus else None, rng=drawn)
+        if isinstance(one, Scenario)
+        else one
+        for name, one in attacks.items()
+    }
 
 
 def check_named(owner: str, name: str, named: Any, example: str) -> None:

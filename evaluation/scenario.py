@@ -39,8 +39,10 @@ from foreknow.models import (
     MarkovChain,
     PathSampler,
     Presence,
+    Prior,
     Release,
     RemoveKnown,
+    Transitions,
 )
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.joint.problem import JointSolver
@@ -318,7 +320,7 @@ class Scenario:
         if self.law != "draws":
             chain = MarkovChain.fit(corpus, self.order, self.pseudo_count, gaps=self.gaps) if again else None
             presence = Presence.fit(corpus, pseudo_count=self.pseudo_count) if self.presence == "read" else None
-            yield self._adversary(ClassFrequencies.fit(corpus, classes, self.pseudo_count), chain, presence)
+            yield self.adversary(ClassFrequencies.fit(corpus, classes, self.pseudo_count), chain, presence)
             return
         number = DRAWS if self.draws is None else int(self.draws)
         priors = DirichletFrequencies.fit(corpus, classes, self.pseudo_count)
@@ -327,9 +329,10 @@ class Scenario:
         if self.presence == "read":
             hazards = Presence.draws(corpus, number, pseudo_count=self.pseudo_count, rng=rng)
         for hazard in hazards:
-            yield self._adversary(priors.sample(rng=rng), chains and chains.sample(rng=rng), hazard)
+            yield self.adversary(priors.sample(rng=rng), chains and chains.sample(rng=rng), hazard)
 
-    def _adversary(self, prior: Any, transitions: Any, presence: Presence | None) -> Adversary:
+    def adversary(self, prior: Prior, transitions: Transitions | None, presence: Presence | None = None) -> Adversary:
+        """The adversary with this knowledge, and with the rules of the scenario."""
         rules: dict[str, Any] = {
             "estimator": ESTIMATORS[self.estimator](),
             "revision": self.revision,
@@ -362,12 +365,21 @@ class ScenarioAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release."""
-        return self.on(releases)(releases)
+        given = list(each_release(self, releases))
+        attack, notes = self.on(given)
+        beliefs = attack(given)
+        return replace(beliefs, notes=(*notes, *beliefs.notes))
 
-    def on(self, releases: Iterable[Release]) -> Attack:
-        """The attack with the knowledge of some releases: `JointAttack`, or another one of `foreknow.attacks`."""
+    def on(self, releases: Iterable[Release]) -> tuple[Attack, tuple[str, ...]]:
+        """The attack with the knowledge of some releases, one of `foreknow.attacks`, and notes on what was learned from them."""
         scenario, given = self.scenario, list(each_release(self, releases))
-        knowledge = self.knowledge or (self._learned(given),)
+        knowledge, notes = self.knowledge, tuple[str, ...]()
+        if not knowledge:
+            learned = self._learned(given)
+            knowledge, notes = (
+                (scenario.adversary(learned.prior, learned.transitions, learned.presence),),
+                learned.notes,
+            )
         if self.compromised is not None:
             knowledge = tuple(replace(one, compromised=self.compromised, cascade=RemoveKnown()) for one in knowledge)
         adversary = Averaged(knowledge, min_effective=0.5) if scenario.law == "draws" else knowledge[0]
@@ -379,13 +391,13 @@ class ScenarioAttack:
             attack = SignatureAttack(adversary)
         else:
             attack = RetrospectiveAttack(adversary) if hindsight else SequentialAttack(adversary)
-        return attack if self.others is None else OthersKnown(attack, self.others)
+        return attack if self.others is None else OthersKnown(attack, self.others), notes
 
-    def _learned(self, releases: Sequence[Release]) -> Adversary:
-        """The adversary who learned prior, transitions and presence from the releases alone."""
+    def _learned(self, releases: Sequence[Release]) -> LearnedKnowledge:
+        """Prior, transitions and presence, learned from the releases alone."""
         scenario, observations = self.scenario, [release.observation for release in releases]
         people = {name for seen in observations for name in seen.people.respondents}
-        learned = LearnedKnowledge.fit(
+        return LearnedKnowledge.fit(
             observations,
             classes=class_intervals(observations[0].people.schema, scenario.classes, len(people) // MIN_RESPONDENTS),
             pseudo_count=scenario.pseudo_count,
@@ -394,7 +406,6 @@ class ScenarioAttack:
             signatures=scenario.mechanism == "rule",
             presence=scenario.presence == "read",
         )
-        return scenario._adversary(learned.prior, learned.transitions, learned.presence)
 
     @property
     def _solver(self) -> JointSolver:

@@ -1,6 +1,6 @@
 """Attacks and estimators of the command line: the options that each attack reads, and the object that they make."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, informed_adversary, learn_from_releases
-from foreknow.app.cli.command_shape import given_options, refuse_unread_options
+from foreknow.app.cli.command_shape import TABLE, given_options, refuse_unread_options
 from foreknow.app.cli.files.written_tables import output_suffix
 from foreknow.app.cli.options import (
     INPUT_PANEL,
@@ -27,13 +27,14 @@ from foreknow.app.cli.options import (
     choice_names,
     corpus_file,
     count,
+    flag_of,
     make_entry_point,
     one_of,
     option,
     output_folder,
     switch,
 )
-from foreknow.app.cli.terminal import TimeLeft, notice, tracked
+from foreknow.app.cli.terminal import TimeLeft, error_console, notice, tracked
 from foreknow.app.publication import SETTINGS
 from foreknow.attacks import (
     ATTACKS,
@@ -49,6 +50,7 @@ from foreknow.attacks import (
     SnapshotAttack,
 )
 from foreknow.attacks.foreground import breach_threshold
+from foreknow.evaluation.scenario import SCENARIOS, Scenario, check_near
 from foreknow.models import (
     ESTIMATORS,
     JOINT_SOLVERS,
@@ -90,6 +92,9 @@ Corpus = Annotated[
     Path | None,
     corpus_file("Records from which the adversary learned; see --knowledge for an adversary without them."),
 ]
+SCENARIO_TEXT = f"a TOML file, or {', '.join(SCENARIOS)}. It excludes the options that it settles, but for --corpus."
+"""What --scenario takes, for the help text of a command."""
+
 SolverName = Annotated[
     str,
     option(
@@ -105,9 +110,9 @@ SolverName = Annotated[
 class AttackOptions:
     """The attack, and the options that some attacks read.
 
-    The last five fields are set by the command: whether beliefs are given the releases so far; whether the adversary knows the
-    rule of m-invariance; the learning and, without a corpus, the source (learned or records) of the adversary's knowledge; and the
-    seed of the solver that draws.
+    The last fields are set by the command: whether beliefs are given the releases so far; whether the adversary knows the
+    rule of m-invariance; the learning and, without a corpus, the source (learned or records) of the adversary's knowledge; the seed
+    of the solver that draws; and a scenario, which replaces all others.
     """
 
     attack: Annotated[
@@ -178,11 +183,12 @@ class AttackOptions:
     learning: Learning | None = None  # no group of options: a command has its own
     source: str | None = None
     seed: int = SAMPLER_SEED
+    settled: Scenario | None = None
 
     @property
     def choice(self) -> "AttackChoice":
         """The row of the attack."""
-        return attack_choice(self.attack)
+        return attack_choice(self.attack) if self.settled is None else AttackChoice((), of_scenario, estimates=False)
 
     @property
     def posterior(self) -> Estimator:
@@ -199,6 +205,8 @@ class AttackOptions:
     @property
     def title(self) -> str:
         """Title of the tables of the attack."""
+        if self.settled is not None:
+            return f"scenario {self.attack}"
         if self.choice.solves:
             return f"joint attack, {self.solver} solver, {'forward' if self.forward else 'in hindsight'}"
         return f"{self.attack} attack{f', {self.estimator} posterior' if self.choice.estimates else ''}"
@@ -253,6 +261,59 @@ def adversary_of(chosen: AttackOptions, read: Attacked) -> Adversary:
         corpus = read.history
     assert corpus is not None
     return informed_adversary(corpus, learning, chosen.posterior)
+
+
+def of_scenario(chosen: AttackOptions, read: Attacked) -> Attack:
+    """The attack of a scenario, with a notice of what was learned from the releases."""
+    scenario = chosen.settled
+    assert scenario is not None
+    history = read.history if scenario.reads_history else None
+    with error_console.status("learning what the adversary knows"):
+        attack, notes = scenario.attack(history, read.corpus, rng=chosen.seed).on(read.releases)
+    for note in notes:
+        notice(f"Learned knowledge: {note}")
+    return attack
+
+
+def read_scenario(text: str) -> Scenario:
+    """The scenario of a built-in name or of a file.
+
+    Raises
+    ------
+    ValueError
+        If it is neither, or a scenario of the command line does not read its settings.
+    """
+    if not Path(text).is_file():
+        check_near("--scenario", "a built-in scenario or a file", text, list(SCENARIOS))
+    scenario = SCENARIOS[text] if text in SCENARIOS else Scenario.read(text)
+    if scenario.compromised:
+        raise ValueError(
+            f"--scenario {text}: compromised = {scenario.compromised:g} is not read on the command line, whose verdict counts all "
+            "respondents; use Scenario.attack in Python, or leave it out."
+        )
+    return scenario
+
+
+def check_scenarios(
+    context: typer.Context, scenarios: Mapping[str, Scenario], has_corpus: bool, allowed: Sequence[str]
+) -> None:
+    """Raise ValueError if an option is given beside --scenario that it settles, or a corpus is missing or not read.
+
+    ``scenarios`` are by their names on the command line; ``allowed`` are the options that are read beside them.
+    """
+    for name in sorted(given_options(context) - {*TABLE, *allowed, "scenario", "corpus"}):
+        raise ValueError(
+            f"--scenario and {flag_of(name)} exclude each other: the scenario says who attacks. Leave one of them out, or "
+            "write the setting into the file of the scenario."
+        )
+    readers = {text: scenario.law for text, scenario in scenarios.items() if scenario.reads_corpus}
+    for text, law in readers.items():
+        if not has_corpus:
+            raise ValueError(
+                f"--scenario {text} has the law {law!r}: name the records of other people by --corpus FILE."
+            )
+    if has_corpus and not readers and "corpus" not in allowed:
+        raise ValueError(f"--scenario {', '.join(scenarios)} does not read --corpus; leave it out.")
 
 
 def _foreground(chosen: AttackOptions, read: Attacked) -> ForegroundAttack:
@@ -404,6 +465,7 @@ class AttackRun:
         Path | None,
         option("Group of each record; by default the column 'group' of the records.", "FILE", INPUT_PANEL),
     ] = None
+    scenario: Annotated[str | None, option(f"Who attacks: {SCENARIO_TEXT}", "FILE_OR_NAME", KNOWLEDGE_PANEL)] = None
     sure: Sure = 0.9
     fail_over: FailOver = None
     seed: Annotated[int, option("Seed of the solver path-sampler, the one that draws.", "N", min=0)] = SAMPLER_SEED
@@ -449,7 +511,8 @@ class AttackRun:
     @property
     def inputs(self) -> list[Path]:
         """All input files."""
-        others = (self.tables.people, self.corpus, self.groups, self.chosen.statements)
+        named = None if self.scenario is None or self.scenario in SCENARIOS else Path(self.scenario)
+        others = (self.tables.people, self.corpus, self.groups, self.chosen.statements, named)
         return [*self.table.files, *self.tables.later, *(path for path in others if path is not None)]
 
     @property
@@ -457,7 +520,7 @@ class AttackRun:
         """The attack with all options that describe it."""
         return replace(
             self.chosen,
-            forward=self.forward,
+            forward=self.forward if self.chosen.settled is None else self.chosen.settled.time == "forward",
             signatures=self.signatures,
             learning=self.known,
             source=self.knowledge,
@@ -473,11 +536,27 @@ class AttackRun:
 
     def check_attack(self) -> None:
         """Raise ValueError if an option is given that the attack does not read, or options do not fit together."""
+        if self.scenario is not None and self.chosen.settled is not None:
+            settled = {self.scenario: self.chosen.settled}
+            check_scenarios(self.context, settled, self.corpus is not None, BESIDE_SCENARIO)
+            return
         check_attack_options(self.context, self.chosen)
         if self.corpus is not None and self.knowledge is not None:
             raise ValueError(
                 f"--corpus and --knowledge {self.knowledge} exclude each other: with a corpus, the adversary learned from it."
             )
+
+    @property
+    def settled(self) -> "AttackRun":
+        """The run with its scenario, if there is one, in the place of the options that it settles."""
+        if self.scenario is None:
+            return self
+        scenario, name = read_scenario(self.scenario), Path(self.scenario).stem
+        return replace(self, sure=scenario.threshold, chosen=replace(self.chosen, attack=name, settled=scenario))
+
+
+BESIDE_SCENARIO = ("groups", "fail_over", "seed", "out", "pictures", "overwrite", "as_json", "config")
+"""Options of `foreknow attack` that are read with --scenario, besides those of the table and the corpus."""
 
 
 def notice_compilation(solver: str | None = None, estimator: str = "auto", learns: bool = True) -> None:

@@ -194,12 +194,12 @@ def trial(
     history: History,
     defense: Defense,
     attacks: Mapping[str, Callable[[tuple[Release, ...]], Beliefs]],
-    sure: float,
+    sure: float | Mapping[str, float],
     **options: Any,
 ) -> dict[str, Any]:
     """Risk and price of a defense on trial: `risk_and_price`, or ``problem`` alone where nothing can be published.
 
-    `foreknow.evaluation.compare` with one defense; ``options`` are those of it.
+    `foreknow.evaluation.compare` with one defense; ``options`` are those of it. ``sure`` may be one number for each attack.
     """
 
     def attacked(attack: Callable[[tuple[Release, ...]], Beliefs], releases: tuple[Release, ...]) -> Beliefs:
@@ -216,12 +216,12 @@ def trial(
 
 
 def risk_and_price(
-    releases: Sequence[Release], beliefs: Mapping[str, Beliefs], history: History, sure: float
+    releases: Sequence[Release], beliefs: Mapping[str, Beliefs], history: History, sure: float | Mapping[str, float]
 ) -> dict[str, Any]:
     """Risk and price of one publication: the columns of `price_of_settings` but for ``setting``."""
     row: dict[str, Any] = {}
     for name, each in beliefs.items():
-        found = exposed(each, history, sure)
+        found = exposed(each, history, sure[name] if isinstance(sure, Mapping) else sure)
         row |= {"respondents": found.respondents, f"exposed_{name}": found.exposed}
     cost, width = suppressed(releases), gcp(releases)
     published = (cost["records"] - cost["suppressed"]).to_numpy()

@@ -32,6 +32,7 @@ from foreknow.app.cli.commands.attack_findings import (
     fail_over_lines,
     files_content,
     found_by,
+    goal_table,
     is_over,
     notice_others,
     notice_suppression,
@@ -114,6 +115,8 @@ def attack_command(run: AttackRun) -> Outcome:
     A file of --groups that foreknow publish wrote must belong to the records and to the published table; the checksums beside the
     file are compared.
 
+    With --scenario, who attacks is one name or one file, which settles the options of the adversary and the attack.
+
     With --from-disk, --groups is the folder of foreknow publish --from-disk. The attack is joint (--solver
     group-messages, group-graph or max-entropy), sequential or snapshot, and the adversary learned from --corpus or from the
     records.
@@ -131,6 +134,9 @@ def attack_command(run: AttackRun) -> Outcome:
         --qi age --qi city --sensitive diagnosis
     """
     check_sure(run.sure)
+    run = run.settled
+    if run.chosen.settled is not None:
+        run.check_attack()
     if run.from_disk:
         return _attack_from_disk(run)
     run.disk.refuse_given("records are read into memory")
@@ -160,7 +166,7 @@ def _attack_records(run: AttackRun) -> Outcome:
         read, history = _read(run)
     adversaries = sources(run.attack, read)
     solver = run.chosen.solver if run.chosen.choice.solves else None
-    if run.chosen.choice.has_adversary:
+    if run.chosen.choice.has_adversary or run.chosen.settled is not None:
         notice_compilation(solver, run.chosen.estimator, LEARNED in adversaries)
     found = [found_by(replace(run.attack, source=source), read, history, run.sure) for source in adversaries]
     _, attack, beliefs, _ = found[0]
@@ -170,6 +176,7 @@ def _attack_records(run: AttackRun) -> Outcome:
     say_verdict(*verdict, *(f"{beside} {other.source} about the other." for other in found[1:]))
     report_attack(run.attack, attack, beliefs, sequential, history, run.sure)
     notice_others(found)
+    goal = goal_table(run.chosen.settled, beliefs, history)
     if run.out is not None:
         _write(run, run.out, read, history, found, sequential)
     cost = suppressed(read.releases)
@@ -184,6 +191,7 @@ def _attack_records(run: AttackRun) -> Outcome:
         adversaries_content(found, run.fail_over)
         | {"attack": run.chosen.attack, "solver": solver, "seed": run.seed, "suppressed": suppressed_share(cost)}
         | {"releases": risk_columns(risk_table(beliefs, history))}
+        | ({} if goal is None else {"goal": goal})
         | files_content(run)
     )
     return Outcome(content, any(is_over(one.exposed, run.fail_over) for one in found))

@@ -27,6 +27,7 @@ from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.evaluation.risk.breaches import breaches
+from foreknow.evaluation.scenario import Scenario
 from foreknow.models import Averaged, Beliefs, History, Release, Status
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
@@ -325,6 +326,15 @@ def report_attack(
         notice(note)
     for note in () if sequential is None else sequential.notes:
         notice(f"Sequential attack: {note}")
+
+
+def goal_table(scenario: Scenario | None, beliefs: Beliefs, history: History) -> pd.DataFrame | None:
+    """The measures of a change or a path, which are printed; None for another goal, or without a scenario."""
+    if scenario is None or scenario.goal == "value":
+        return None
+    table = scenario.measure(beliefs, history)
+    show(PrintedTable(table, f"Beliefs about a {scenario.goal}: bounds"))
+    return table
 
 
 def _risk_tables(beliefs: Beliefs, history: History, title: str, sure: float) -> Iterator[RenderableType]:

@@ -3,8 +3,9 @@
 import itertools
 import secrets
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -19,7 +20,15 @@ from foreknow.app.cli.adversary_knowledge import (
     informed_adversary,
     learned_adversary,
 )
-from foreknow.app.cli.attack_choices import Corpus, SolverName, notice_compilation, solver_choice
+from foreknow.app.cli.attack_choices import (
+    SCENARIO_TEXT,
+    Corpus,
+    SolverName,
+    check_scenarios,
+    notice_compilation,
+    read_scenario,
+    solver_choice,
+)
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.defense_choices import (
     BUILT_IN,
@@ -33,8 +42,10 @@ from foreknow.app.cli.defense_choices import (
 from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import (
+    KNOWLEDGE_PANEL,
     FailOver,
     Overwrite,
+    ReadTable,
     Seed,
     Sure,
     TableOptions,
@@ -51,9 +62,10 @@ from foreknow.app.report.adversaries import INFEASIBLE, LEARNED, SIZES, stricter
 from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Defense
-from foreknow.models import Auto, Beliefs, Release
+from foreknow.evaluation.scenario import SCENARIOS, Scenario
+from foreknow.models import Auto, Beliefs, History, Release
 from foreknow.models.joint.problem import with_progress
-from foreknow.models.progress import stepping
+from foreknow.models.progress import Progress, stepping
 
 COMPARED = ("js-reduce", "mondrian", "anatomy")
 """Defenses that are compared if none is named: one that assumes an adversary, one that generalizes, one that does not."""
@@ -86,6 +98,14 @@ class CompareRun:
             "NAME=X,X",
         ),
     ] = None
+    scenario: Annotated[
+        list[str],
+        option(
+            f"Who attacks, in the place of the two adversaries: {SCENARIO_TEXT} Repeatable.",
+            "FILE_OR_NAME",
+            KNOWLEDGE_PANEL,
+        ),
+    ] = field(default_factory=list)
     sure: Sure = 0.9
     fail_over: FailOver = None
     solver: SolverName = "group-graph"
@@ -99,7 +119,8 @@ class CompareRun:
     @property
     def inputs(self) -> list[Path]:
         """All input files."""
-        return [path for path in (*self.table.files, self.corpus) if path is not None]
+        named = [Path(text) for text in self.scenario if text not in SCENARIOS]
+        return [path for path in (*self.table.files, self.corpus, *named) if path is not None]
 
 
 class Compared(NamedTuple):
@@ -190,7 +211,7 @@ COMPARISON = "comparison.csv"
 TERMS = {
     "exposed": "number of respondents with a sure belief in their true value at a release, and not before any release, by the "
     "joint attack in hindsight; the larger of an adversary who knows the records' frequencies and of one who knows the "
-    "releases alone",
+    "releases alone; or with --scenario the largest of the scenarios",
     "share": "share of the respondents that is exposed",
     "suppressed": "share of the records that are suppressed",
     "gcp": "generalization of a published record: 0 exact, also for groups with exact quasi-identifiers, 1 no information",
@@ -203,7 +224,8 @@ TERMS = {
 def compare_command(run: CompareRun) -> Outcome:
     r"""Run `foreknow compare`; its help text has the paragraphs below.
 
-    Each is a trial, which is not written. The attack is the joint one in hindsight, by the adversaries of foreknow report.
+    Each is a trial, which is not written. The attack is the joint one in hindsight, by the adversaries of foreknow report; or with
+    --scenario those of the scenarios.
 
     The exit status is 1 if no setting publishes a record or, with --fail-over, brings the share of exposed respondents to it.
 
@@ -214,12 +236,19 @@ def compare_command(run: CompareRun) -> Outcome:
         --defense mondrian --sweep k=3,6,12
     """
     check_sure(run.sure)
+    scenarios = {text: read_scenario(text) for text in run.scenario}
+    if scenarios:
+        beside = {*(each.name for each in fields(CompareRun)), *FLAGS, *KNOWLEDGE_OPTIONS, "as_json", "config"} - {
+            "sure",
+            "solver",
+        }
+        check_scenarios(run.context, scenarios, run.corpus is not None, [*beside])
     used = secrets.randbits(32) if run.seed is None else run.seed
     tried = compared(run.defense, run.sweep, run.thresholds.of_run(run.context, used))
     if run.out is not None:
         check_output(run.out, [COMPARISON, SETTINGS], run.inputs, run.overwrite)
     notice_compilation()
-    found = measured(run, used, tried)
+    found = measured(run, used, tried, scenarios)
     best = best_row(found, run.fail_over)
     verdict = _verdict(found, best, run.fail_over)
     say_verdict(verdict)
@@ -240,7 +269,14 @@ def compare_command(run: CompareRun) -> Outcome:
         more = (tried[best].arguments, f"--infeasible {INFEASIBLE}", f"--out {unused_path('release')}")
         read = [name for name in KNOWLEDGE_OPTIONS if name in tried[best].choice.options]
         say(SUPPRESSED_AS_TRIED, *next_lines(run.context, "publish", *more, also=read))
-    content = {"sure": run.sure, "fail_over": run.fail_over, "solver": run.solver, "seed": used, "settings": found}
+    sure: Any = {name: one.threshold for name, one in scenarios.items()} or run.sure
+    content = {
+        "sure": sure,
+        "fail_over": run.fail_over,
+        "solver": None if scenarios else run.solver,
+        "seed": used,
+        "settings": found,
+    }
     return Outcome(content | {"best": None if best is None else tried[best].title}, best is None)
 
 
@@ -278,53 +314,79 @@ PHASES = {
 }
 """Phases of a setting, and their costs."""
 
+type Trial = Callable[[tuple[Release, ...]], Beliefs]
+"""An attack on the releases of one setting."""
 
-def measured(run: CompareRun, seed: int, tried: Sequence[Compared]) -> pd.DataFrame:
-    """Risk and price, one row per setting, in their order: each is published, and attacked by two adversaries."""
+
+def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: Mapping[str, Scenario]) -> pd.DataFrame:
+    """Risk and price, one row per setting, in their order: each is published, and attacked by two adversaries, or by scenarios."""
     records = run.table.read(run.corpus)
     history = records.history
-    steps = [Step(f"{each.title}: {phase}", cost) for each in tried for phase, cost in PHASES.items()]
+    phases = PHASES
+    if scenarios:
+        cost = KNOWLEDGE[LEARNED] + ATTACKS["all releases in hindsight"]
+        phases = {"publishing": PUBLICATION} | {f"attack of {name}": cost for name in scenarios}
+    steps = [Step(f"{each.title}: {phase}", cost) for each in tried for phase, cost in phases.items()]
     rows = []
     with TimeLeft("learning what is known") as shown:
-        solver = with_progress(solver_choice(run.solver, seed), shown.parts)
-        informed = informed_adversary(history if records.corpus is None else records.corpus, run.known, Auto())
         defender = assumed_adversary(history, records.corpus, run.known)
         step = stepping(shown.steps, steps)
-        ended: list[float] = []
-
-        def attacked_by_informed(releases: tuple[Release, ...]) -> Beliefs:
-            ended.append(time.perf_counter())
-            step()
-            return JointAttack(informed, solver)(releases)
-
-        def attacked_by_learned(releases: tuple[Release, ...]) -> Beliefs:
-            step()
-            learned = learned_adversary(releases, run.known, Auto(), shown.parts)
-            step()
-            return JointAttack(learned, solver)(releases)
-
+        attacks = _by_scenarios(history, records.corpus, scenarios, seed) if scenarios else None
+        attacks = attacks or _by_adversaries(run, seed, records, shown.parts, step)
         for each in tried:
             step()
-            start = time.perf_counter()
+            start, begun = time.perf_counter(), dict[str, float]()
+
+            def attacked(attack: Trial, releases: tuple[Release, ...], begun: dict[str, float] = begun) -> Beliefs:
+                begun.setdefault("attack", time.perf_counter())
+                step()
+                return attack(releases)
+
             row = trial(
                 history,
                 each.defense,
-                {"informed": attacked_by_informed, "learned": attacked_by_learned},
-                run.sure,
+                {name: partial(attacked, attack) for name, attack in attacks.items()},
+                {name: one.threshold for name, one in scenarios.items()} or run.sure,
                 defender=defender if each.choice.assumes_adversary else None,
                 # The order of records is drawn anew for each setting, as by a publication with this seed.
                 rng=seeded_generator(seed, 1),
                 within=shown.parts,
             )
             if row["problem"]:
-                for _ in range(len(PHASES) - 1):
+                for _ in range(len(phases) - 1):
                     step()
             else:
-                exposed = max(row["exposed_informed"], row["exposed_learned"])
-                row |= {"seconds": ended[-1] - start, "exposed": exposed, "share": exposed / max(row["respondents"], 1)}
+                exposed = max(row[f"exposed_{name}"] for name in attacks)
+                seconds = begun["attack"] - start
+                row |= {"seconds": seconds, "exposed": exposed, "share": exposed / max(row["respondents"], 1)}
             rows.append({"setting": each.title} | row)
-    columns = [*SHOWN, "exposed_informed", "exposed_learned", "respondents", "problem"]
+    columns = [*SHOWN, *(f"exposed_{name}" for name in attacks), "respondents", "problem"]
     return pd.DataFrame(rows).reindex(columns=columns).astype({"exposed": "Int64"})
+
+
+def _by_adversaries(
+    run: CompareRun, seed: int, records: ReadTable, parts: Progress, step: Callable[[], None]
+) -> dict[str, Trial]:
+    """Joint attacks in hindsight of the two adversaries of `foreknow report`; ``step`` is called after learning."""
+    solver = with_progress(solver_choice(run.solver, seed), parts)
+    informed = informed_adversary(records.history if records.corpus is None else records.corpus, run.known, Auto())
+
+    def by_learned(releases: tuple[Release, ...]) -> Beliefs:
+        learned = learned_adversary(releases, run.known, Auto(), parts)
+        step()
+        return JointAttack(learned, solver)(releases)
+
+    return {"informed": JointAttack(informed, solver), "learned": by_learned}
+
+
+def _by_scenarios(
+    history: History, corpus: History | None, scenarios: Mapping[str, Scenario], seed: int
+) -> dict[str, Trial]:
+    """Attacks of scenarios."""
+    return {
+        name: one.attack(history if one.reads_history else None, corpus if one.reads_corpus else None, rng=seed)
+        for name, one in scenarios.items()
+    }
 
 
 def best_row(found: pd.DataFrame, fail_over: float | None) -> int | None:

@@ -218,12 +218,12 @@ class Scenario:
 
     @property
     def reads_corpus(self) -> bool:
-        """Whether the law is from a corpus, which `attack` then requires."""
+        """True if the law is from a corpus, which `attack` then requires."""
         return self.law in ("corpus", "draws")
 
     @property
     def reads_history(self) -> bool:
-        """Whether the adversary knows something of the original records, which `attack` then requires."""
+        """True if the adversary knows something of the original records, which `attack` then requires."""
         return self.law == "known" or self.knows == "others" or self.compromised > 0
 
     @property

@@ -103,6 +103,7 @@ GIVEN = [
     *(attacks.DataAugmentationAttack(UNSURE, **RNG), attacks.Influence(SPREADING), attacks.JointAttack(ADVERSARY)),
     *(attacks.MinimalityAttack(2, {"a"}), attacks.RetrospectiveAttack(ADVERSARY), attacks.SignatureAttack(ADVERSARY)),
     *(attacks.SnapshotAttack(ADVERSARY), attacks.LinkingAttack(LINKING), LINKED),
+    *(attacks.OthersKnown(attacks.SnapshotAttack(ADVERSARY), HISTORY), evaluation.Scenario()),
     *(attacks.WithoutGroups(attacks.SnapshotAttack(ADVERSARY)), models.Presence([0.1, 0.2, 0.3]), models.Visits.of_now(PEOPLE, 0)),
     *(LINKED.releases[0], defenses.KAnonymity(2), defenses.TCloseness(0.5)),
     *(defenses.KAnonymity(2) & defenses.TCloseness(0.5), defenses.KAnonymity(2) | defenses.TCloseness(0.5)),

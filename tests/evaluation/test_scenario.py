@@ -1,5 +1,7 @@
 """Scenarios: each built-in one is the attack built by hand; the file; what is refused; bounds of changes and paths."""
 
+import re
+import tomllib
 from dataclasses import replace
 from itertools import product
 
@@ -9,6 +11,7 @@ import pytest
 import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import ROOT
 from strategies import history_of
 
 from foreknow.attacks import (
@@ -371,3 +374,13 @@ class TestBounds:
         beliefs = beliefs_of(Scenario.named("auxiliary"))
         found = replace(Scenario.named("auxiliary"), threshold=0.7).measure(beliefs, TARGET)
         pd.testing.assert_frame_equal(found, risk_table(beliefs, TARGET, sure=0.7))
+
+
+def test_the_page_has_the_files_of_the_built_in_ones():
+    page = (ROOT / "docs/how-to/your-adversary.md").read_text(encoding="utf-8")
+    table = page.split("| name | who attacks | file |")[1].split("\n\n")[0]
+    files = dict(re.findall(r"^\| `([^`]+)` \| [^|]+ \| ([^|]+) \|$", table, flags=re.MULTILINE))
+    read = {name: Scenario(**tomllib.loads("\n".join(re.findall("`([^`]+)`", text)))) for name, text in files.items()}
+    assert read == SCENARIOS
+    example = tomllib.loads(page.split("```toml\n")[1].split("```")[0])
+    assert Scenario(**example) == Scenario(law="corpus", presence="read", goal="path", threshold=0.8)

@@ -31,13 +31,13 @@ OPTIONS = {
         "--quote-formulas", "--no-verify", "--corpus", "--pictures", "--from-disk", "--block", "--overwrite", "--json", "--config",
     ],
     "attack": [
-        *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, *DISK, "--groups", "--sure", "--fail-over",
-        "--seed", "--forward", "--signatures", "--corpus", "--knowledge",
+        *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, *DISK, "--groups", "--scenario", "--sure",
+        "--fail-over", "--seed", "--forward", "--signatures", "--corpus", "--knowledge",
         "--out", "--pictures", "--from-disk", "--overwrite", "--json", "--config",
     ],
     "compare": [
-        *TABLE, *THRESHOLDS, *KNOWLEDGE, "--defense", "--sweep", "--sure", "--fail-over", "--solver", "--seed", "--corpus", "--out",
-        "--overwrite", "--json", "--config",
+        *TABLE, *THRESHOLDS, *KNOWLEDGE, "--defense", "--sweep", "--scenario", "--sure", "--fail-over", "--solver", "--seed",
+        "--corpus", "--out", "--overwrite", "--json", "--config",
     ],
     "report": [
         *TABLE, "--out", *ATTACK, *KNOWLEDGE, "--groups", "--names", "--sure", "--fail-over", "--stricter", "--seed", "--corpus",

@@ -281,9 +281,10 @@ def _bound(
         raise ValueError(
             "compare: there is a corpus, and no scenario reads one; leave it out, or add one with law='corpus'."
         )
-    drawn = as_generator("compare", rng, optional=True).spawn(1)[0] if scenarios else None
+    # Each scenario draws from the same seed, so that equal shares compromise the same records.
+    seed = int(as_generator("compare", rng, optional=True).spawn(1)[0].integers(2**32))
     return {
-        name: one.attack(history if one.reads_history else None, corpus if one.reads_corpus else None, rng=drawn)
+        name: one.attack(history if one.reads_history else None, corpus if one.reads_corpus else None, rng=seed)
         if isinstance(one, Scenario)
         else one
         for name, one in attacks.items()

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from itertools import pairwise
@@ -21,7 +21,6 @@ from foreknow.attacks import (
     SignatureAttack,
 )
 from foreknow.attacks.attack import each_release
-from foreknow.evaluation.arguments import check_beliefs, check_history
 from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth
 from foreknow.models import (
@@ -44,9 +43,10 @@ from foreknow.models import (
     RemoveKnown,
     Transitions,
 )
-from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.problem import JointSolver
 from foreknow.models.knowledge.class_frequencies import MIN_RESPONDENTS, class_intervals
+from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GAPS
 from foreknow.models.settings import as_generator, check_kind, check_range, check_whole, shown
 from foreknow.models.tables.table_files import existing_file
@@ -153,7 +153,7 @@ class Scenario:
             check_near("Scenario", f"a {name}", getattr(self, name), choices)
         check_range("Scenario", "compromised", self.compromised, 0, 1, "a part of the records")
         check_range("Scenario", "threshold", self.threshold, 0.5, 1, "a belief in one value", excluded=(0.5,))
-        check_range("Scenario", "pseudo_count", self.pseudo_count, 0, what="added to counts")
+        check_pseudo_count("Scenario", self.pseudo_count)
         for name, what in (("order", "past values"), ("classes", "intervals")):
             check_whole("Scenario", name, getattr(self, name), what)
         if self.draws is not None:
@@ -214,7 +214,7 @@ class Scenario:
         given = [
             (each.name, getattr(self, each.name)) for each in fields(self) if getattr(self, each.name) != each.default
         ]
-        return "".join(f"{name} = {json.dumps(value)}\n" for name, value in given)
+        return "".join(f"{name} = {json.dumps(value, default=int)}\n" for name, value in given)
 
     @property
     def reads_corpus(self) -> bool:
@@ -304,13 +304,16 @@ class Scenario:
         """
         if self.goal == "value":
             return risk_table(beliefs, history, leaving_out=leaving_out, sure=self.threshold)
-        check_beliefs("Scenario.measure", beliefs)
-        check_history("Scenario.measure", history)
-        paths = _paths(beliefs, history, leaving_out)
-        made = _changes(paths) if self.goal == "change" else _whole_paths(paths)
-        label = "time" if self.goal == "change" else "releases"
-        rows = [{label: key} | _bounded_row(found, self.threshold) for key, found in made]
-        return pd.DataFrame(rows, columns=pd.Index([label, *BOUNDED]))
+        label, bounds = ("time", _change_bounds) if self.goal == "change" else ("releases", _path_bounds)
+        listed = [row for path in _paths(beliefs, history, leaving_out) for row in bounds(path)]
+        each = pd.DataFrame(listed, columns=pd.Index([label, "confidence_low", "confidence_high", "surest", "true"]))
+        sure = each["surest"] >= self.threshold
+        counted = each.assign(
+            measured=1, sure=sure * 1, right=(each["true"] & sure) * 1, expected=each["surest"].where(sure, 0.0)
+        )
+        sums, means = ["measured", "sure", "right", "expected"], ["confidence_low", "confidence_high"]
+        groups = counted.groupby(label)
+        return groups[sums].sum().join(groups[means].mean()).reset_index()
 
     def _counted(self, corpus: History, rng: np.random.Generator) -> Iterable[Adversary]:
         """Adversaries who counted prior, transitions and presence in records: one, or one for each draw."""
@@ -426,84 +429,44 @@ def check_near(owner: str, what: str, given: Any, known: Sequence[str]) -> None:
 
 
 class _Path(NamedTuple):
-    """Beliefs about the published records of one respondent, shape ``(T, m)``, their true values and times."""
+    """Beliefs about the published records of one respondent, shape ``(T, m)``, their true values and their times."""
 
     belief: FloatArray
-    true: list[int]
+    true: IntArray
     times: list[Any]
 
 
-class _Bounded(NamedTuple):
-    """Bounds of the beliefs in events of some respondents: in the truth, and of the event that is the surest, with its truth."""
-
-    low: FloatArray
-    high: FloatArray
-    surest: FloatArray
-    right: BoolArray
+type _Bounds = tuple[Any, float, float, float, bool]
+"""Row of a change or a path: the label; bounds of the belief in the truth; the lower bound of the surest event; if that is true."""
 
 
-BOUNDED = ("measured", "sure", "right", "expected", "confidence_low", "confidence_high")
-"""Columns of the measure of a change or a path."""
-
-
-def _bounded_row(found: _Bounded, threshold: float) -> dict[str, Any]:
-    sure = found.surest >= threshold
-    return {
-        "measured": len(sure),
-        "sure": int(sure.sum()),
-        "right": int(found.right[sure].sum()),
-        "expected": float(found.surest[sure].sum()),
-        "confidence_low": float(found.low.mean()),
-        "confidence_high": float(found.high.mean()),
-    }
-
-
-def _paths(beliefs: Beliefs, history: History, leaving_out: LeftOut) -> list[_Path]:
-    """Beliefs about the records of each respondent that are measured, in the order of the releases."""
+def _paths(beliefs: Beliefs, history: History, leaving_out: LeftOut) -> Iterator[_Path]:
+    """Beliefs about the measured records of each respondent, in the order of the releases."""
     listed: dict[Any, list[tuple[BeliefsAndTruth, int]]] = {}
     each = beliefs_and_truth("Scenario.measure", beliefs, history, leaving_out)
-    for release, one in zip(beliefs, each, strict=True):
+    for one, release in zip(each, beliefs, strict=True):
         for place, respondent in enumerate(release.observation.people.respondents[one.rows]):
             listed.setdefault(respondent, []).append((one, place))
-    return [
-        _Path(
-            np.array([one.belief[place] for one, place in records]),
-            [int(one.true[place]) for one, place in records],
-            [one.time for one, _ in records],
-        )
-        for records in listed.values()
-    ]
+    for records in listed.values():
+        belief, true = (np.array([getattr(one, name)[place] for one, place in records]) for name in ("belief", "true"))
+        yield _Path(belief, true, [one.time for one, _ in records])
 
 
-def _changes(paths: Iterable[_Path]) -> Iterable[tuple[Any, _Bounded]]:
-    """Bounds of the beliefs in a change before each release, and in none, in the order of the releases."""
-    steps: dict[Any, list[tuple[float, float, float, bool]]] = {}
-    for path in paths:
-        for before, after in pairwise(range(len(path.times))):
-            p, q = path.belief[before], path.belief[after]
-            changed = float(np.abs(p - q).sum() / 2)
-            same = max(0.0, float((p + q).max()) - 1)
-            low, other = (same, changed) if path.true[before] == path.true[after] else (changed, same)
-            steps.setdefault(path.times[after], []).append((low, 1 - other, max(low, other), low >= other))
-    yield from ((time, _bounded(steps[time])) for time in sorted(steps))
+def _change_bounds(path: _Path) -> Iterator[_Bounds]:
+    """Bounds of the belief in a change, or in none, before each record but the first."""
+    for t, (p, q) in enumerate(pairwise(path.belief), 1):
+        changed, same = float(np.abs(p - q).sum() / 2), max(0.0, float((p + q).max()) - 1)
+        low, other = (same, changed) if path.true[t - 1] == path.true[t] else (changed, same)
+        yield path.times[t], low, 1 - other, max(low, other), low >= other
 
 
-def _whole_paths(paths: Iterable[_Path]) -> Iterable[tuple[int, _Bounded]]:
-    """Bounds of the beliefs in the paths of respondents with the same number of records, over 1."""
-    found: dict[int, list[tuple[float, float, float, bool]]] = {}
-    for path in paths:
-        places = np.arange(len(path.true))
-        in_truth, highest = path.belief[places, path.true], path.belief.max(axis=1)
-        right = bool((path.belief.argmax(axis=1) == path.true).all())
-        low, surest = (max(0.0, 1 - float((1 - some).sum())) for some in (in_truth, highest))
-        if len(places) > 1:
-            found.setdefault(len(places), []).append((low, float(in_truth.min()), surest, right))
-    yield from ((number, _bounded(found[number])) for number in sorted(found))
-
-
-def _bounded(rows: Sequence[tuple[float, float, float, bool]]) -> _Bounded:
-    low, high, surest, right = zip(*rows, strict=True)
-    return _Bounded(np.array(low), np.array(high), np.array(surest), np.array(right))
+def _path_bounds(path: _Path) -> Iterator[_Bounds]:
+    """Bounds of the belief in all values of a respondent with several records."""
+    number = len(path.true)
+    if number > 1:
+        belief, highest = path.belief[np.arange(number), path.true], path.belief.max(axis=1)
+        low, surest = (max(0.0, 1 - float((1 - some).sum())) for some in (belief, highest))
+        yield number, low, float(belief.min()), surest, bool((path.belief.argmax(axis=1) == path.true).all())
 
 
 SCENARIOS: dict[str, Scenario] = {

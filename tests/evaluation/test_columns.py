@@ -56,6 +56,12 @@ PUBLISHED = RELEASES[0].table
 SET, DRAWS = {"sensitive_set": {"a"}}, {"draws": 20, "rng": 1}
 WORST = {"nothing": SnapshotAttack(Adversary(UniformPrior())), "chain": ATTACK}
 
+
+def scenario_measure(goal, beliefs):
+    """Measure of a goal; that of values is `risk_table`."""
+    return evaluation.Scenario(goal=goal).measure(beliefs, HISTORY)
+
+
 TABLES = {
     "across_draws": lambda: [evaluation.across_draws(evaluation.risk_table, SPREAD, HISTORY)],
     "breaches": lambda: [evaluation.breaches(each, HISTORY, r=2, **SET) for each in (BELIEFS, Beliefs(()))],
@@ -104,6 +110,8 @@ TABLES = {
     "CalibrationRanks.uniformity": lambda: [RANKS.uniformity()],
     "ForegroundBeliefs.over": lambda: [PLAIN.over(3.5), MINED_FROM_NOTHING.over(2)],
     "LabelBeliefs.certain": lambda: [LABELS.certain(), LABELS.certain(1.0)],
+    "Scenario.measure": lambda: [scenario_measure("change", each) for each in (LATER, Beliefs(()))],
+    "Scenario.measure of a path": lambda: [scenario_measure("path", each) for each in (LATER, Beliefs(()))],
     "SuppressedItems.groups": lambda: [SUPPRESSED.groups],
 } | {
     name: lambda measure=measure, of=of: [measure(*each) for each in of]

@@ -18,6 +18,7 @@ from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Beliefs, Memory, Posterior, Release
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.beliefs import ReleaseBeliefs
+from foreknow.models.knowledge.membership import membership_evidence
 from foreknow.models.knowledge.personal_transitions import chains_at, class_by_respondent, steps_between
 
 
@@ -64,17 +65,52 @@ class SnapshotAttack(AdversaryAttack):
     ----------
     adversary : Adversary or Averaged
         Its transitions and presence are left out.
+
+    Notes
+    -----
+    With a `Membership` the beliefs are made of `Release.unlabeled`, which has no group of a respondent; the beliefs are stored
+    beside the groups, for measures. A connected part of respondents and groups is solved as one group (`membership_posterior`).
     """
 
-    reads = ("prior", "compromised", "program", "own")
+    reads = ("prior", "compromised", "membership", "program", "own")
     ignores = ("transitions", "presence")
 
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
         adversary = adversary.without("presence")
-        beliefs = [next(steps(adversary, [release], number))[1] for number, release in enumerate(releases)]
+        first = _first_step if adversary.membership is None else _unlabeled_step
+        beliefs = [first(adversary, release, number) for number, release in enumerate(releases)]
         adversary.check_claim_times([belief.observation.time for belief in beliefs])
         found = Beliefs(tuple(beliefs), notes=belief_notes(adversary.without("transitions"), beliefs))
-        return Weighed(found, lambda: ReleaseEvidence.alone(single_evidence(found)))
+        return Weighed(found, lambda: ReleaseEvidence.alone(_evidence_of_each(adversary, found, releases)))
+
+
+def _first_step(adversary: Adversary, release: Release, number: int) -> ReleaseBeliefs:
+    """Beliefs about a release as if it were the first one, with its number."""
+    return next(steps(adversary, [release], number))[1]
+
+
+def _unlabeled_step(adversary: Adversary, release: Release, number: int) -> ReleaseBeliefs:
+    """The same by the membership; the observation with groups is stored beside them, and not read."""
+    if not isinstance(release, Release):
+        raise TypeError(
+            f"SnapshotAttack: a membership is read of a Release, and this is a {type(release).__name__}, whose respondents are known "
+            'by their rows, and so by their groups. Leave it out: adversary.without("membership").'
+        )
+    seen = release.unlabeled
+    prior = adversary.prior_rows(seen.people)
+    revised = adversary.revise(Memory(releases=number), seen.people, seen.time, prior=prior)
+    return ReleaseBeliefs(
+        release.observation, prior, revised, adversary.posterior_without_labels(revised, seen).posterior
+    )
+
+
+def _evidence_of_each(adversary: Adversary, beliefs: Beliefs, releases: list[Release]) -> FloatArray:
+    """Log-probability of each release alone: float array, shape ``(t,)``."""
+    if adversary.membership is None:
+        return single_evidence(beliefs)
+    seen = [release.unlabeled for release in releases]
+    each = zip(beliefs, seen, strict=True)
+    return np.array([membership_evidence(adversary.membership_parts(one), b.revised, one.counts) for b, one in each])
 
 
 MIN_REVISED_PRIOR = 1e-200  # smallest revised prior by which a posterior is divided; the ratio stays finite

@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.models import Categorical, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.tables.release import Hulls, common_level, hulls
+from foreknow.models.tables.release import published_hulls
 
 type Domains = tuple[FloatArray, ...]
 """Codes that each quasi-identifier may take, rising."""
@@ -82,26 +82,6 @@ def published_boxes(release: Release, domains: Domains) -> Boxes:
     return Boxes(rows[:, 1:], rows[:, 1:], times[:, None] * shares[rows[:, 0]])
 
 
-def published_hulls(release: Release) -> Hulls:
-    """Lowest and highest code of what each group of a generalized release publishes.
-
-    They are the ends of a number's interval, and the first and the last value under a categorical attribute's label: codes are in
-    the order of the hierarchy's traversal.
-    """
-    d = len(release.view.schema.quasi_identifiers)
-    if not release.groups:
-        return Hulls(np.zeros((0, d)), np.zeros((0, d)))
-    people = release.view.people
-    hull = hulls(people, release.group, release.groups)
-    for a, kind in enumerate(people.schema.quasi_identifiers.values()):
-        if isinstance(kind, Categorical):
-            level = common_level(kind, people.quasi_identifiers[:, a], release.group, release.groups)
-            first, last = _label_ranges(kind)
-            code = hull.low[:, a].astype(np.int64)
-            hull.low[:, a], hull.high[:, a] = first[level, code], last[level, code]
-    return hull
-
-
 def positions(codes: FloatArray, domains: Domains, view: View) -> IntArray:
     """Positions of codes of shape ``(c, d)`` in the domains."""
     places = np.zeros(codes.shape, dtype=np.int64)
@@ -125,15 +105,3 @@ def check_same_columns(view: View, d: int, m: int) -> None:
             f"the view at {view.time!r} has {len(schema.quasi_identifiers)} quasi-identifiers and {len(schema.values)} sensitive "
             f"values, and the workload's views have {d} and {m}; draw the workload from the views that are published."
         )
-
-
-def _label_ranges(kind: Categorical) -> tuple[IntArray, IntArray]:
-    """First and last code under a value's label at each level: two int arrays, shape ``(height + 1, v)``."""
-    # Codes are in the order of the tree's traversal, so the values under one label are consecutive.
-    levels = kind.tree.levels()
-    first, last = np.zeros_like(levels), np.zeros_like(levels)
-    for level, labels in enumerate(levels):
-        starts = np.flatnonzero(np.diff(labels, prepend=-1))
-        sizes = np.diff(starts, append=len(labels))
-        first[level], last[level] = np.repeat(starts, sizes), np.repeat(starts + sizes - 1, sizes)
-    return first, last

@@ -48,6 +48,11 @@ if TYPE_CHECKING:
     )
     from foreknow.models.knowledge.class_frequencies import ClassFrequencies as ClassFrequencies
     from foreknow.models.knowledge.compromised_records import CompromisedRecords as CompromisedRecords
+    from foreknow.models.knowledge.membership import (
+        GivenMembership as GivenMembership,
+        Membership as Membership,
+        UniformMembership as UniformMembership,
+    )
     from foreknow.models.knowledge.parts import Knowledge as Knowledge
     from foreknow.models.knowledge.parts import Visits as Visits
     from foreknow.models.knowledge.presence import Presence as Presence
@@ -101,7 +106,11 @@ if TYPE_CHECKING:
     from foreknow.models.tables.history import History as History
     from foreknow.models.tables.people import Observation as Observation, People as People
     from foreknow.models.tables.published_table import PublishedTable as PublishedTable
-    from foreknow.models.tables.release import Grouping as Grouping, Release as Release
+    from foreknow.models.tables.release import (
+        Grouping as Grouping,
+        Release as Release,
+        UnlabeledObservation as UnlabeledObservation,
+    )
     from foreknow.models.tables.schema import Categorical as Categorical, Numeric as Numeric, Schema as Schema
     from foreknow.models.tables.view import View as View
 
@@ -124,6 +133,7 @@ NAMES = {
     "knowledge.cascades": "EvidenceCascade PosteriorCascade PriorCascade RemoveKnown",
     "knowledge.class_frequencies": "ClassFrequencies",
     "knowledge.compromised_records": "CompromisedRecords",
+    "knowledge.membership": "GivenMembership Membership UniformMembership",
     "knowledge.parts": "Knowledge Visits",
     "knowledge.presence": "Presence",
     "knowledge.dirichlet": "DirichletChain DirichletFrequencies",
@@ -148,7 +158,7 @@ NAMES = {
     "tables.history": "History",
     "tables.people": "Observation People",
     "tables.published_table": "PublishedTable",
-    "tables.release": "Grouping Release",
+    "tables.release": "Grouping Release UnlabeledObservation",
     "tables.schema": "Categorical Numeric Schema",
     "tables.view": "View",
 }

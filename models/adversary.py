@@ -13,6 +13,14 @@ from foreknow.models.estimators import Auto, TooLarge
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_domain_size
+from foreknow.models.knowledge.membership import (
+    Membership,
+    MembershipPosterior,
+    Part,
+    check_membership_estimator,
+    connected_parts,
+    membership_posterior,
+)
 from foreknow.models.knowledge.parts import (
     Knowledge,
     RevisedTransitions,
@@ -42,8 +50,9 @@ from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem,
 from foreknow.models.settings import as_floats, as_list, check_choice, check_kind, check_shape, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import Observation, People
+from foreknow.models.tables.release import UnlabeledObservation
 
-PARTS = ("prior", "transitions", "compromised", "presence", "program")
+PARTS = ("prior", "transitions", "compromised", "presence", "membership", "program")
 """Names of the parts of knowledge, beside those of one's own."""
 
 OWN = "own"
@@ -92,6 +101,9 @@ class Adversary:
         are taken as true.
     presence : Presence, optional
         Chances of leaving and pausing after each value, so that being listed or not is evidence. By keyword, as ``own``.
+    membership : Membership, optional
+        Probability that each respondent is in each group, as `UniformMembership`. By default each respondent's group is known,
+        which is the worst case. By keyword.
     own : tuple of Knowledge
         Parts of one's own (`Knowledge`).
 
@@ -121,6 +133,7 @@ class Adversary:
     counterfeits: Literal["estimated", "uniform"] = "estimated"
     distortion: Literal["counted", "ignored"] = "counted"
     presence: Presence | None = field(default=None, kw_only=True)
+    membership: Membership | None = field(default=None, kw_only=True)
     own: tuple[Knowledge, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
@@ -133,6 +146,9 @@ class Adversary:
         takes = "is an object: RemoveKnown(), PriorCascade(), PosteriorCascade() or EvidenceCascade()"
         check_kind("Adversary", "cascade", self.cascade, (Cascade, type(None)), takes)
         check_kind("Adversary", "presence", self.presence, (Presence, type(None)), "is Presence(leave), or None")
+        if self.membership is not None:
+            check_kind("Adversary", "membership", self.membership, Callable, "is UniformMembership(), or None")
+            check_membership_estimator(self.estimator)
         own = tuple(as_list("Adversary", "own", self.own, "is a tuple of Knowledge"))
         object.__setattr__(self, "own", own)
         check_own_parts(own)
@@ -256,7 +272,15 @@ class Adversary:
         return revised if claims is None or self.cascade is None else self.cascade.revise(revised, claims)
 
     def posterior(self, revised: FloatArray, observation: Observation) -> Posterior:
-        """Posterior of a release under a revised prior: rows for its n respondents, none for counterfeits."""
+        """Posterior of a release under a revised prior: rows for its n respondents, none for counterfeits.
+
+        It reads the group of each respondent, and refuses a membership.
+        """
+        if self.membership is not None:
+            raise ValueError(
+                "Adversary.posterior reads the group of each respondent, and the adversary has a membership instead; use "
+                'SnapshotAttack, or adversary.without("membership").'
+            )
         problem, people = observation.problem(revised), len(revised)
         estimate: Callable[[Problem], Posterior] = partial(self.problem_posterior, observation=observation)
         if self.counterfeits == "estimated" and len(problem.group) > people:
@@ -266,6 +290,44 @@ class Adversary:
         else:
             answer = estimate(problem)
         return answer.first(people)
+
+    def posterior_without_labels(self, revised: FloatArray, seen: UnlabeledObservation) -> MembershipPosterior:
+        """Posterior of a release by the membership, and the belief in each group, shape ``(n, g + 1)`` (`membership_posterior`).
+
+        Compromised records are read of the revised prior, where those of confidence 1 have one-hot rows.
+        """
+        if seen.distorted and self.distortion == "counted":
+            raise ValueError(
+                f"the release at {seen.time!r} has distorted values, whose law needs the groups; give "
+                'Adversary(..., distortion="ignored"), or leave the membership out: adversary.without("membership").'
+            )
+        parts, claims = self.membership_parts(seen), self.claims(seen.time, seen.people)
+        cascade = None if claims is None else self.cascade
+        known = None if cascade is None else partial(cascade.posterior, claims=claims, estimator=self.estimator)
+        try:
+            return membership_posterior(parts, revised, seen.counts, self.estimator, known)
+        except TooLarge as error:
+            raise TooLarge(Advice(f"the release at {seen.time!r}: ", message_of(error))) from None
+
+    def membership_parts(self, seen: UnlabeledObservation) -> list[Part]:
+        """Connected parts of a release by the membership; ValueError if no group that may be theirs shows a claimed value."""
+        assert self.membership is not None
+        parts, claims = connected_parts(self.membership, seen), self.claims(seen.time, seen.people)
+        if claims is not None and self.compromised is not None and self.compromised.contradicted == "raise":
+            shown = np.vstack([seen.counts > 0, np.ones((1, seen.counts.shape[1]), dtype=np.bool_)])
+            rows = np.ones((len(seen.people), seen.counts.shape[1]), dtype=np.bool_)
+            for part in parts:
+                rows[part.rows] = shown[np.concatenate(part.groups)].any(axis=0)
+            missing = np.flatnonzero(~rows[claims.rows, claims.values])
+            if len(missing):
+                respondent = seen.people.respondents[claims.rows[missing[0]]]
+                value = seen.people.schema.values[claims.values[missing[0]]]
+                raise ValueError(
+                    f"a compromised record says that respondent {respondent!r} has {value!r} at {seen.time!r}, and no group that "
+                    "may be theirs shows it. Correct it, or report such groups with "
+                    "CompromisedRecords(frame, contradicted='report')."
+                )
+        return parts
 
     def channel(self, revised: FloatArray, observation: Observation) -> Channel | None:
         """Channel of the distorted values of a release, estimated from it; None where none is distorted or counted."""

@@ -9,11 +9,12 @@ import pandas as pd
 
 from foreknow.defenses.suppression.item_suppression import removal_cost
 from foreknow.evaluation.arguments import check_releases, release_table
-from foreknow.evaluation.boxes import Boxes, Domains, domains, original_boxes, published_boxes, published_hulls
+from foreknow.evaluation.boxes import Boxes, Domains, domains, original_boxes, published_boxes
 from foreknow.models import Categorical, ItemRelease, Release
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.problem import group_rows
 from foreknow.models.settings import check_choice, check_flag, check_whole
+from foreknow.models.tables.release import published_hulls
 
 type Width = Literal["domain", "table", "distinct"]
 """Divisor of the width of a published interval."""

@@ -9,7 +9,7 @@ import pandas as pd
 import scipy
 
 from foreknow.evaluation.arguments import check_releases, release_table
-from foreknow.evaluation.boxes import published_hulls
+from foreknow.models.tables.release import published_hulls
 from foreknow.models import Categorical, People, Release
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import check_choice

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from foreknow.models.arrays import FloatArray, IntArray, ObjectArray, object_array
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.settings import as_generator, as_integers, as_list, check_flag, check_kind
@@ -244,6 +244,26 @@ class Release:
         )
 
     @property
+    def unlabeled(self) -> "UnlabeledObservation":
+        """The release as seen by an adversary who knows the quasi-identifiers of all respondents, and not their groups.
+
+        Raises
+        ------
+        ValueError
+            If the release shows exact quasi-identifiers (it is bucketized), or counterfeits.
+        """
+        made = self.grouping
+        invented = made.counterfeits is not None and len(made.counterfeits) > 0
+        if made.bucketized or invented:
+            found = "exact quasi-identifiers" if made.bucketized else "counterfeits"
+            raise ValueError(
+                f"the release at {self.time!r} shows {found}; membership is read of generalized quasi-identifiers without "
+                'counterfeits alone. Leave it out: adversary.without("membership").'
+            )
+        hull, seen = published_hulls(self), self.observation
+        return UnlabeledObservation(seen.people, hull.low, hull.high, self.counts, self.time, seen.distorted)
+
+    @property
     def table(self) -> pd.DataFrame:
         """The published table: one row per published value, with its group and quasi-identifiers.
 
@@ -362,11 +382,82 @@ class Hulls:
     high: FloatArray
 
 
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class UnlabeledObservation:
+    """A release without the groups of its respondents: their quasi-identifiers, and what each group shows.
+
+    Attributes
+    ----------
+    people : People
+        The n respondents of the view, suppressed ones included.
+    low, high : float array, shape (g, d)
+        First and last code that each group shows in each quasi-identifier; of a category, those under the label.
+    counts : int array, shape (g, m)
+        The number of records of each sensitive value in each group.
+    time : optional
+        The time of the release.
+    distorted : int
+        Number of records published with another value than the true one.
+    """
+
+    people: People
+    low: FloatArray
+    high: FloatArray
+    counts: IntArray
+    time: Any = 0
+    distorted: int = 0
+
+    @property
+    def fits(self) -> BoolArray:
+        """True where the quasi-identifiers of a respondent lie within what a group shows: shape ``(n, g)``. Cost: O(n g d)."""
+        found = np.ones((len(self.people), len(self.counts)), dtype=np.bool_)
+        for codes, low, high in zip(self.people.quasi_identifiers.T, self.low.T, self.high.T, strict=True):
+            found &= (codes[:, None] >= low) & (codes[:, None] <= high)
+        return found
+
+    @property
+    def withheld(self) -> int:
+        """Number of respondents without a published record."""
+        return len(self.people) - int(self.counts.sum())
+
+
 def hulls(people: People, group: IntArray, groups: int) -> Hulls:
     """Return the interval hull of each group; groups are 0 to ``groups - 1`` and each has a member. Cost: O(n d)."""
     members, starts = _by_group(group, groups)
     codes = people.quasi_identifiers[members]
     return Hulls(np.minimum.reduceat(codes, starts, axis=0), np.maximum.reduceat(codes, starts, axis=0))
+
+
+def published_hulls(release: Release) -> Hulls:
+    """Lowest and highest code of what each group of a generalized release publishes.
+
+    They are the ends of a number's interval, and the first and the last value under a categorical attribute's label: codes are in
+    the order of the hierarchy's traversal.
+    """
+    d = len(release.view.schema.quasi_identifiers)
+    if not release.groups:
+        return Hulls(np.zeros((0, d)), np.zeros((0, d)))
+    people = release.view.people
+    hull = hulls(people, release.group, release.groups)
+    for a, kind in enumerate(people.schema.quasi_identifiers.values()):
+        if isinstance(kind, Categorical):
+            level = common_level(kind, people.quasi_identifiers[:, a], release.group, release.groups)
+            first, last = _label_ranges(kind)
+            code = hull.low[:, a].astype(np.int64)
+            hull.low[:, a], hull.high[:, a] = first[level, code], last[level, code]
+    return hull
+
+def _label_ranges(kind: Categorical) -> tuple[IntArray, IntArray]:
+    """First and last code under a value's label at each level: two int arrays, shape ``(height + 1, v)``."""
+    # Codes are in the order of the tree's traversal, so the values under one label are consecutive.
+    levels = kind.tree.levels()
+    first, last = np.zeros_like(levels), np.zeros_like(levels)
+    for level, labels in enumerate(levels):
+        starts = np.flatnonzero(np.diff(labels, prepend=-1))
+        sizes = np.diff(starts, append=len(labels))
+        first[level], last[level] = np.repeat(starts, sizes), np.repeat(starts + sizes - 1, sizes)
+    return first, last
 
 
 def published_labels(people: People, group: IntArray, groups: int) -> dict[str, ObjectArray]:

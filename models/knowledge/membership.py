@@ -1,0 +1,385 @@
+"""Probability that a respondent is in each group of a release, for adversaries who do not know the groups."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+import scipy
+from scipy.sparse import csgraph
+
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
+from foreknow.models.estimators.auto import Auto
+from foreknow.models.estimators.belief_propagation import BeliefPropagation
+from foreknow.models.estimators.exact import Exact, TooLarge, log_evidence
+from foreknow.models.estimators.sinkhorn import Sinkhorn
+from foreknow.models.problem import ROW_SUM_TOLERANCE, Estimator, Posterior, Problem
+from foreknow.models.settings import as_floats, check_kind, check_shape
+from foreknow.models.tables.columns import check_columns, describe_missing, plain_columns
+from foreknow.models.tables.release import UnlabeledObservation
+from foreknow.models.tables.schema import Numeric
+
+COLUMNS = ("respondent", "group", "time", "probability")
+
+PRODUCT_LAW = (Exact, BeliefPropagation, Sinkhorn)
+"""Estimators whose law is a product of weights, in which a weight of 0 rules a pair out; and `Auto` of them."""
+
+MAX_PAIRS = 2**26
+"""Largest number of pairs of a respondent and a value of a group in one connected part; 2^26 take 512 MiB."""
+
+
+class Membership(Protocol):
+    """Weight of each group for each respondent of a release. Weights of a row count up to a factor."""
+
+    def __call__(self, seen: UnlabeledObservation) -> FloatArray:
+        """Weights of the g groups, and in the last column of not being published: float array, shape ``(n, g + 1)``."""
+        ...
+
+
+@dataclass(frozen=True)
+class UniformMembership:
+    """All groups that a respondent fits are equally probable, and so is not being published where records are withheld.
+
+    A respondent fits a group if each quasi-identifier lies within the interval, or under the label, that the group shows. That
+    intervals are tight, so that some member has each end, is not read. Cost: O(n g d).
+    """
+
+    def __call__(self, seen: UnlabeledObservation) -> FloatArray:
+        """1 for each group that a respondent fits, and in the last column for not being published, where records are withheld."""
+        withheld = np.full((len(seen.people), 1), float(seen.withheld > 0))
+        return np.hstack([seen.fits.astype(np.float64), withheld])
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class GivenMembership:
+    """Probability of groups for each respondent, from a table with one row per respondent, group and release.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns respondent, group, time and probability. ``group`` is the number that the published table has. Groups without a
+        row have the probability 0. What is left of 1 is the probability of not being published.
+
+    Raises
+    ------
+    TypeError
+        If ``frame`` is not a DataFrame.
+    ValueError
+        If a column or a cell is missing, a pair has two rows, a probability is not from 0 to 1, or those of a respondent at one
+        time sum to 0 or to more than 1. When used on a release: if a respondent has no row, or there is no such group.
+    """
+
+    frame: pd.DataFrame
+
+    def __post_init__(self) -> None:
+        check_kind("GivenMembership", "frame", self.frame, pd.DataFrame, f"is a DataFrame with {', '.join(COLUMNS)}")
+        check_columns(self.frame, COLUMNS)
+        given = plain_columns(self.frame, COLUMNS, "the frame of GivenMembership").reset_index(drop=True)
+        for name in COLUMNS:
+            if given[name].isna().any():
+                raise ValueError(f"GivenMembership: {describe_missing(given[name].isna().to_numpy(), name)}.")
+        chances, groups = (Numeric().codes(given[name]) for name in ("probability", "group"))
+        wrong = ~((chances >= 0) & (chances <= 1)) | (groups < 0) | (np.floor(groups) != groups)
+        twice = given.duplicated(list(COLUMNS[:3])).to_numpy()
+        if (wrong | twice).any():
+            row = int((wrong | twice).argmax())
+            raise ValueError(
+                f"GivenMembership: row {row} is {given.loc[row].to_dict()}; a group is a number from 0 and a probability from 0 to "
+                "1, one for each respondent, group and time. Correct it, or drop duplicates."
+            )
+        frame = given.assign(probability=chances, group=groups.astype(np.int64))
+        totals = frame.groupby(["respondent", "time"], sort=False)["probability"].sum()
+        odd = (totals <= 0) | (totals > 1 + ROW_SUM_TOLERANCE)
+        if odd.any():
+            (respondent, time), total = odd.idxmax(), totals[odd].iloc[0]
+            raise ValueError(
+                f"GivenMembership: the probabilities of respondent {respondent!r} at {time!r} sum to {total:g}; the sum is over 0 "
+                "and at most 1. A respondent who could be in every group has 1/g for each."
+            )
+        object.__setattr__(self, "frame", frame)
+
+    def __call__(self, seen: UnlabeledObservation) -> FloatArray:
+        """Rows of the respondents of a release; the last column is the rest to 1."""
+        n, groups = len(seen.people), len(seen.counts)
+        now = self.frame[self.frame["time"] == seen.time]
+        rows = pd.Index(seen.people.respondents, dtype=object).get_indexer(pd.Index(now["respondent"], dtype=object))
+        now, rows = now[rows >= 0], rows[rows >= 0]
+        absent = np.bincount(rows, minlength=n) == 0
+        if absent.any():
+            raise ValueError(
+                f"GivenMembership has no row of respondent {seen.people.respondents[absent.argmax()]!r} at {seen.time!r}; each "
+                "respondent of a release needs one."
+            )
+        group = now["group"].to_numpy()
+        if (group >= groups).any():
+            raise ValueError(
+                f"GivenMembership has the group {group.max()} at {seen.time!r}, and the release shows the groups 0 to {groups - 1}."
+            )
+        weights = np.zeros((n, groups + 1))
+        weights[rows, group] = now["probability"]
+        # A rest that is a rounding error rules nothing in.
+        rest = 1.0 - weights.sum(axis=1)
+        weights[:, -1] = np.where(rest > ROW_SUM_TOLERANCE, rest, 0.0)
+        return weights
+
+
+def check_membership_estimator(estimator: Estimator) -> None:
+    """Raise ValueError unless an estimator can read a membership: one of `PRODUCT_LAW`, or `Auto` of them."""
+    if not isinstance(estimator.beyond if isinstance(estimator, Auto) else estimator, PRODUCT_LAW):
+        raise ValueError(
+            f"Adversary: {estimator!r} has no law of people and groups, and there is a membership; choose Auto(), Exact(), "
+            "BeliefPropagation() or Sinkhorn()."
+        )
+
+
+class Part(NamedTuple):
+    """Respondents and groups that no possible assignment mixes with others.
+
+    Attributes
+    ----------
+    rows : int array, shape (k,)
+        Respondents.
+    groups : list of int arrays
+        Sets of groups that have equal weights for all respondents; ``[g]`` stands for the withheld records.
+    places : int array, shape (c,)
+        Number of records of each set; they sum to k.
+    weights : float array, shape (k, c)
+        Probability of each set by the membership alone, 0 where it is ruled out.
+    """
+
+    rows: IntArray
+    groups: list[IntArray]
+    places: IntArray
+    weights: FloatArray
+
+
+def connected_parts(membership: Membership, seen: UnlabeledObservation) -> list[Part]:
+    """Connected parts of a release: respondents and groups linked by weights over 0.
+
+    Groups with equal columns are one set. Pairs that counting rules out are left out (`_pairs_that_fit`). Cost: O(n g log g) at
+    least, O(n g^2) at most.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the weights have another shape, are negative or not finite, a row has no weight that can be used, or the numbers of
+        respondents and places of a part differ, so that no assignment is possible.
+    """
+    weights, sizes = _checked_weights(membership, seen), np.append(seen.counts.sum(axis=1), seen.withheld)
+    g = len(sizes) - 1
+    # The withheld column is a set of its own: the others are sorted by their first group.
+    _, first, same = np.unique(weights[:, :g], axis=1, return_index=True, return_inverse=True)
+    label = np.append(first[same.ravel()], g)
+    sets = [np.flatnonzero(label == one) for one in np.unique(label)]
+    places = np.array([sizes[each].sum() for each in sets])
+    share = weights / weights.sum(axis=1, keepdims=True)
+    share = np.stack([share[:, each].sum(axis=1) for each in sets], axis=1)
+    share[:, places == 0] = 0.0
+    possible = _pairs_that_fit(share > 0, places)
+    row, column = np.nonzero(possible)
+    size = sum(possible.shape)
+    link = scipy.sparse.csr_array((np.ones(len(row)), (row, len(share) + column)), shape=(size, size))
+    number, part = csgraph.connected_components(link, directed=False)
+    of_row, of_set = part[: len(share)], part[len(share) :]
+    found = []
+    for one in range(number):
+        rows, chosen = np.flatnonzero(of_row == one), np.flatnonzero((of_set == one) & (places > 0))
+        if len(rows) != places[chosen].sum():
+            who = f", as respondent {seen.people.respondents[rows[0]]!r}," if len(rows) else ""
+            where = f" (group {sets[chosen[0]][0]} among them)" if len(chosen) and sets[chosen[0]][0] < g else ""
+            raise ValueError(
+                f"{type(membership).__name__}: no assignment to the groups at {seen.time!r} is possible: {len(rows)} respondents{who} "
+                f"could be in {places[chosen].sum()} places{where}. Give weights over 0 to more groups."
+            )
+        if len(rows):
+            own = np.where(possible[np.ix_(rows, chosen)], share[np.ix_(rows, chosen)], 0.0)
+            found.append(Part(rows, [sets[each] for each in chosen], places[chosen], own))
+    return sorted(found, key=lambda each: each.groups[0][0])
+
+
+def _pairs_that_fit(possible: BoolArray, places: IntArray) -> BoolArray:
+    """Pairs of respondent and set without those that counting rules out, shape ``(n, c)``; no possible pair is lost.
+
+    A set with as many places as respondents who may be in it has all of them, and they are in no other. A set with as many places
+    as respondents who can be in no other has no further one. Both are repeated until nothing changes.
+    """
+    while True:
+        full = possible.sum(axis=0) == places
+        decided = possible[:, full].any(axis=1)
+        after = possible & (full | ~decided[:, None])
+        sure = after.sum(axis=1) == 1
+        taken = after[sure].sum(axis=0) == places
+        after &= sure[:, None] | ~taken
+        if (after == possible).all():
+            return possible
+        possible = after
+
+
+def _checked_weights(membership: Membership, seen: UnlabeledObservation) -> FloatArray:
+    """Weights of a membership, shape ``(n, g + 1)``; not being published has none where nothing is withheld."""
+    name, shape = type(membership).__name__, (len(seen.people), len(seen.counts) + 1)
+    weights = as_floats(name, "the result", membership(seen), f"is a float array of shape {shape}").copy()
+    check_shape(f"{name}: the result", weights, shape, "a weight of each group, and last of not being published")
+    weights[:, -1] *= seen.withheld > 0
+    wrong = ~(np.isfinite(weights) & (weights >= 0)).all(axis=1) | (weights.sum(axis=1) <= 0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        withheld = f"{seen.withheld} records are withheld" if seen.withheld else "no record is withheld"
+        raise ValueError(
+            f"{name}: the weights of respondent {seen.people.respondents[row]!r} at {seen.time!r} sum to {weights[row].sum():g}; "
+            f"they are finite, at least 0, and one is over 0 ({withheld}). Give a weight to each group that is not ruled out."
+        )
+    return weights
+
+
+class MembershipPosterior(NamedTuple):
+    """Beliefs about values and groups.
+
+    Attributes
+    ----------
+    posterior : Posterior
+        Beliefs in the values, shape ``(n, m)``; a connected part gives all its groups one status.
+    group : float array, shape (n, g + 1)
+        Belief in each group, and in the last column in not being published.
+    """
+
+    posterior: Posterior
+    group: FloatArray
+
+
+def membership_posterior(
+    parts: Sequence[Part],
+    prior: FloatArray,
+    counts: IntArray,
+    estimator: Estimator,
+    of_known_groups: Callable[[Problem], Posterior] | None = None,
+) -> MembershipPosterior:
+    """Beliefs in values and groups given a release, if each respondent i is in group g with a weight w[i, g].
+
+    With a(i) the group and x(i) the value of i, the law is ``prod_i w[i, a(i)] P_i(x(i))`` over all assignments by which each group
+    has as many members as it shows values, and these values. A pair (group, value) is one value of a larger domain, with the count
+    that the group shows and the prior ``w[i, g] P_i(s)``: the problem of one group, for each connected part.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        Result of `connected_parts`.
+    prior : float array, shape (n, m)
+        Rows are probabilities.
+    counts : int array, shape (g, m)
+    estimator : Estimator
+        One of `PRODUCT_LAW`. `Exact` is exact, and the others as they are for a group of as many members and values.
+    of_known_groups : callable, optional
+        Rule for the parts of one set instead of the estimator, as of a cascade.
+
+    Raises
+    ------
+    TooLarge
+        If a part has more than `MAX_PAIRS` pairs, or more states than the estimator takes.
+
+    Notes
+    -----
+    A part of one set of equal groups is the problem of the group that they make together, with the same floats. Cost: that of the
+    estimator, and O(n g).
+    """
+    g = len(counts)
+    belief, group = prior.copy(), np.zeros((len(prior), g + 1))
+    answers: list[tuple[Posterior, list[IntArray]]] = []
+    single, several = _sorted_parts(parts, g)
+    if single:
+        answer = (of_known_groups or estimator)(_problem_of_sets(single, prior, counts))
+        belief = answer.probabilities.copy()
+        answers.append((answer, [part.groups[0] for part in single]))
+        for part in single:
+            _add_groups(group, part.rows, part.groups[0], belief[part.rows], counts)
+    for part in several:
+        problem, of_set, value = _problem_of_pairs(part, prior, counts)
+        answer = estimator(problem)
+        answers.append((answer, [np.concatenate([each for each in part.groups if each[0] < g] or [np.zeros(0, np.int64)])]))
+        belief[part.rows] = 0.0
+        for number, groups in enumerate(part.groups):
+            pairs = answer.probabilities[:, :-1][:, of_set == number]
+            if groups[0] == g:
+                group[part.rows, g] = pairs[:, 0]
+                belief[part.rows] += pairs * prior[part.rows]
+                continue
+            values = np.zeros((len(part.rows), counts.shape[1]))
+            values[:, value[of_set == number]] = pairs
+            belief[part.rows] += values
+            _add_groups(group, part.rows, groups, values, counts)
+    for part in parts:
+        if part.groups[0][0] == g:
+            group[part.rows, g] = 1.0
+    return MembershipPosterior(_posterior(belief, answers, g), group)
+
+
+def membership_evidence(parts: Sequence[Part], prior: FloatArray, counts: IntArray) -> float:
+    """Log-probability of what the groups show, if values are drawn from priors and groups from the membership.
+
+    Up to a term that depends on the counts alone. As `log_evidence`, exact for parts of few states. Cost: that of `log_evidence`.
+    """
+    single, several = _sorted_parts(parts, len(counts))
+    found = sum(float(np.log(part.weights[:, 0]).sum()) for part in parts if len(part.groups) == 1)
+    if single:
+        found += float(log_evidence(_problem_of_sets(single, prior, counts)).sum())
+    return found + sum(float(log_evidence(_problem_of_pairs(part, prior, counts)[0]).sum()) for part in several)
+
+
+def _sorted_parts(parts: Sequence[Part], g: int) -> tuple[list[Part], list[Part]]:
+    """Parts of one set of groups, and parts of several sets."""
+    single = [part for part in parts if len(part.groups) == 1 and part.groups[0][0] < g]
+    return single, [part for part in parts if len(part.groups) > 1]
+
+
+def _problem_of_sets(single: Sequence[Part], prior: FloatArray, counts: IntArray) -> Problem:
+    """Problem of a release whose groups are the sets of some parts of one set."""
+    group = np.full(len(prior), -1, dtype=np.int64)
+    for number, part in enumerate(single):
+        group[part.rows] = number
+    return Problem(prior, group, np.stack([counts[part.groups[0]].sum(axis=0) for part in single]))
+
+
+def _problem_of_pairs(part: Part, prior: FloatArray, counts: IntArray) -> tuple[Problem, IntArray, IntArray]:
+    """Problem of a part whose values are pairs of a set and a value that it shows, and the set and the value of each pair.
+
+    The withheld records are one pair. The last value of the problem is never shown; it has the rest of each prior row.
+    """
+    g = len(counts)
+    shown = [np.zeros(1, np.int64) if each[0] == g else np.flatnonzero(counts[each].sum(axis=0)) for each in part.groups]
+    pairs = len(part.rows) * sum(map(len, shown))
+    if pairs > MAX_PAIRS:
+        raise TooLarge(
+            f"{len(part.rows)} respondents could be in {len(part.groups)} groups that are linked, which makes {pairs:.3g} pairs, more "
+            f"than {MAX_PAIRS}. Know more of the groups, or leave the membership out."
+        )
+    columns, capacity = [], []
+    for number, (groups, values) in enumerate(zip(part.groups, shown, strict=True)):
+        is_withheld = groups[0] == g
+        columns.append(part.weights[:, [number]] * (1.0 if is_withheld else prior[np.ix_(part.rows, values)]))
+        capacity.append(part.places[[number]] if is_withheld else counts[groups].sum(axis=0)[values])
+    rows = np.hstack(columns)
+    rows = np.hstack([rows, np.maximum(1.0 - rows.sum(axis=1, keepdims=True), 0.0)])
+    problem = Problem(rows, np.zeros(len(rows), dtype=np.int64), np.append(np.concatenate(capacity), 0)[None])
+    return problem, np.repeat(np.arange(len(shown)), [len(each) for each in shown]), np.concatenate(shown)
+
+
+def _add_groups(group: FloatArray, rows: IntArray, groups: IntArray, values: FloatArray, counts: IntArray) -> None:
+    """Write the belief in each group of a set, by that in the values of the set: in proportion to their counts."""
+    own = counts[groups]
+    group[np.ix_(rows, groups)] = values @ (own / np.maximum(own.sum(axis=0), 1)).T
+
+
+def _posterior(belief: FloatArray, answers: Sequence[tuple[Posterior, list[IntArray]]], g: int) -> Posterior:
+    """Posterior with the status, the rule and the error of the part of each group."""
+    found: dict[str, Any] = {}
+    for name, empty in (("status", 0), ("rule", ""), ("error", 0.0)):
+        if any(getattr(answer, name) is None for answer, _ in answers):
+            continue
+        found[name] = np.full(g, empty, dtype=object if name == "rule" else type(empty))
+        for answer, sets in answers:
+            for groups, value in zip(sets, getattr(answer, name), strict=True):
+                found[name][groups] = value
+    return Posterior(belief, **found)

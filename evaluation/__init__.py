@@ -80,7 +80,10 @@ if TYPE_CHECKING:
         retroactive_leak as retroactive_leak,
     )
     from foreknow.evaluation.risk.label_disclosure import label_disclosure as label_disclosure
-    from foreknow.evaluation.risk.record_linkage import record_linkage as record_linkage
+    from foreknow.evaluation.risk.record_linkage import (
+        group_linkage as group_linkage,
+        record_linkage as record_linkage,
+    )
     from foreknow.evaluation.risk.reliability_curve import (
         consistency_test as consistency_test,
         reliability_curve as reliability_curve,
@@ -128,7 +131,7 @@ NAMES = {
     "risk.global_errors": "global_probabilities greatest_differences",
     "risk.information_flow": "influence_by_distance influence_by_release information_flow retroactive_leak",
     "risk.label_disclosure": "label_disclosure",
-    "risk.record_linkage": "record_linkage",
+    "risk.record_linkage": "group_linkage record_linkage",
     "risk.reliability_curve": "consistency_test reliability_curve",
     "risk.respondent_risk": "across_draws exposing_members respondent_risk",
     "risk.score_decomposition": "brier_score score_decomposition",

@@ -483,11 +483,8 @@ def check_reads(
         if kind in (*reads, *ignores):
             continue
         others = readers(kind)
-        by = (
-            f", which {' and '.join([', '.join(others[:-1]), others[-1]] if others[1:] else others)} read"
-            if others
-            else ""
-        )
+        listed = " and ".join([", ".join(others[:-1]), others[-1]] if others[1:] else others)
+        by = f", which {listed} {'read' if others[1:] else 'reads'}" if others else ""
         text = (
             f"{owner} does not read the part {name!r} of the adversary's knowledge{by}. Leave it out knowingly: "
             f"adversary.without({name!r})."

@@ -10,9 +10,10 @@ import scipy
 
 from foreknow.evaluation.arguments import check_releases, release_table
 from foreknow.models.tables.release import published_hulls
-from foreknow.models import Categorical, People, Release
+from foreknow.models import Adversary, Categorical, Memory, People, Release
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import check_choice
+from foreknow.models.knowledge.membership import membership_weights
+from foreknow.models.settings import check_choice, check_kind
 from foreknow.models.tables.distance import node_axes
 
 type Representative = Literal["centroid", "midpoint"]
@@ -88,6 +89,54 @@ def linkage_probability(release: Release, representative: Representative = "cent
     size = release.counts.sum(axis=1)[group]
     probability[kept] = np.where(nearest, 1.0 / (ties[vector] * size), 0.0)
     return probability
+
+
+def group_linkage(adversary: Adversary, releases: Iterable[Release]) -> pd.DataFrame:
+    """Probability that an adversary with a membership gives to the true group of each published record.
+
+    Parameters
+    ----------
+    adversary : Adversary
+        With a membership.
+    releases : iterable of Release
+        Each is read alone, as in `SnapshotAttack`.
+
+    Returns
+    -------
+    DataFrame
+        One row per release. Columns ``time``; ``before``, the mean probability of the true group by the membership alone; ``after``,
+        the mean belief in it given the release; ``excluded``, the number of records whose true group the membership rules out; ``records``, the number of published records.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the adversary has no membership; as `SnapshotAttack`.
+
+    Notes
+    -----
+    An excluded group makes the beliefs about its release wrong, also those about other respondents. Cost: that of `SnapshotAttack`.
+    """
+    check_kind("group_linkage", "adversary", adversary, Adversary, "is an Adversary with a membership")
+    if adversary.membership is None:
+        raise ValueError("group_linkage: the adversary knows all groups; give one with membership=UniformMembership().")
+    rows = []
+    for number, release in enumerate(check_releases("group_linkage", releases)):
+        seen, kept = release.unlabeled, np.flatnonzero(release.group >= 0)
+        revised = adversary.revise(Memory(releases=number), seen.people, seen.time)
+        found = adversary.posterior_without_labels(revised, seen).group[kept]
+        weights = membership_weights(adversary.membership, seen)[kept]
+        at = (np.arange(len(kept)), release.group[kept])
+        own, before = found[at], weights[at] / weights.sum(axis=1)
+        rows.append(
+            {
+                "time": release.time,
+                "before": float(before.mean()) if len(kept) else np.nan,
+                "after": float(own.mean()) if len(kept) else np.nan,
+                "excluded": int((before == 0).sum()),
+                "records": len(kept),
+            }
+        )
+    return release_table(rows, ("time", "before", "after", "excluded", "records"))
 
 
 class Points(NamedTuple):

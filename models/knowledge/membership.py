@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy
 from scipy.sparse import csgraph
+from scipy.special import gammaln
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
@@ -91,13 +92,14 @@ class GivenMembership:
                 "1, one for each respondent, group and time. Correct it, or drop duplicates."
             )
         frame = given.assign(probability=chances, group=groups.astype(np.int64))
-        totals = frame.groupby(["respondent", "time"], sort=False)["probability"].sum()
+        totals = frame.groupby(["respondent", "time"], sort=False)["probability"].transform("sum").to_numpy()
         odd = (totals <= 0) | (totals > 1 + ROW_SUM_TOLERANCE)
         if odd.any():
-            (respondent, time), total = odd.idxmax(), totals[odd].iloc[0]
+            row = int(odd.argmax())
+            respondent, time = (frame[name].tolist()[row] for name in ("respondent", "time"))
             raise ValueError(
-                f"GivenMembership: the probabilities of respondent {respondent!r} at {time!r} sum to {total:g}; the sum is over 0 "
-                "and at most 1. A respondent who could be in every group has 1/g for each."
+                f"GivenMembership: the probabilities of respondent {respondent!r} at {time!r} sum to {totals[row]:g}; the sum is "
+                "over 0 and at most 1. A respondent who could be in every group has 1/g for each."
             )
         object.__setattr__(self, "frame", frame)
 
@@ -159,8 +161,9 @@ class Part(NamedTuple):
 def connected_parts(membership: Membership, seen: UnlabeledObservation) -> list[Part]:
     """Connected parts of a release: respondents and groups linked by weights over 0.
 
-    Groups with equal columns are one set. Pairs that counting rules out are left out (`_pairs_that_fit`). Cost: O(n g log g) at
-    least, O(n g^2) at most.
+    Groups with equal columns are one set. Pairs that counting rules out are left out (`_pairs_that_fit`). Where no
+    assignment is possible though the numbers of respondents and places agree, the estimator reports `Status.CONTRADICTED`. Cost: O(n g
+    log g) at least, O(n g^2) at most.
 
     Raises
     ------
@@ -168,7 +171,7 @@ def connected_parts(membership: Membership, seen: UnlabeledObservation) -> list[
         If the weights have another shape, are negative or not finite, a row has no weight that can be used, or the numbers of
         respondents and places of a part differ, so that no assignment is possible.
     """
-    weights, sizes = _checked_weights(membership, seen), np.append(seen.counts.sum(axis=1), seen.withheld)
+    weights, sizes = membership_weights(membership, seen), np.append(seen.counts.sum(axis=1), seen.withheld)
     g = len(sizes) - 1
     # The withheld column is a set of its own: the others are sorted by their first group.
     _, first, same = np.unique(weights[:, :g], axis=1, return_index=True, return_inverse=True)
@@ -218,8 +221,8 @@ def _pairs_that_fit(possible: BoolArray, places: IntArray) -> BoolArray:
         possible = after
 
 
-def _checked_weights(membership: Membership, seen: UnlabeledObservation) -> FloatArray:
-    """Weights of a membership, shape ``(n, g + 1)``; not being published has none where nothing is withheld."""
+def membership_weights(membership: Membership, seen: UnlabeledObservation) -> FloatArray:
+    """Checked weights of a membership, shape ``(n, g + 1)``; not being published has none where nothing is withheld."""
     name, shape = type(membership).__name__, (len(seen.people), len(seen.counts) + 1)
     weights = as_floats(name, "the result", membership(seen), f"is a float array of shape {shape}").copy()
     check_shape(f"{name}: the result", weights, shape, "a weight of each group, and last of not being published")
@@ -319,13 +322,21 @@ def membership_posterior(
 def membership_evidence(parts: Sequence[Part], prior: FloatArray, counts: IntArray) -> float:
     """Log-probability of what the groups show, if values are drawn from priors and groups from the membership.
 
-    Up to a term that depends on the counts alone. As `log_evidence`, exact for parts of few states. Cost: that of `log_evidence`.
+    As `log_evidence`, exact for parts of few states. Cost: that of `log_evidence`.
     """
     single, several = _sorted_parts(parts, len(counts))
     found = sum(float(np.log(part.weights[:, 0]).sum()) for part in parts if len(part.groups) == 1)
+    found += sum(_log_splits(groups, counts) for part in parts for groups in part.groups if groups[0] < len(counts))
     if single:
         found += float(log_evidence(_problem_of_sets(single, prior, counts)).sum())
     return found + sum(float(log_evidence(_problem_of_pairs(part, prior, counts)[0]).sum()) for part in several)
+
+
+def _log_splits(groups: IntArray, counts: IntArray) -> float:
+    """Log-probability that the members of a set of equal groups, with their values, are split as the groups show them."""
+    own = counts[groups]
+    ways = gammaln(own.sum(axis=0) + 1.0).sum() - gammaln(own + 1.0).sum()
+    return float(ways - own.sum() * np.log(len(groups)))
 
 
 def _sorted_parts(parts: Sequence[Part], g: int) -> tuple[list[Part], list[Part]]:

@@ -32,6 +32,7 @@ from foreknow.models import (
     ProgramEstimator,
     Release,
     TransitionsByClass,
+    UniformMembership,
     UniformPrior,
     View,
 )
@@ -179,6 +180,7 @@ def program(prior, counts):
 PARTS_GIVEN = {
     "presence": Adversary(UniformPrior(), CHAIN, presence=PRESENCE),
     "own": Adversary(UniformPrior(), CHAIN, own=(Severity(),)),
+    "membership": Adversary(UniformPrior(), CHAIN, membership=UniformMembership()),
     "program": Adversary(UniformPrior(), CHAIN, estimator=ProgramEstimator(program, rng=1)),
 }
 
@@ -206,6 +208,8 @@ def test_what_is_not_read_is_refused_with_its_name_and_a_way_out(part, attack):
 def test_other_readers_refuse_too():
     with pytest.raises(ValueError, match="DataAugmentationAttack does not read the part 'presence'"):
         DataAugmentationAttack(PARTS_GIVEN["presence"], rng=1)
+    with pytest.raises(ValueError, match="publish does not read the part 'membership'"):
+        publish(examples.history(), Mondrian(KAnonymity(3)), PARTS_GIVEN["membership"], rng=1)
     own = Adversary(UniformPrior(), CHAIN, cascade=PriorCascade(), own=(Severity(),))
     assert Influence(own).adversary is own
 

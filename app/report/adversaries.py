@@ -11,13 +11,16 @@ import pandas as pd
 import foreknow.defenses
 from foreknow.app.cli.defense_choices import thresholds
 from foreknow.app.exposure import exposed
-from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import Defense, Infeasible
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.evaluation import compare
+from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
-from foreknow.models import Adversary, Averaged, Beliefs, History, Release
+from foreknow.evaluation.risk.adversary_gain import risk_table
+from foreknow.models import Adversary, Averaged, Beliefs, History, Release, UniformMembership
 from foreknow.models.joint import JointSolver
+from foreknow.models.knowledge.membership import connected_parts
 from foreknow.models.progress import no_step
 
 INFORMED, LEARNED = "informed", "learned"
@@ -77,6 +80,69 @@ def inference(
         step()
         made.append(attack(releases))
     return Inference(name, adversary, *made)
+
+
+BY_GROUP, BY_QUASI_IDENTIFIERS = "knows the group", "knows the quasi-identifiers"
+"""Two readers of one release: one who knows each person's group, and one who finds it by what the groups show."""
+
+MAX_READER_PAIRS = 2**20
+"""Largest number of pairs of a person and a value of a group that are linked in one release; beyond it the release is left out."""
+
+
+class Readers(NamedTuple):
+    """Risk of releases read one at a time, with and without knowledge of the groups.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per adversary and reader: ``adversary``, ``reader``; ``exposed`` and ``respondents``; ``sure`` and ``right``, the
+        numbers of records with a sure belief, and of those with a right one; ``gain``, the mean over the releases.
+    read, left_out : int
+        Number of releases that were read, and of those that show exact quasi-identifiers, counterfeits or distorted values, or
+        are too large.
+    overlap : bool
+        True if some quasi-identifiers fit several groups of a release that was read.
+    """
+
+    table: pd.DataFrame
+    read: int
+    left_out: int
+    overlap: bool
+
+
+def readers_of_one_release(inferences: Sequence[Inference], releases: Sequence[Release], sure: float) -> Readers:
+    """Risk of each release alone to the two readers, with the prior and the parts of one's own of each adversary.
+
+    Cost: that of two snapshot attacks for each adversary; for the reader without groups O(n v) per iteration where v values of
+    groups are linked.
+    """
+    overlaps = [(release, _overlaps(release)) for release in releases]
+    chosen = [release for release, overlap in overlaps if overlap is not None]
+    rows = []
+    for one in inferences if chosen else ():
+        known, history = Adversary(one.adversary.prior, own=one.adversary.own), History([each.view for each in chosen])
+        readers = {BY_GROUP: known, BY_QUASI_IDENTIFIERS: replace(known, membership=UniformMembership())}
+        for reader, adversary in readers.items():
+            beliefs = SnapshotAttack(adversary)(chosen)
+            found, risk = exposed(beliefs, history, sure), risk_table(beliefs, history, sure=sure)
+            row = {"adversary": one.name, "reader": reader, "exposed": found.exposed, "respondents": found.respondents}
+            rows.append(row | total_of_risk(risk))
+    columns = ["adversary", "reader", "exposed", "respondents", "sure", "right", "gain"]
+    left_out = len(releases) - len(chosen)
+    return Readers(pd.DataFrame(rows, columns=pd.Index(columns)), len(chosen), left_out, any(o for _, o in overlaps))
+
+
+def _overlaps(release: Release) -> bool | None:
+    """True if quasi-identifiers fit several groups that are linked; None for a release that is not read."""
+    sizes = len(release.view) * release.groups
+    if release.bucketized or release.grouping.counterfeits is not None or release.observation.distorted:
+        return None
+    if not release.groups or sizes > MAX_READER_PAIRS * 16:
+        return None
+    parts = connected_parts(UniformMembership(), release.unlabeled)
+    pairs = [len(part.rows) * int(np.minimum(part.places, release.counts.shape[1]).sum()) for part in parts]
+    linked = [number for number, part in zip(pairs, parts, strict=True) if len(part.groups) > 1]
+    return None if max(linked, default=0) > MAX_READER_PAIRS else any(len(np.concatenate(part.groups)) > 1 for part in parts)
 
 
 FACTORS = (2, 4, 8)

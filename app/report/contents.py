@@ -10,7 +10,15 @@ import pandas as pd
 import scipy
 
 from foreknow.app.exposure import exposed
-from foreknow.app.report.adversaries import INFORMED, LEARNED, Inference, price_of_settings, stricter_settings
+from foreknow.app.report.adversaries import (
+    INFORMED,
+    LEARNED,
+    Inference,
+    Readers,
+    price_of_settings,
+    readers_of_one_release,
+    stricter_settings,
+)
 from foreknow.app.report.respondents import (
     LEAST_CHANGE,
     MAX_PREFIX_RECORDS,
@@ -97,6 +105,8 @@ class ReportContents:
     headlines : dict of name to Headline
     unpublished : int
         Number of respondents all of whose records are suppressed.
+    readers : Readers
+        See `readers_of_one_release`.
     by_release : DataFrame
         `risk_table` of each adversary, with ``adversary``, and ``confidence_of_shares``.
     people, groups : DataFrame
@@ -132,6 +142,7 @@ class ReportContents:
     inferences: dict[str, Inference]
     headlines: dict[str, Headline]
     unpublished: int
+    readers: Readers
     by_release: pd.DataFrame
     people: pd.DataFrame
     groups: pd.DataFrame
@@ -224,6 +235,7 @@ def report_contents(
         inferences=by_name,
         headlines=headlines,
         unpublished=len(names.numbers) - len(exposures),
+        readers=readers_of_one_release(inferences, releases, settings.sure),
         by_release=_with_adversary(
             {
                 one.name: risk_table(one.hindsight, history, sure=settings.sure).assign(

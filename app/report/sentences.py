@@ -8,7 +8,16 @@ import numpy as np
 import pandas as pd
 
 from foreknow.app.cli.defense_choices import defense_name, defense_text
-from foreknow.app.report.adversaries import INFORMED, LEARNED, SIZES, Inference, raised_setting
+from foreknow.app.report.adversaries import (
+    BY_GROUP,
+    BY_QUASI_IDENTIFIERS,
+    INFORMED,
+    LEARNED,
+    SIZES,
+    Inference,
+    Readers,
+    raised_setting,
+)
 from foreknow.app.report.contents import Headline, ReportContents
 from foreknow.app.report.respondents import percent
 from foreknow.evaluation import SolverCalibration
@@ -39,8 +48,9 @@ def verdict(contents: ReportContents) -> Verdict:
     if level is Level.HIGH:
         told = (
             f"{of_people(learned, contents.unpublished)} are exposed to a reader who knows nothing beforehand and has only these "
-            f"releases: such a reader is at least {sure} sure of their true value. Every reader of the releases can do this, "
-            "so one such person is enough for a high risk. The informed adversary, who also "
+            f"releases: such a reader is at least {sure} sure of their true value. Every reader who knows the group of each person can "
+            f"do this, so one such person is enough for a high risk.{readers_sentence(contents.readers)} The informed adversary, "
+            "who also "
             f"{_prior_knowledge(contents.inferences[INFORMED].adversary)}, exposes {informed.exposed:,}."
         )
     elif level is Level.SOME:
@@ -55,6 +65,19 @@ def verdict(contents: ReportContents) -> Verdict:
             f"adversary {sure} sure of a true value. This is no proof of safety: an adversary who knows more may infer more."
         )
     return Verdict(level.name.lower(), level.word, told, advice(contents))
+
+
+def readers_sentence(readers: Readers) -> str:
+    """Numbers of people exposed by one release to the two readers without prior knowledge; empty where no release was read."""
+    if not readers.read:
+        return ""
+    if not readers.overlap:
+        return " The ranges that groups show do not overlap: who knows the quasi-identifiers of a person knows the group."
+    numbers = readers.table[readers.table["adversary"] == LEARNED].set_index("reader")["exposed"]
+    return (
+        f" By each release alone, {counted(int(numbers[BY_GROUP]), 'person is', 'people are')} exposed to one who knows the group, and "
+        f"{int(numbers[BY_QUASI_IDENTIFIERS]):,} to one who knows the quasi-identifiers and must infer it."
+    )
 
 
 def of_people(one: Headline, unpublished: int = 0) -> str:
@@ -273,8 +296,8 @@ class Level(IntEnum):
 def risk_level(informed: int, learned: int) -> Level:
     """Level of the verdict, by the numbers of respondents that the two adversaries expose.
 
-    High if the adversary without prior knowledge exposes a respondent, because every reader of the releases can do it; some if
-    only the informed one does; none if neither does.
+    High if the adversary without prior knowledge exposes a respondent, because knowing the groups is enough for it; some if only
+    the informed one does; none if neither does.
 
     >>> risk_level(informed=8, learned=0).word, risk_level(informed=1, learned=1).word
     ('Some risk', 'High risk')

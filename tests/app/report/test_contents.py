@@ -57,9 +57,12 @@ from foreknow.models import (
     GroupMessages,
     History,
     MarkovChain,
+    Numeric,
     RandomWorlds,
     Release,
+    Schema,
     UniformPrior,
+    View,
 )
 
 STAYS = MarkovChain(1, np.array([[0.9, 0.1], [0.1, 0.9]]))
@@ -107,6 +110,32 @@ def nothing_of_exams(prior):
 
 
 class TestByHand:
+    def test_two_readers_of_one_release(self):
+        """20 and 40 share a group of two a, 30 and 50 one of a and b; 30 and 40 fit both, so that each is in the first by 1/2."""
+        frame = pd.DataFrame({"id": list("ABCD"), "age": [20, 40, 30, 50], "result": list("aaab")})
+        view = View(frame, Schema({"age": Numeric(0, 99)}, "result", ("a", "b"), "id"), 0)
+        releases = [Release(view, [0, 0, 1, 1])]
+        made = report(releases, UNIFORM, nothing_known, solver=Enumeration(), stricter=0, draws=20, rng=1)
+        readers = made.contents.readers
+        table = readers.table.set_index(["adversary", "reader"])
+        assert (readers.read, readers.left_out, readers.overlap) == (1, 0, True)
+        assert table.loc[("learned", "knows the group"), ["exposed", "sure", "right"]].tolist() == [2, 2, 2]
+        assert table.loc[("learned", "knows the quasi-identifiers"), ["exposed", "sure", "right"]].tolist() == [1, 1, 1]
+        assert "2 people are exposed to one who knows the group, and 1 to one who knows" in made.verdict.sentence
+        assert "Every reader who knows the group" in made.verdict.sentence
+        assert "Reader who" in made.html
+
+    def test_readers_where_ranges_do_not_overlap_or_are_not_shown(self):
+        frame = pd.DataFrame({"id": list("ABCD"), "age": [20, 30, 40, 50], "result": list("aaab")})
+        view = View(frame, Schema({"age": Numeric(0, 99)}, "result", ("a", "b"), "id"), 0)
+        for release, told in (
+            (Release(view, [0, 0, 1, 1]), "do not overlap: who knows the quasi-identifiers of a person knows the group"),
+            (Release(view, Grouping([0, 0, 1, 1], bucketized=True)), "high risk. The informed"),
+        ):
+            made = report([release], UNIFORM, nothing_known, solver=Enumeration(), stricter=0, draws=20, rng=1)
+            assert told in made.verdict.sentence
+            assert made.contents.readers.left_out == release.bucketized
+
     def test_headline(self):
         """P(A = a, B = b) is .8 * .8 to .2 * .2, thus 16/17: both are exposed at .9, and neither was believed so before."""
         contents = single().contents

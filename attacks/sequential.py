@@ -93,8 +93,8 @@ def _unlabeled_step(adversary: Adversary, release: Release, number: int) -> Rele
     """The same by the membership; the observation with groups is stored beside them, and not read."""
     if not isinstance(release, Release):
         raise TypeError(
-            f"SnapshotAttack reads a membership of a Release, and this is a {type(release).__name__}, whose respondents are known with "
-            'their groups. Leave it out: adversary.without("membership").'
+            f"SnapshotAttack reads a membership of a Release, and this is a {type(release).__name__}, whose respondents are known "
+            'with their groups. Leave it out: adversary.without("membership").'
         )
     seen = release.unlabeled
     prior = adversary.prior_rows(seen.people)

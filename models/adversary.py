@@ -302,8 +302,9 @@ class Adversary:
                 'Adversary(..., distortion="ignored"), or leave the membership out: adversary.without("membership").'
             )
         parts, claims = self.membership_parts(seen), self.claims(seen.time, seen.people)
-        cascade = None if claims is None else self.cascade
-        known = None if cascade is None else partial(cascade.posterior, claims=claims, estimator=self.estimator)
+        known = None
+        if claims is not None and self.cascade is not None:
+            known = partial(self.cascade.posterior, claims=claims, estimator=self.estimator)
         try:
             return membership_posterior(parts, revised, seen.counts, self.estimator, known)
         except TooLarge as error:

@@ -37,6 +37,9 @@ ADVERSARY = Adversary(UniformPrior(), CHAIN)
 RECORDS = models.CompromisedRecords(
     pd.DataFrame({"respondent": ["A"], "value": ["a"], "time": [1], "confidence": [0.5]})
 )
+MEMBERSHIP = models.GivenMembership(
+    pd.DataFrame({"respondent": ["A"], "group": [0], "time": [1], "probability": [0.5]})
+)
 PROBLEM = models.Problem(THIRDS, np.array([0, 0, 1]), np.array([[1, 1, 0], [0, 0, 1]]))
 JOINT = models.joint_history(ADVERSARY, [release.observation for release in RELEASES])
 SAMPLER = models.PathSampler(20, 2, 5, rng=np.random.default_rng(1))
@@ -105,6 +108,7 @@ GIVEN = [
     *(attacks.SnapshotAttack(ADVERSARY), attacks.LinkingAttack(LINKING), LINKED),
     *(attacks.OthersKnown(attacks.SnapshotAttack(ADVERSARY), HISTORY), evaluation.Scenario()),
     *(attacks.WithoutGroups(attacks.SnapshotAttack(ADVERSARY)), models.Presence([0.1, 0.2, 0.3]), models.Visits.of_now(PEOPLE, 0)),
+    *(models.UnlabeledObservation(PEOPLE, np.zeros((1, 1)), np.ones((1, 1)), np.array([[2, 1, 0]])), MEMBERSHIP),
     *(LINKED.releases[0], defenses.KAnonymity(2), defenses.TCloseness(0.5)),
     *(defenses.KAnonymity(2) & defenses.TCloseness(0.5), defenses.KAnonymity(2) | defenses.TCloseness(0.5)),
     *(defenses.BTPrivacy(0.5, 0.5), defenses.BasicBetaLikeness(2.0), defenses.BetaLikeness(2.0), defenses.DistinctDiversity(2)),

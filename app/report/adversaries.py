@@ -142,7 +142,11 @@ def _overlaps(release: Release) -> bool | None:
     parts = connected_parts(UniformMembership(), release.unlabeled)
     pairs = [len(part.rows) * int(np.minimum(part.places, release.counts.shape[1]).sum()) for part in parts]
     linked = [number for number, part in zip(pairs, parts, strict=True) if len(part.groups) > 1]
-    return None if max(linked, default=0) > MAX_READER_PAIRS else any(len(np.concatenate(part.groups)) > 1 for part in parts)
+    return (
+        None
+        if max(linked, default=0) > MAX_READER_PAIRS
+        else any(len(np.concatenate(part.groups)) > 1 for part in parts)
+    )
 
 
 FACTORS = (2, 4, 8)

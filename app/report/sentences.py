@@ -48,8 +48,8 @@ def verdict(contents: ReportContents) -> Verdict:
     if level is Level.HIGH:
         told = (
             f"{of_people(learned, contents.unpublished)} are exposed to a reader who knows nothing beforehand and has only these "
-            f"releases: such a reader is at least {sure} sure of their true value. Every reader who knows the group of each person can "
-            f"do this, so one such person is enough for a high risk.{readers_sentence(contents.readers)} The informed adversary, "
+            f"releases: such a reader is at least {sure} sure of their true value. Every reader who knows the group of each person "
+            f"can do this, so one such person is enough for a high risk.{readers_sentence(contents.readers)} The informed adversary, "
             "who also "
             f"{_prior_knowledge(contents.inferences[INFORMED].adversary)}, exposes {informed.exposed:,}."
         )
@@ -72,11 +72,13 @@ def readers_sentence(readers: Readers) -> str:
     if not readers.read:
         return ""
     if not readers.overlap:
-        return " The ranges that groups show do not overlap: who knows the quasi-identifiers of a person knows the group."
+        return (
+            " The ranges that groups show do not overlap: who knows the quasi-identifiers of a person knows the group."
+        )
     numbers = readers.table[readers.table["adversary"] == LEARNED].set_index("reader")["exposed"]
     return (
-        f" By each release alone, {counted(int(numbers[BY_GROUP]), 'person is', 'people are')} exposed to one who knows the group, and "
-        f"{int(numbers[BY_QUASI_IDENTIFIERS]):,} to one who knows the quasi-identifiers and must infer it."
+        f" By each release alone, {counted(int(numbers[BY_GROUP]), 'person is', 'people are')} exposed to one who knows the "
+        f"group, and {int(numbers[BY_QUASI_IDENTIFIERS]):,} to one who knows the quasi-identifiers and must infer it."
     )
 
 

@@ -9,12 +9,12 @@ import pandas as pd
 import scipy
 
 from foreknow.evaluation.arguments import check_releases, release_table
-from foreknow.models.tables.release import published_hulls
 from foreknow.models import Adversary, Categorical, Memory, People, Release
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.knowledge.membership import membership_weights
 from foreknow.models.settings import check_choice, check_kind
 from foreknow.models.tables.distance import node_axes
+from foreknow.models.tables.release import published_hulls
 
 type Representative = Literal["centroid", "midpoint"]
 """Point that represents a group."""
@@ -104,8 +104,9 @@ def group_linkage(adversary: Adversary, releases: Iterable[Release]) -> pd.DataF
     Returns
     -------
     DataFrame
-        One row per release. Columns ``time``; ``before``, the mean probability of the true group by the membership alone; ``after``,
-        the mean belief in it given the release; ``excluded``, the number of records whose true group the membership rules out; ``records``, the number of published records.
+        One row per release. Columns ``time``; ``before``, the mean probability of the true group by the membership alone;
+        ``after``, the mean belief in it given the release; ``excluded``, the number of records whose true group the membership rules
+        out; ``records``, the number of published records.
 
     Raises
     ------

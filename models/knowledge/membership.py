@@ -162,8 +162,8 @@ def connected_parts(membership: Membership, seen: UnlabeledObservation) -> list[
     """Connected parts of a release: respondents and groups linked by weights over 0.
 
     Groups with equal columns are one set. Pairs that counting rules out are left out (`_pairs_that_fit`). Where no
-    assignment is possible though the numbers of respondents and places agree, the estimator reports `Status.CONTRADICTED`. Cost: O(n g
-    log g) at least, O(n g^2) at most.
+    assignment is possible though the numbers of respondents and places agree, the estimator reports `Status.CONTRADICTED`.
+    Cost: O(n g log g) at least, O(n g^2) at most.
 
     Raises
     ------
@@ -194,8 +194,8 @@ def connected_parts(membership: Membership, seen: UnlabeledObservation) -> list[
             who = f", as respondent {seen.people.respondents[rows[0]]!r}," if len(rows) else ""
             where = f" (group {sets[chosen[0]][0]} among them)" if len(chosen) and sets[chosen[0]][0] < g else ""
             raise ValueError(
-                f"{type(membership).__name__}: no assignment to the groups at {seen.time!r} is possible: {len(rows)} respondents{who} "
-                f"could be in {places[chosen].sum()} places{where}. Give weights over 0 to more groups."
+                f"{type(membership).__name__}: no assignment to the groups at {seen.time!r} is possible: {len(rows)} "
+                f"respondents{who} could be in {places[chosen].sum()} places{where}. Give weights over 0 to more groups."
             )
         if len(rows):
             own = np.where(possible[np.ix_(rows, chosen)], share[np.ix_(rows, chosen)], 0.0)
@@ -301,7 +301,9 @@ def membership_posterior(
     for part in several:
         problem, of_set, value = _problem_of_pairs(part, prior, counts)
         answer = estimator(problem)
-        answers.append((answer, [np.concatenate([each for each in part.groups if each[0] < g] or [np.zeros(0, np.int64)])]))
+        answers.append(
+            (answer, [np.concatenate([each for each in part.groups if each[0] < g] or [np.zeros(0, np.int64)])])
+        )
         belief[part.rows] = 0.0
         for number, groups in enumerate(part.groups):
             pairs = answer.probabilities[:, :-1][:, of_set == number]
@@ -359,12 +361,14 @@ def _problem_of_pairs(part: Part, prior: FloatArray, counts: IntArray) -> tuple[
     The withheld records are one pair. The last value of the problem is never shown; it has the rest of each prior row.
     """
     g = len(counts)
-    shown = [np.zeros(1, np.int64) if each[0] == g else np.flatnonzero(counts[each].sum(axis=0)) for each in part.groups]
+    shown = [
+        np.zeros(1, np.int64) if each[0] == g else np.flatnonzero(counts[each].sum(axis=0)) for each in part.groups
+    ]
     pairs = len(part.rows) * sum(map(len, shown))
     if pairs > MAX_PAIRS:
         raise TooLarge(
-            f"{len(part.rows)} respondents could be in {len(part.groups)} groups that are linked, which makes {pairs:.3g} pairs, more "
-            f"than {MAX_PAIRS}. Know more of the groups, or leave the membership out."
+            f"{len(part.rows)} respondents could be in {len(part.groups)} groups that are linked, which makes {pairs:.3g} pairs, "
+            f"more than {MAX_PAIRS}. Know more of the groups, or leave the membership out."
         )
     columns, capacity = [], []
     for number, (groups, values) in enumerate(zip(part.groups, shown, strict=True)):

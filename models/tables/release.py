@@ -448,6 +448,7 @@ def published_hulls(release: Release) -> Hulls:
             hull.low[:, a], hull.high[:, a] = first[level, code], last[level, code]
     return hull
 
+
 def _label_ranges(kind: Categorical) -> tuple[IntArray, IntArray]:
     """First and last code under a value's label at each level: two int arrays, shape ``(height + 1, v)``."""
     # Codes are in the order of the tree's traversal, so the values under one label are consecutive.

@@ -129,7 +129,10 @@ class TestByHand:
         frame = pd.DataFrame({"id": list("ABCD"), "age": [20, 30, 40, 50], "result": list("aaab")})
         view = View(frame, Schema({"age": Numeric(0, 99)}, "result", ("a", "b"), "id"), 0)
         for release, told in (
-            (Release(view, [0, 0, 1, 1]), "do not overlap: who knows the quasi-identifiers of a person knows the group"),
+            (
+                Release(view, [0, 0, 1, 1]),
+                "do not overlap: who knows the quasi-identifiers of a person knows the group",
+            ),
             (Release(view, Grouping([0, 0, 1, 1], bucketized=True)), "high risk. The informed"),
         ):
             made = report([release], UNIFORM, nothing_known, solver=Enumeration(), stricter=0, draws=20, rng=1)

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreknow.evaluation import gcp, record_linkage
-from foreknow.models.tables.release import published_hulls
 from foreknow.evaluation.risk.record_linkage import linkage_probability
 from foreknow.models import Categorical, Hierarchy, Numeric, Release, Schema, View
 from foreknow.models.tables.distance import points
 from foreknow.models.tables.people import People
+from foreknow.models.tables.release import published_hulls
 
 TOWNS = Hierarchy(
     [(town, land, part, "*") for town, land, part in [

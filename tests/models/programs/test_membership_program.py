@@ -51,7 +51,9 @@ def release():
 @pytest.mark.parametrize("right", [0.3, 0.8])
 def test_a_known_share_gives_the_beliefs_of_the_attack(right):
     model = program(2.0, 2.0)
-    found = model.compile_fn([model["belief"], model["in group 1"]], inputs=[model["right"]])({"right": np.array(right)})
+    found = model.compile_fn([model["belief"], model["in group 1"]], inputs=[model["right"]])(
+        {"right": np.array(right)}
+    )
     known, given = adversary(right), release()
     exact = known.posterior_without_labels(PRIOR, given.unlabeled)
     np.testing.assert_allclose(found[0], SnapshotAttack(known)([given]).posterior(0)["b"].loc[range(6)], atol=1e-10)

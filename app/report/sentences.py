@@ -49,8 +49,8 @@ def verdict(contents: ReportContents) -> Verdict:
         told = (
             f"{of_people(learned, contents.unpublished)} are exposed to a reader who knows nothing beforehand and has only these "
             f"releases: such a reader is at least {sure} sure of their true value. Every reader who knows the group of each person "
-            f"can do this, so one such person is enough for a high risk.{readers_sentence(contents.readers)} The informed adversary, "
-            "who also "
+            f"can do this, so one such person is enough for a high risk.{readers_sentence(contents.readers)} The informed "
+            "adversary, who also "
             f"{_prior_knowledge(contents.inferences[INFORMED].adversary)}, exposes {informed.exposed:,}."
         )
     elif level is Level.SOME:

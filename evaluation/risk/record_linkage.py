@@ -105,8 +105,8 @@ def group_linkage(adversary: Adversary, releases: Iterable[Release]) -> pd.DataF
     -------
     DataFrame
         One row per release. Columns ``time``; ``before``, the mean probability of the true group by the membership alone;
-        ``after``, the mean belief in it given the release; ``excluded``, the number of records whose true group the membership rules
-        out; ``records``, the number of published records.
+        ``after``, the mean belief in it given the release; ``excluded``, the number of records whose true group the membership
+        rules out; ``records``, the number of published records.
 
     Raises
     ------

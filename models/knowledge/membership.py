@@ -10,13 +10,14 @@ import scipy
 from scipy.sparse import csgraph
 from scipy.special import gammaln
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.estimators.assignments import possible_pairs
 from foreknow.models.estimators.auto import Auto
-from foreknow.models.estimators.belief_propagation import BeliefPropagation
-from foreknow.models.estimators.exact import Exact, TooLarge, log_evidence
+from foreknow.models.estimators.belief_propagation import BeliefPropagation, logistic
+from foreknow.models.estimators.exact import Exact, TooLarge, log_evidence, state_counts
 from foreknow.models.estimators.sinkhorn import Sinkhorn
-from foreknow.models.problem import ROW_SUM_TOLERANCE, Estimator, Posterior, Problem
+from foreknow.models.problem import ROW_SUM_TOLERANCE, UNCONVERGED, Estimator, Posterior, Problem
 from foreknow.models.settings import as_floats, check_kind, check_shape
 from foreknow.models.tables.columns import check_columns, describe_missing, plain_columns
 from foreknow.models.tables.release import UnlabeledObservation
@@ -26,6 +27,15 @@ COLUMNS = ("respondent", "group", "time", "probability")
 
 PRODUCT_LAW = (Exact, BeliefPropagation, Sinkhorn)
 """Estimators whose law is a product of weights, in which a weight of 0 rules a pair out; and `Auto` of them."""
+
+DENSE_PAIRS = 2**12
+"""Number of pairs of a part up to which `BeliefPropagation` has them all in one array, which is exact for small components."""
+
+MATCHED_PAIRS = 2**20
+"""Number of pairs of a respondent and a group up to which those that no assignment contains are found by a matching."""
+
+MAX_LOG_MESSAGE = 60.0
+"""Largest logarithm of a message along possible pairs."""
 
 MAX_PAIRS = 2**26
 """Largest number of pairs of a respondent and a value of a group in one connected part; 2^26 take 512 MiB."""
@@ -161,9 +171,8 @@ class Part(NamedTuple):
 def connected_parts(membership: Membership, seen: UnlabeledObservation) -> list[Part]:
     """Connected parts of a release: respondents and groups linked by weights over 0.
 
-    Groups with equal columns are one set. Pairs that counting rules out are left out (`_pairs_that_fit`). Where no
-    assignment is possible though the numbers of respondents and places agree, the estimator reports `Status.CONTRADICTED`.
-    Cost: O(n g log g) at least, O(n g^2) at most.
+    Groups with equal columns are one set. Pairs that counting rules out are left out (`_pairs_that_fit`). Up to
+    `MATCHED_PAIRS`, all that no assignment contains are (`possible_pairs`). Cost: O(n g log g) at least, O(n g^2 + g^3) at most.
 
     Raises
     ------
@@ -182,6 +191,14 @@ def connected_parts(membership: Membership, seen: UnlabeledObservation) -> list[
     share = np.stack([share[:, each].sum(axis=1) for each in sets], axis=1)
     share[:, places == 0] = 0.0
     possible = _pairs_that_fit(share > 0, places)
+    filled = np.flatnonzero(places)
+    if possible.size <= MATCHED_PAIRS:
+        feasible, possible[:, filled] = possible_pairs(possible[:, filled].astype(np.float64), places[filled])
+        if not feasible:
+            raise ValueError(
+                f"{type(membership).__name__}: no assignment to the groups at {seen.time!r} is possible: some groups have more "
+                "places than respondents who could be in them. Give weights over 0 to more groups."
+            )
     row, column = np.nonzero(possible)
     size = sum(possible.shape)
     link = scipy.sparse.csr_array((np.ones(len(row)), (row, len(share) + column)), shape=(size, size))
@@ -299,22 +316,22 @@ def membership_posterior(
         for part in single:
             _add_groups(group, part.rows, part.groups[0], belief[part.rows], counts)
     for part in several:
-        problem, of_set, value = _problem_of_pairs(part, prior, counts)
-        answer = estimator(problem)
-        answers.append(
-            (answer, [np.concatenate([each for each in part.groups if each[0] < g] or [np.zeros(0, np.int64)])])
-        )
+        pairs = _pairs(part, counts)
+        answer = _part_posterior(part, pairs, prior, counts, estimator)
+        numbered = [each for each in part.groups if each[0] < g]
+        answers.append((answer.posterior, [np.concatenate(numbered or [np.zeros(0, dtype=np.int64)])]))
         belief[part.rows] = 0.0
         for number, groups in enumerate(part.groups):
-            pairs = answer.probabilities[:, :-1][:, of_set == number]
+            own = pairs.of_set[answer.pair] == number
+            people, place = np.unique(answer.person[own], return_inverse=True)
+            rows, values = part.rows[people], np.zeros((len(people), counts.shape[1]))
             if groups[0] == g:
-                group[part.rows, g] = pairs[:, 0]
-                belief[part.rows] += pairs * prior[part.rows]
+                group[rows, g] = answer.belief[own]
+                belief[rows] += answer.belief[own, None] * prior[rows]
                 continue
-            values = np.zeros((len(part.rows), counts.shape[1]))
-            values[:, value[of_set == number]] = pairs
-            belief[part.rows] += values
-            _add_groups(group, part.rows, groups, values, counts)
+            values[place, pairs.value[answer.pair[own]]] = answer.belief[own]
+            belief[rows] += values
+            _add_groups(group, rows, groups, values, counts)
     for part in parts:
         if part.groups[0][0] == g:
             group[part.rows, g] = 1.0
@@ -331,7 +348,9 @@ def membership_evidence(parts: Sequence[Part], prior: FloatArray, counts: IntArr
     found += sum(_log_splits(groups, counts) for part in parts for groups in part.groups if groups[0] < len(counts))
     if single:
         found += float(log_evidence(_problem_of_sets(single, prior, counts)).sum())
-    return found + sum(float(log_evidence(_problem_of_pairs(part, prior, counts)[0]).sum()) for part in several)
+    return found + sum(
+        float(log_evidence(_problem_of_pairs(part, _pairs(part, counts), prior, counts)).sum()) for part in several
+    )
 
 
 def _log_splits(groups: IntArray, counts: IntArray) -> float:
@@ -355,30 +374,162 @@ def _problem_of_sets(single: Sequence[Part], prior: FloatArray, counts: IntArray
     return Problem(prior, group, np.stack([counts[part.groups[0]].sum(axis=0) for part in single]))
 
 
-def _problem_of_pairs(part: Part, prior: FloatArray, counts: IntArray) -> tuple[Problem, IntArray, IntArray]:
-    """Problem of a part whose values are pairs of a set and a value that it shows, and the set and the value of each pair.
+class _Pairs(NamedTuple):
+    """Pairs of a set and a value that it shows, of one part; the withheld records are one pair."""
 
-    The withheld records are one pair. The last value of the problem is never shown; it has the rest of each prior row.
-    """
+    # of_set, value, capacity (d,): set and value of each pair, and the number of records that show it
+    of_set: IntArray
+    value: IntArray
+    capacity: IntArray
+
+
+class _Answer(NamedTuple):
+    """Beliefs of the respondents of a part in its pairs, and the status of the part; pairs without a belief are left out."""
+
+    # person, pair, belief (e,)
+    person: IntArray
+    pair: IntArray
+    belief: FloatArray
+    posterior: Posterior
+
+
+def _pairs(part: Part, counts: IntArray) -> _Pairs:
     g = len(counts)
-    shown = [
-        np.zeros(1, np.int64) if each[0] == g else np.flatnonzero(counts[each].sum(axis=0)) for each in part.groups
+    total = [
+        part.places[[number]] if each[0] == g else counts[each].sum(axis=0) for number, each in enumerate(part.groups)
     ]
-    pairs = len(part.rows) * sum(map(len, shown))
-    if pairs > MAX_PAIRS:
+    shown = [np.flatnonzero(each) for each in total]
+    of_set = np.repeat(np.arange(len(shown)), [len(each) for each in shown])
+    return _Pairs(
+        of_set, np.concatenate(shown), np.concatenate([all_[each] for all_, each in zip(total, shown, strict=True)])
+    )
+
+
+def _part_posterior(part: Part, pairs: _Pairs, prior: FloatArray, counts: IntArray, estimator: Estimator) -> _Answer:
+    """Beliefs by the estimator; by messages along possible pairs alone where it would be `BeliefPropagation` on many pairs."""
+    size, rule = len(part.rows) * len(pairs.value), estimator.beyond if isinstance(estimator, Auto) else estimator
+    problem = None
+    if isinstance(rule, BeliefPropagation) and size > DENSE_PAIRS:
+        if isinstance(estimator, Auto) and size <= estimator.pairs:
+            problem = _problem_of_pairs(part, pairs, prior, counts)
+            if state_counts(problem, estimator.limit)[0] > estimator.limit:
+                problem = None
+        answer = None if problem is not None else _sparse_posterior(part, pairs, prior, counts, rule)
+        if answer is not None:
+            return answer
+    found = estimator(problem or _problem_of_pairs(part, pairs, prior, counts))
+    person, pair = np.nonzero(found.probabilities[:, :-1])
+    return _Answer(person, pair, found.probabilities[person, pair], found)
+
+
+def _problem_of_pairs(part: Part, pairs: _Pairs, prior: FloatArray, counts: IntArray) -> Problem:
+    """Problem of a part whose values are pairs; the last value is never shown, and has the rest of each prior row."""
+    k, d = len(part.rows), len(pairs.value)
+    if k * d > MAX_PAIRS:
         raise TooLarge(
-            f"{len(part.rows)} respondents could be in {len(part.groups)} groups that are linked, which makes {pairs:.3g} pairs, "
-            f"more than {MAX_PAIRS}. Know more of the groups, or leave the membership out."
+            f"{k} respondents could be in {len(part.groups)} groups that are linked, which makes {k * d:.3g} pairs, more than "
+            f"{MAX_PAIRS}. Use Auto(), know more of the groups, or leave the membership out."
         )
-    columns, capacity = [], []
-    for number, (groups, values) in enumerate(zip(part.groups, shown, strict=True)):
-        is_withheld = groups[0] == g
-        columns.append(part.weights[:, [number]] * (1.0 if is_withheld else prior[np.ix_(part.rows, values)]))
-        capacity.append(part.places[[number]] if is_withheld else counts[groups].sum(axis=0)[values])
-    rows = np.hstack(columns)
-    rows = np.hstack([rows, np.maximum(1.0 - rows.sum(axis=1, keepdims=True), 0.0)])
-    problem = Problem(rows, np.zeros(len(rows), dtype=np.int64), np.append(np.concatenate(capacity), 0)[None])
-    return problem, np.repeat(np.arange(len(shown)), [len(each) for each in shown]), np.concatenate(shown)
+    rows = np.zeros((k, d + 1))
+    rows[:, :-1] = part.weights[:, pairs.of_set]
+    published = np.array([part.groups[number][0] < len(counts) for number in pairs.of_set])
+    rows[:, :-1][:, published] *= prior[np.ix_(part.rows, pairs.value[published])]
+    rows[:, -1] = np.maximum(1.0 - rows.sum(axis=1), 0.0)
+    return Problem(rows, np.zeros(k, dtype=np.int64), np.append(pairs.capacity, 0)[None])
+
+
+def _sparse_posterior(
+    part: Part, pairs: _Pairs, prior: FloatArray, counts: IntArray, rule: BeliefPropagation
+) -> _Answer | None:
+    """Beliefs by `BeliefPropagation` along possible pairs alone; None if the prior rules out all pairs of a respondent or a pair.
+
+    Cost: O(e) for each iteration, with e possible pairs of a respondent and a pair.
+    """
+    person, column = np.nonzero(part.weights)
+    number = np.bincount(pairs.of_set, minlength=len(part.groups))
+    starts = np.cumsum(number) - number
+    entry = np.repeat(np.arange(len(person)), number[column])
+    ends = np.cumsum(number[column])
+    pair = starts[column][entry] + np.arange(len(entry)) - np.repeat(ends - number[column], number[column])
+    person, weights = person[entry], part.weights[person, column][entry]
+    published = np.array([each[0] < len(counts) for each in part.groups])[column[entry]]
+    weights[published] *= prior[part.rows[person], pairs.value[pair]][published]
+    kept = weights > 0
+    person, pair, weights = person[kept], pair[kept], np.log(weights[kept])
+    k, d = len(part.rows), len(pairs.value)
+    by_person, by_pair = np.bincount(person, minlength=k), np.bincount(pair, minlength=d)
+    if not by_person.all() or (by_pair < pairs.capacity).any():
+        return None
+    sides = (
+        np.append(0, np.cumsum(by_person)),
+        pair,
+        np.argsort(pair, kind="stable"),
+        np.append(0, np.cumsum(by_pair)),
+    )
+    settings = (float(rule.tolerance), int(rule.iterations), float(rule.damping))
+    converged, belief = _sparse_messages(weights, *sides, pairs.capacity, *settings)
+    belief /= np.bincount(person, belief, minlength=k)[person]
+    status = np.array([0 if converged else UNCONVERGED])
+    name, error = np.array(["BeliefPropagation"], dtype=object), np.array([np.nan])
+    return _Answer(person, pair, belief, Posterior(np.zeros((0, 1)), status, rule=name, error=error))
+
+
+@compiled
+def _sparse_messages(
+    weights: FloatArray,
+    starts: IntArray,
+    pair: IntArray,
+    order: IntArray,
+    starts_of_pairs: IntArray,
+    capacity: IntArray,
+    tolerance: float,
+    iterations: int,
+    damping: float,
+) -> tuple[bool, FloatArray]:
+    """True if the largest change of a belief fell to the tolerance, and the belief of each entry, by `pass_messages`.
+
+    Entries are sorted by respondents, ``starts[i]`` to ``starts[i + 1]``, and ``order`` sorts them by pairs. Messages are
+    logarithms, kept within `MAX_LOG_MESSAGE`, so that a pair that all assignments have or none has does not grow without end.
+    """
+    e, longest = len(weights), max(np.diff(starts).max(), np.diff(starts_of_pairs).max())
+    to_pair, to_person, belief = np.zeros(e), np.zeros(e), np.zeros(e)
+    before, after = np.full(longest + 1, -np.inf), np.full(longest + 1, -np.inf)
+    for _ in range(iterations):
+        # nu: the weight of a pair over the sum for all other places of the respondent, those of the same pair included.
+        for i in range(len(starts) - 1):
+            first, size = starts[i], starts[i + 1] - starts[i]
+            for t in range(size):
+                term = weights[first + t] + to_person[first + t] + np.log(capacity[pair[first + t]])
+                before[t + 1] = np.logaddexp(before[t], term)
+            after[size] = -np.inf
+            for t in range(size - 1, -1, -1):
+                term = weights[first + t] + to_person[first + t] + np.log(capacity[pair[first + t]])
+                after[t] = np.logaddexp(after[t + 1], term)
+            for t in range(size):
+                own, others = first + t, np.logaddexp(before[t], after[t + 1])
+                if capacity[pair[own]] > 1:
+                    same = weights[own] + to_person[own] + np.log(capacity[pair[own]] - 1.0)
+                    others = np.logaddexp(others, same)
+                to_pair[own] = min(max(weights[own] - others, -MAX_LOG_MESSAGE), MAX_LOG_MESSAGE)
+        # mu: one over the sum of nu of all other respondents, damped.
+        change = 0.0
+        for s in range(len(starts_of_pairs) - 1):
+            first, size = starts_of_pairs[s], starts_of_pairs[s + 1] - starts_of_pairs[s]
+            for t in range(size):
+                before[t + 1] = np.logaddexp(before[t], to_pair[order[first + t]])
+            after[size] = -np.inf
+            for t in range(size - 1, -1, -1):
+                after[t] = np.logaddexp(after[t + 1], to_pair[order[first + t]])
+            for t in range(size):
+                own = order[first + t]
+                undamped = min(max(-np.logaddexp(before[t], after[t + 1]), -MAX_LOG_MESSAGE), MAX_LOG_MESSAGE)
+                to_person[own] = damping * to_person[own] + (1.0 - damping) * undamped
+                updated = logistic(to_pair[own] + to_person[own]) * capacity[s]
+                change = max(change, abs(updated - belief[own]))
+                belief[own] = updated
+        if change <= tolerance:
+            return True, belief
+    return False, belief
 
 
 def _add_groups(group: FloatArray, rows: IntArray, groups: IntArray, values: FloatArray, counts: IntArray) -> None:

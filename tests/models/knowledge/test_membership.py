@@ -121,6 +121,31 @@ def test_error_of_the_others(truth, estimator, mean, largest):
     assert np.max(errors) < largest
 
 
+def larger_case(rng):
+    """17 to 19 people who could be in half of 3 to 5 groups: more states than `Auto` enumerates."""
+    n, g = int(rng.integers(17, 20)), int(rng.integers(3, 6))
+    labels, counts = rng.permutation(np.arange(n) % g), np.zeros((g, 3), dtype=np.int64)
+    np.add.at(counts, (labels, rng.integers(0, 3, n)), 1)
+    weights = (rng.random((n, g + 1)) < 0.5).astype(np.float64)
+    weights[np.arange(n), labels] = 1.0
+    return weights, rng.dirichlet(np.full(3, 0.6), n), counts
+
+
+def test_messages_along_possible_pairs_alone_are_belief_propagation(monkeypatch):
+    cases = [larger_case(np.random.default_rng([9, number])) for number in range(20)]
+    dense = [found(case, BeliefPropagation()) for case in cases]
+    monkeypatch.setattr(membership_file, "DENSE_PAIRS", 0)
+    for case, other in zip(cases, dense, strict=True):
+        sparse, exact = found(case, BeliefPropagation()), found(case, Exact(2**23))
+        np.testing.assert_allclose(sparse.posterior.probabilities, other.posterior.probabilities, atol=1e-7)
+        np.testing.assert_allclose(sparse.group, other.group, atol=1e-7)
+        error = np.abs(sparse.posterior.probabilities - exact.posterior.probabilities)
+        assert error.sum(axis=1).mean() / 2 < 0.04
+        assert (error.sum(axis=1) / 2).max() < 0.3
+        (rule,) = set(found(case, Auto()).posterior.rule)
+        assert rule in ("BeliefPropagation", "Exact")
+
+
 def test_evidence_is_the_total_weight(truth):
     """Of people who draw a group and a value each: the total weight over the numbers of orders of equal places."""
     for (weights, prior, counts), (_, _, total) in zip(CASES, truth, strict=True):
@@ -382,6 +407,7 @@ def test_given_rows_fit_the_release():
         ([[0.5, 0.5]] * 3, "no row of respondent 'p3' at 0"),
         ([[0.2, 0.2, 0.6]] * 4, "has the group 2 at 0"),
         ([[1.0, 0.0]] * 4, "no assignment to the groups at 0 is possible"),
+        ([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.5, 0.5]], "no assignment to the groups at 0 is possible"),
     ):
         with pytest.raises(ValueError, match=message):
             SnapshotAttack(Adversary(UniformPrior(), membership=given_membership(rows)))([given])
@@ -415,3 +441,24 @@ def test_beliefs_about_withheld_records_mix_the_prior():
     for one in compared(releases, prior)[1]:
         np.testing.assert_allclose(one.posterior.probabilities.sum(axis=1), 1, atol=1e-9)
         assert len(one.posterior.status) == len(one.observation.counts)
+
+
+def test_more_pairs_than_a_matching_is_found_for(monkeypatch):
+    """Counting alone: what no assignment contains is left to the estimator, which reports it."""
+    monkeypatch.setattr(membership_file, "MATCHED_PAIRS", 0)
+    given = release([30] * 4, "abab", [0, 0, 1, 1])
+    rows = [[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.5, 0.5]]
+    posterior = (
+        SnapshotAttack(Adversary(UniformPrior(), membership=given_membership(rows)))([given]).releases[0].posterior
+    )
+    assert (posterior.status & Status.CONTRADICTED > 0).all()
+    with pytest.raises(ValueError, match="4 respondents, as respondent 'p0', could be in 2 places"):
+        SnapshotAttack(Adversary(UniformPrior(), membership=given_membership([[1.0, 0.0]] * 4)))([given])
+    for case in CASES[:40]:
+        np.testing.assert_allclose(found(case, Exact()).posterior.probabilities, enumerated(*case)[0], atol=1e-12)
+
+
+def test_a_release_without_groups_tells_nothing():
+    given = release([30, 40], "ab", [-1, -1])
+    posterior = SnapshotAttack(UNSURE)([given]).releases[0].posterior
+    np.testing.assert_array_equal(posterior.probabilities, 0.5)

@@ -85,7 +85,7 @@ def inference(
 BY_GROUP, BY_QUASI_IDENTIFIERS = "knows the group", "knows the quasi-identifiers"
 """Two readers of one release: one who knows each person's group, and one who finds it by what the groups show."""
 
-MAX_READER_PAIRS = 2**20
+MAX_READER_PAIRS = 2**17
 """Largest number of pairs of a person and a value of a group that are linked in one release; beyond it the release is left out."""
 
 
@@ -137,7 +137,7 @@ def _overlaps(release: Release) -> bool | None:
     sizes = len(release.view) * release.groups
     if release.bucketized or release.grouping.counterfeits is not None or release.observation.distorted:
         return None
-    if not release.groups or sizes > MAX_READER_PAIRS * 16:
+    if not release.groups or sizes > MAX_READER_PAIRS * 32:
         return None
     parts = connected_parts(UniformMembership(), release.unlabeled)
     pairs = [len(part.rows) * int(np.minimum(part.places, release.counts.shape[1]).sum()) for part in parts]

@@ -317,19 +317,19 @@ def membership_posterior(
             _add_groups(group, part.rows, part.groups[0], belief[part.rows], counts)
     for part in several:
         pairs = _pairs(part, counts)
-        answer = _part_posterior(part, pairs, prior, counts, estimator)
+        found = _part_posterior(part, pairs, prior, counts, estimator)
         numbered = [each for each in part.groups if each[0] < g]
-        answers.append((answer.posterior, [np.concatenate(numbered or [np.zeros(0, dtype=np.int64)])]))
+        answers.append((found.posterior, [np.concatenate(numbered or [np.zeros(0, dtype=np.int64)])]))
         belief[part.rows] = 0.0
         for number, groups in enumerate(part.groups):
-            own = pairs.of_set[answer.pair] == number
-            people, place = np.unique(answer.person[own], return_inverse=True)
+            own = pairs.of_set[found.pair] == number
+            people, place = np.unique(found.person[own], return_inverse=True)
             rows, values = part.rows[people], np.zeros((len(people), counts.shape[1]))
             if groups[0] == g:
-                group[rows, g] = answer.belief[own]
-                belief[rows] += answer.belief[own, None] * prior[rows]
+                group[rows, g] = found.belief[own]
+                belief[rows] += found.belief[own, None] * prior[rows]
                 continue
-            values[place, pairs.value[answer.pair[own]]] = answer.belief[own]
+            values[place, pairs.value[found.pair[own]]] = found.belief[own]
             belief[rows] += values
             _add_groups(group, rows, groups, values, counts)
     for part in parts:

@@ -46,7 +46,7 @@ VALUES = ("a", "b", "c")
 
 
 def observed(n, counts):
-    """A release of n people with equal quasi-identifiers: everybody fits every group."""
+    """A release of n people with equal quasi-identifiers: each fits every group."""
     counts = np.asarray(counts)
     ends = np.zeros((len(counts), 1))
     schema = Schema({"age": Numeric(0, 9)}, "result", VALUES[: counts.shape[1]])
@@ -341,7 +341,7 @@ def test_the_release_weighs_draws_of_the_membership():
 
 
 def test_contradicted_by_the_prior_is_a_status():
-    """Nobody has b by the prior, and a group of which two more may be members shows it."""
+    """The prior gives b to none, and a group of which two more may be members shows it."""
     given = release([20, 30, 30, 40], "abaa", [0, 0, 1, 1])
     certain = GivenPrior(pd.DataFrame([[1.0, 0.0]] * 4, [f"p{i}" for i in range(4)], ["a", "b"]))
     posterior = SnapshotAttack(Adversary(certain, membership=UniformMembership()))([given]).releases[0].posterior

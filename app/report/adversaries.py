@@ -11,7 +11,7 @@ import pandas as pd
 import foreknow.defenses
 from foreknow.app.cli.defense_choices import thresholds
 from foreknow.app.exposure import exposed
-from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
+from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack, WithoutGroups
 from foreknow.defenses import Defense, Infeasible
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.evaluation import compare
@@ -123,13 +123,56 @@ def readers_of_one_release(inferences: Sequence[Inference], releases: Sequence[R
         known, history = Adversary(one.adversary.prior, own=one.adversary.own), History([each.view for each in chosen])
         readers = {BY_GROUP: known, BY_QUASI_IDENTIFIERS: replace(known, membership=UniformMembership())}
         for reader, adversary in readers.items():
-            beliefs = SnapshotAttack(adversary)(chosen)
-            found, risk = exposed(beliefs, history, sure), risk_table(beliefs, history, sure=sure)
-            row = {"adversary": one.name, "reader": reader, "exposed": found.exposed, "respondents": found.respondents}
-            rows.append(row | total_of_risk(risk))
-    columns = ["adversary", "reader", "exposed", "respondents", "sure", "right", "gain"]
-    left_out = len(releases) - len(chosen)
-    return Readers(pd.DataFrame(rows, columns=pd.Index(columns)), len(chosen), left_out, any(o for _, o in overlaps))
+            rows.append(
+                {"adversary": one.name, "reader": reader} | _totals(SnapshotAttack(adversary)(chosen), history, sure)
+            )
+    table = pd.DataFrame(rows, columns=pd.Index(["adversary", "reader", *TOTALS]))
+    return Readers(table, len(chosen), len(releases) - len(chosen), any(o for _, o in overlaps))
+
+
+TOTALS = ("exposed", "respondents", "sure", "right", "gain")
+
+
+def _totals(beliefs: Beliefs, history: History, sure: float) -> dict[str, Any]:
+    """Exposed people and all people, sure beliefs and right ones, and the mean gain: the columns `TOTALS`."""
+    found, risk = exposed(beliefs, history, sure), risk_table(beliefs, history, sure=sure)
+    all_of_them = {"exposed": found.exposed, "respondents": found.respondents} | total_of_risk(risk)
+    return {name: all_of_them[name] for name in TOTALS}
+
+
+ALL_TOLD, WITHOUT_LEAVING, LEAVING_ALONE = "groups and leaving", "groups, leaving not read", "leaving, without groups"
+"""What the beliefs of an adversary who reads presence are compared with, on the same releases."""
+
+
+def told_by_leaving(
+    inferences: Sequence[Inference], releases: Sequence[Release], history: History, solver: JointSolver, sure: float
+) -> pd.DataFrame:
+    """Risk by what groups and departures tell together, the groups alone, and departures with the totals of the releases alone.
+
+    Returns
+    -------
+    DataFrame
+        One row per adversary who reads presence and per one of three readings: ``adversary``, ``reads``, and `TOTALS`. Empty where
+        no adversary reads presence.
+
+    Notes
+    -----
+    Cost: that of two joint attacks for each adversary who reads presence.
+    """
+    rows = []
+    for one in inferences:
+        if one.adversary.presence is None:
+            continue
+        attack = JointAttack(one.adversary, solver)
+        beliefs = {
+            ALL_TOLD: one.hindsight,
+            WITHOUT_LEAVING: replace(attack, adversary=one.adversary.without("presence"))(releases),
+            LEAVING_ALONE: WithoutGroups(attack)(releases),
+        }
+        rows += [
+            {"adversary": one.name, "reads": name} | _totals(each, history, sure) for name, each in beliefs.items()
+        ]
+    return pd.DataFrame(rows, columns=pd.Index(["adversary", "reads", *TOTALS]))
 
 
 def _overlaps(release: Release) -> bool | None:

@@ -18,6 +18,7 @@ from foreknow.app.report.adversaries import (
     price_of_settings,
     readers_of_one_release,
     stricter_settings,
+    told_by_leaving,
 )
 from foreknow.app.report.respondents import (
     LEAST_CHANGE,
@@ -107,6 +108,8 @@ class ReportContents:
         Number of respondents all of whose records are suppressed.
     readers : Readers
         See `readers_of_one_release`.
+    leaving : DataFrame
+        See `told_by_leaving`.
     by_release : DataFrame
         `risk_table` of each adversary, with ``adversary``, and ``confidence_of_shares``.
     people, groups : DataFrame
@@ -143,6 +146,7 @@ class ReportContents:
     headlines: dict[str, Headline]
     unpublished: int
     readers: Readers
+    leaving: pd.DataFrame
     by_release: pd.DataFrame
     people: pd.DataFrame
     groups: pd.DataFrame
@@ -236,6 +240,7 @@ def report_contents(
         headlines=headlines,
         unpublished=len(names.numbers) - len(exposures),
         readers=readers_of_one_release(inferences, releases, settings.sure),
+        leaving=told_by_leaving(inferences, releases, history, solver, settings.sure),
         by_release=_with_adversary(
             {
                 one.name: risk_table(one.hindsight, history, sure=settings.sure).assign(

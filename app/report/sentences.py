@@ -9,11 +9,14 @@ import pandas as pd
 
 from foreknow.app.cli.defense_choices import defense_name, defense_text
 from foreknow.app.report.adversaries import (
+    ALL_TOLD,
     BY_GROUP,
     BY_QUASI_IDENTIFIERS,
     INFORMED,
     LEARNED,
+    LEAVING_ALONE,
     SIZES,
+    WITHOUT_LEAVING,
     Inference,
     Readers,
     raised_setting,
@@ -64,7 +67,19 @@ def verdict(contents: ReportContents) -> Verdict:
             f"None of {informed.respondents:,} people{_without_record(contents.unpublished)} is exposed: no release makes either "
             f"adversary {sure} sure of a true value. This is no proof of safety: an adversary who knows more may infer more."
         )
-    return Verdict(level.name.lower(), level.word, told, advice(contents))
+    return Verdict(level.name.lower(), level.word, told + leaving_sentence(contents.leaving), advice(contents))
+
+
+def leaving_sentence(leaving: pd.DataFrame) -> str:
+    """Numbers of people exposed with and without departures, of the first adversary who reads presence; empty without one."""
+    if leaving.empty:
+        return ""
+    first = leaving[leaving["adversary"] == leaving["adversary"].iloc[0]].set_index("reads")["exposed"]
+    both, groups, alone = (int(first[name]) for name in (ALL_TOLD, WITHOUT_LEAVING, LEAVING_ALONE))
+    return (
+        f" This adversary reads who leaves and when: of the {both:,} people, the groups alone expose {groups:,}, and departures "
+        f"without the groups {alone:,}."
+    )
 
 
 def readers_sentence(readers: Readers) -> str:

@@ -58,6 +58,7 @@ from foreknow.models import (
     History,
     MarkovChain,
     Numeric,
+    Presence,
     RandomWorlds,
     Release,
     Schema,
@@ -138,6 +139,28 @@ class TestByHand:
             made = report([release], UNIFORM, nothing_known, solver=Enumeration(), stricter=0, draws=20, rng=1)
             assert told in made.verdict.sentence
             assert made.contents.readers.left_out == release.bucketized
+
+    def test_what_leaving_tells_stands_apart(self):
+        """Who has a leaves with .9, who has b with .1; A and C leave two groups of a and b, and no value tells another."""
+        history = history_of(("ABCD", "abab"), ("BD", "ab"))
+        releases = [Release(history[0], [0, 0, 1, 1]), Release(history[1], [0, 0])]
+        even = MarkovChain(1, np.full((2, 2), 0.5))
+        leaver = Adversary(UniformPrior(), even, presence=Presence(np.array([0.9, 0.1])))
+        made = report(releases, leaver, nothing_known, solver=Enumeration(), stricter=0, draws=20, rng=1)
+        table = made.contents.leaving.set_index("reads")
+        assert set(table["adversary"]) == {"informed"}
+        assert table["exposed"].to_dict() == {
+            "groups and leaving": 4, "groups, leaving not read": 0, "leaving, without groups": 4,
+        }  # fmt: skip
+        # .9 * .9 / (.9 * .9 + .1 * .1) with the groups; without, any two of the four may have a.
+        without = (0.9**4 + 2 * 0.09**2) / (0.9**4 + 4 * 0.09**2 + 0.1**4)
+        # Six published records: the two of the second release stay at the share.
+        gains = table["gain"] * 6 / 4
+        np.testing.assert_allclose(gains, [2 * 0.81 / 0.82 - 1, 0, 2 * without - 1], atol=1e-9)
+        assert (
+            "of the 4 people, the groups alone expose 0, and departures without the groups 4" in made.verdict.sentence
+        )
+        assert "what leaving tells" in made.html
 
     def test_headline(self):
         """P(A = a, B = b) is .8 * .8 to .2 * .2, thus 16/17: both are exposed at .9, and neither was believed so before."""

@@ -74,7 +74,7 @@ class JointAttack(AdversaryAttack):
     forward attack. With ``signatures`` the probability of all signatures is in the weights, given the shares under each draw.
     """
 
-    reads = ("prior", "transitions", "compromised", "presence", "own")
+    reads = ("prior", "transitions", "compromised", "presence", "relations", "own")
 
     solver: JointSolver = field(default_factory=GroupGraph)
     hindsight: bool = True
@@ -154,7 +154,7 @@ def _posed(attack: JointAttack, adversary: Adversary, observations: list[Observa
     history = joint_history(adversary, observations)
     if not attack.signatures:
         return _Posed(history, history.problem, (), None)
-    _, laws = read_signatures(adversary.without("presence"), observations)
+    _, laws = read_signatures(adversary.without("presence", "relations"), observations)
     rule = signature_rule(history.problem, laws)
     return _Posed(history, rule.under(history.problem), laws, rule)
 

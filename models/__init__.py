@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from foreknow.models.knowledge.parts import Knowledge as Knowledge
     from foreknow.models.knowledge.parts import Visits as Visits
     from foreknow.models.knowledge.presence import Presence as Presence
+    from foreknow.models.knowledge.relations import Relations as Relations
     from foreknow.models.knowledge.dirichlet import (
         DirichletChain as DirichletChain,
         DirichletFrequencies as DirichletFrequencies,
@@ -136,6 +137,7 @@ NAMES = {
     "knowledge.membership": "GivenMembership Membership UniformMembership",
     "knowledge.parts": "Knowledge Visits",
     "knowledge.presence": "Presence",
+    "knowledge.relations": "Relations",
     "knowledge.dirichlet": "DirichletChain DirichletFrequencies",
     "knowledge.kernel_prior": "KernelPrior",
     "knowledge.markov_chain": "ChainByRelease MarkovChain Transitions",

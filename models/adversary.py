@@ -33,6 +33,7 @@ from foreknow.models.knowledge.parts import (
 from foreknow.models.knowledge.personal_transitions import AnyTransitions, PersonalTransitions, chains_at, classes_of
 from foreknow.models.knowledge.presence import Presence
 from foreknow.models.knowledge.priors import Prior
+from foreknow.models.knowledge.relations import Relations
 from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.mechanisms import Channel, counterfeit_posterior, distortion_posterior, fit_channel
 from foreknow.models.memory import (
@@ -52,7 +53,7 @@ from foreknow.models.tables.history import History
 from foreknow.models.tables.people import Observation, People
 from foreknow.models.tables.release import UnlabeledObservation
 
-PARTS = ("prior", "transitions", "compromised", "presence", "membership", "program")
+PARTS = ("prior", "transitions", "compromised", "presence", "relations", "membership", "program")
 """Names of the parts of knowledge, beside those of one's own."""
 
 OWN = "own"
@@ -101,6 +102,8 @@ class Adversary:
         are taken as true.
     presence : Presence, optional
         Chances of leaving and pausing after each value, so that being listed or not is evidence. By keyword, as ``own``.
+    relations : Relations, optional
+        Who is related to whom, and how compatible their values are. By keyword.
     membership : Membership, optional
         Probability that each respondent is in each group, as `UniformMembership`. By default each respondent's group is known,
         which is the worst case. By keyword.
@@ -133,6 +136,7 @@ class Adversary:
     counterfeits: Literal["estimated", "uniform"] = "estimated"
     distortion: Literal["counted", "ignored"] = "counted"
     presence: Presence | None = field(default=None, kw_only=True)
+    relations: Relations | None = field(default=None, kw_only=True)
     membership: Membership | None = field(default=None, kw_only=True)
     own: tuple[Knowledge, ...] = field(default=(), kw_only=True)
 
@@ -146,6 +150,7 @@ class Adversary:
         takes = "is an object: RemoveKnown(), PriorCascade(), PosteriorCascade() or EvidenceCascade()"
         check_kind("Adversary", "cascade", self.cascade, (Cascade, type(None)), takes)
         check_kind("Adversary", "presence", self.presence, (Presence, type(None)), "is Presence(leave), or None")
+        check_kind("Adversary", "relations", self.relations, (Relations, type(None)), "is Relations(graph, table), or None")
         if self.membership is not None:
             check_kind("Adversary", "membership", self.membership, Callable, "is UniformMembership(), or None")
             check_membership_estimator(self.estimator)

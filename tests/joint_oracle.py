@@ -72,6 +72,8 @@ def joint_law(arrays):
     for r, row in enumerate(arrays.get("evidence_row", [])):
         if row >= 0:
             weight = weight * arrays["evidence"][row][values[:, r]]
+    for (r, q), table in zip(arrays.get("pairs", []), arrays.get("pair_table", []), strict=True):
+        weight = weight * arrays["pair_tables"][table][values[:, r], values[:, q]]
     return values, weight
 
 
@@ -165,6 +167,27 @@ def _random_arrays(rng, emission):
         "emission": channel,
         "emission_row": np.array(channels),
         "respondents": respondents,
+    }
+
+
+def related(rng, arrays, share=0.3, sharp=1.0, across=None):
+    """The arrays with random pairs among the records of each release: a ``share`` of all, or of those across groups or within them.
+
+    Tables are ``exp(sharp * symmetric normal numbers)``, of two kinds.
+    """
+    m, group = arrays["counts"].shape[1], arrays["group"]
+    when = arrays["release"][group]
+    normal = rng.normal(size=(2, m, m))
+    pairs = [
+        (r, q)
+        for r, q in itertools.combinations(range(len(group)), 2)
+        if when[r] == when[q] and arrays["path"][r] != arrays["path"][q] and across in (None, group[r] != group[q])
+    ]
+    kept = [pair[:: rng.choice([-1, 1])] for pair in pairs if rng.random() < share]
+    return arrays | {
+        "pairs": np.array(kept, dtype=int).reshape(-1, 2),
+        "pair_table": rng.integers(2, size=len(kept)),
+        "pair_tables": np.exp(sharp * (normal + normal.transpose(0, 2, 1)) / 2),
     }
 
 

@@ -13,7 +13,7 @@ from foreknow.models import Adversary, Grouping, Release, View, joint_history
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.path_factors import PREVIOUS, PathFactors, path_factors
-from foreknow.models.joint.problem import JointProblem
+from foreknow.models.joint.problem import JointProblem, check_no_pairs
 from foreknow.models.joint.redraws import redraw_own_values
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import as_generator, check_kind, check_range, check_whole
@@ -232,6 +232,7 @@ def drawn_values(problem: JointProblem, rng: np.random.Generator) -> IntArray:
     The law of a path is its prior, its transitions and its evidence; that of a counterfeit is its prior. Exact, but for factors
     of 0, which have the weight `foreknow.models.problem.DOUBT`. Cost: O(R m^(d + 1)), and O(R d + N m + tables) for the factors.
     """
+    check_no_pairs("solver_calibration", problem)
     factors, groups = path_factors(problem), len(problem.counts)
     free = factors._replace(free=np.ones(groups, dtype=np.bool_), channel=np.full(groups, -1))
     value = np.zeros(len(problem.path), dtype=np.int64)

@@ -21,6 +21,7 @@ from foreknow.models.knowledge.markov_chain import MarkovChain, check_alike, che
 from foreknow.models.knowledge.parts import Visits, evidence_of, weighed
 from foreknow.models.knowledge.personal_transitions import PersonalTransitions, chains_at, classes_of
 from foreknow.models.knowledge.presence import following_releases
+from foreknow.models.knowledge.relations import Relations, first_meetings
 from foreknow.models.mechanisms import emission_matrices
 from foreknow.models.memory import Memory
 from foreknow.models.problem import DOUBT, Posterior, group_rows
@@ -154,12 +155,34 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         respondents=len(prior),
     )
     places = _places(rows, records, place, len(observations))
+    if adversary.relations is not None:
+        problem = _with_pairs(problem, adversary.relations, observations, places[0])
     claimed = (problem.evidence, problem.evidence_row)
     history = JointHistory(problem, adversary, observations, *places, classes, claimed)
     if not adversary.witnesses:
         return history
     evidence, evidence_row = _with_witnesses(history, len(problem.path), len(observations))
     return replace(history, problem=replace(problem, evidence=evidence, evidence_row=evidence_row))
+
+
+def _with_pairs(
+    problem: JointProblem, relations: Relations, observations: tuple[Observation, ...], record: tuple[IntArray, ...]
+) -> JointProblem:
+    """Problem with the pairs of related records: one for each edge, at its first common release. Cost: O(R + edges)."""
+    if relations.tables.shape[1] != problem.values:
+        raise ValueError(f"Relations: tables are of {relations.tables.shape[1]} values, and the domain has {problem.values}.")
+    found = first_meetings(
+        "joint_history",
+        relations.graph,
+        [observation.people.respondents for observation in observations],
+        [observation.group >= 0 for observation in observations],
+    )
+    number = {kind: k for k, kind in enumerate(relations.kinds)}
+    pairs = [record[t][rows] for t, rows in zip(found.release[found.edge], found.rows, strict=True)]
+    table = [number.get(found.kind[edge], 0) for edge in found.edge]
+    return replace(
+        problem, pairs=np.array(pairs).reshape(-1, 2), pair_table=np.array(table), pair_tables=relations.tables
+    )
 
 
 def _with_witnesses(history: JointHistory, records: int, releases: int) -> tuple[FloatArray, IntArray]:

@@ -130,6 +130,7 @@ class LogFactors(NamedTuple):
     tables: tuple[FloatArray, ...]
     evidence: FloatArray
     emission: FloatArray
+    pairs: FloatArray
 
 
 class Step(NamedTuple):
@@ -179,12 +180,14 @@ class States(NamedTuple):
     """Joint states between two records, as columns of equal length.
 
     ``known`` has the codes of the last d values of each path with a later record, oldest first; ``left`` the number of records that
-    are still to be published with each value of the current group.
+    are still to be published with each value of the current group; ``related`` the value of each record with a pair whose other
+    record is to come, and the number of these pairs.
     """
 
     log_weight: FloatArray
     known: dict[int, tuple[IntArray, ...]]
     left: tuple[IntArray, ...]
+    related: dict[int, tuple[IntArray, int]] = {}  # noqa: RUF012 - never changed
 
 
 def log_factors(problem: JointProblem, doubt: float = 0.0) -> LogFactors:
@@ -202,6 +205,7 @@ def log_factors(problem: JointProblem, doubt: float = 0.0) -> LogFactors:
             tuple(np.log((1 - doubt) * table + doubt / m) for table in problem.tables),
             np.log((1 - doubt) * problem.evidence + doubt * likeliest),
             np.log((1 - doubt) * problem.emission + doubt / m),
+            np.log(problem.pair_tables),
         )
 
 
@@ -273,6 +277,12 @@ def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States)
     # log P(x), or log A(x | the last values), plus log e(x): shape (states or 1, m).
     log_factor = factors.tables[len(past) - 1][problem.chain[r]][past] if past else factors.prior[path][None]
     log_factor = log_factor + factors.evidence[claim] if claim >= 0 else log_factor
+    # log of the table of each pair whose other record has a value.
+    pairs = at.related[at.related_starts[r] : at.related_starts[r + 1]].tolist()
+    others = [int(at.pairs[pair].sum()) - r for pair in pairs]
+    for pair, other in zip(pairs, others, strict=True):
+        if other in states.related:
+            log_factor = log_factor + factors.pairs[at.pair_table[pair]][states.related[other][0]]
     log_factor = np.broadcast_to(log_factor[..., values], (len(states.log_weight), len(values)))[..., None]
     if states.left:
         # A value is published only while its count is not used up; through a channel it differs from the own value.
@@ -290,12 +300,18 @@ def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States)
         recent = (*(column[before] for column in past), values[value])
         known[path] = recent[-max(problem.order, 1) :]
     remaining = tuple(column[before] - (published == s) for s, column in enumerate(states.left))
+    # The value of a record is kept until all its pairs have a factor.
+    related = {q: (column[before], waiting - others.count(q)) for q, (column, waiting) in states.related.items()}
+    related[r] = values[value], sum(other not in states.related for other in others)
+    related = {q: (column, waiting) for q, (column, waiting) in related.items() if waiting}
     columns = [*(column for columns in known.values() for column in columns), *remaining]
+    columns += [column for column, _ in related.values()]
     after, first = _row_numbers(columns, len(before))
     step = Step(r, before, after, value, step_factor, states.log_weight)
     log_weight = log_sums(states.log_weight[before] + step_factor, after, len(first))
     kept = {p: tuple(column[first] for column in columns) for p, columns in known.items()}
-    return step, States(log_weight, kept, tuple(column[first] for column in remaining))
+    held = {q: (column[first], waiting) for q, (column, waiting) in related.items()}
+    return step, States(log_weight, kept, tuple(column[first] for column in remaining), held)
 
 
 def _row_numbers(columns: list[IntArray], rows: int) -> tuple[IntArray, IntArray]:

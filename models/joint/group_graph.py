@@ -50,9 +50,11 @@ from foreknow.models.joint.problem import (
     JointProblem,
     Layout,
     belief_starts,
+    check_no_pairs,
     components,
     forward_by_prefixes,
     sub_problem,
+    without_pairs,
 )
 from foreknow.models.problem import CONTRADICTED, CYCLES, DOUBT, TILTED, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, stepping
@@ -166,6 +168,7 @@ class GroupGraph:
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
         if problem.order > 1:
+            check_no_pairs("GroupGraph with chains of an order above 1", problem)
             return _all_tilted(GroupMessages(progress=self.progress)(problem))
         step = stepping(self.progress, range(len(thresholds(MaxEntropy().tolerance)) + int(self.sweeps)))
         return self._solved(problem, step)
@@ -176,6 +179,7 @@ class GroupGraph:
         The messages of the prefix before, as a start, send its evidence around cycles again.
         """
         if problem.order > 1:
+            check_no_pairs("GroupGraph with chains of an order above 1", problem)
             return _all_tilted(GroupMessages(progress=self.progress).forward(problem))
         return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
 

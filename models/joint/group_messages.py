@@ -30,6 +30,7 @@ from foreknow.models.joint.problem import (
     JointProblem,
     Layout,
     belief_starts,
+    check_no_pairs,
     record_beliefs,
 )
 from foreknow.models.problem import DOUBT, Problem
@@ -74,6 +75,7 @@ class GroupMessages:
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
+        check_no_pairs("GroupMessages", problem)
         step = stepping(self.progress, range(len(thresholds(self.tolerance)) + problem.releases))
         fit = MaxEntropy(self.tolerance, self.rounds).fit(problem, step=step)
         if not len(problem.path):
@@ -84,6 +86,7 @@ class GroupMessages:
 
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it."""
+        check_no_pairs("GroupMessages", problem)
         step = stepping(self.progress, range(2 * problem.releases))
         posterior, weights = MaxEntropy(self.tolerance, self.rounds).fit_forward(problem, step)
         return self._corrected(posterior, weights, posterior.beliefs, step) if len(problem.path) else posterior

@@ -19,7 +19,7 @@ from foreknow.models.joint.messages import (
     thresholds,
     write_record_weights,
 )
-from foreknow.models.joint.problem import JointPosterior, JointProblem, belief_starts, record_beliefs
+from foreknow.models.joint.problem import JointPosterior, JointProblem, belief_starts, check_no_pairs, record_beliefs
 from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Problem, rows_of_counts
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
 from foreknow.models.settings import check_iteration
@@ -90,6 +90,7 @@ class MaxEntropy:
         ``start`` holds the messages of a fitted law of the same groups, from which the iteration starts. ``step`` is called before
         the sweeps of each threshold.
         """
+        check_no_pairs("MaxEntropy", problem)
         law, impossible = with_doubt(problem)
         at, messages = law.layout, first_messages(law) if start is None else copied(start)
         gap, pending = np.zeros(len(law.counts)), np.full(len(law.counts), np.inf)
@@ -117,6 +118,7 @@ class MaxEntropy:
         The weights, shape ``(B,)``, are those of each possible value given the releases before. ``step`` is called before each
         release.
         """
+        check_no_pairs("MaxEntropy", problem)
         law, impossible = with_doubt(problem)
         at, messages, scratch = law.layout, first_messages(law), scratch_of(law)
         gap, pending = np.zeros(len(law.counts)), np.full(len(law.counts), np.inf)

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.equality import equal_by_fields
+from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.problem import probability_rows
 from foreknow.models.progress import Progress
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import check_kind, check_shape, counted
 
 MAX_STATES = 2**31
 """Largest number of states of all records together; three arrays of 8 bytes each take 48 GiB."""
@@ -42,8 +42,12 @@ class Layout(NamedTuple):
         Row of ``table`` that each state selects for the transition to the next record; 0 for the last record of a path.
     table : float array, shape (Q, m)
         Rows of all transition tables.
-    path, group, prior, evidence, evidence_row, emission, emission_row
+    path, group, prior, evidence, evidence_row, emission, emission_row, pairs, pair_table, pair_tables
         Those of the problem.
+    related_starts : int array, shape (R + 1,)
+        Pairs of record r: ``related_starts[r]`` to ``related_starts[r + 1]`` of ``related``.
+    related : int array, shape (2 P,)
+        Numbers of pairs, by record.
     """
 
     previous: IntArray
@@ -63,6 +67,11 @@ class Layout(NamedTuple):
     evidence_row: IntArray
     emission: FloatArray
     emission_row: IntArray
+    pairs: IntArray
+    pair_table: IntArray
+    pair_tables: FloatArray
+    related_starts: IntArray
+    related: IntArray
 
 
 def layout(problem: "JointProblem") -> Layout:
@@ -102,6 +111,11 @@ def layout(problem: "JointProblem") -> Layout:
         problem.evidence_row,
         problem.emission,
         problem.emission_row,
+        problem.pairs,
+        problem.pair_table,
+        problem.pair_tables,
+        np.searchsorted(np.sort(problem.pairs, axis=None), np.arange(len(group) + 1)),
+        np.argsort(problem.pairs, axis=None, kind="stable") // 2,
     )
 
 
@@ -179,6 +193,7 @@ class JointProblem:
 
         p(x) ~ product over paths of P_i(x_i1) product over t of A(x_i,t | x_i,t-1, ..., x_i,t-d) evidence_it(x_it)
              * product over groups of 1[values of the group = published multiset]
+             * product over pairs {r, q} of table[x_r, x_q]
 
     A path is the sequence of the records of one respondent. A counterfeit is a respondent with one record.
 
@@ -206,12 +221,18 @@ class JointProblem:
         ``emission[c, x, y]`` is the probability that a record with own value x is published with value y (distorted values).
     emission_row : int array, shape (G,), optional
         Row of ``emission`` of each group; -1 where published values are the own ones.
+    pairs : int array, shape (P, 2), optional
+        Records of two related respondents in one release each, sorted on entry.
+    pair_table : int array, shape (P,), optional
+        Table of each pair.
+    pair_tables : float array, shape (K, m, m), optional
+        Positive symmetric factors of the values of a pair. `Enumeration`, `GroupGraph` and `PathSampler` read pairs; others refuse.
     respondents : int, optional
         Number of paths that belong to respondents; those after them are counterfeits. All by default.
 
     Notes
     -----
-    Checked: that counts sum to the sizes of their groups, and that rows of the prior sum to 1. Memory: O(number of states), at most
+    Checked: that pairs are of two records of one release each and their tables positive and symmetric, that counts sum to the sizes of their groups, and that rows of the prior sum to 1. Memory: O(number of states), at most
     R m^d; only shown values are stored. Arrays are kept in C order: kernels are compiled for one order only.
     """
 
@@ -226,6 +247,9 @@ class JointProblem:
     evidence_row: IntArray = None  # type: ignore[assignment]
     emission: FloatArray = None  # type: ignore[assignment]
     emission_row: IntArray = None  # type: ignore[assignment]
+    pairs: IntArray = None  # type: ignore[assignment]
+    pair_table: IntArray = None  # type: ignore[assignment]
+    pair_tables: FloatArray = None  # type: ignore[assignment]
     respondents: int = None  # type: ignore[assignment]
     layout: Layout = field(init=False, repr=False)
 
@@ -236,6 +260,9 @@ class JointProblem:
             "evidence_row": np.full(len(self.path), -1),
             "emission": np.zeros((0, m, m)),
             "emission_row": np.full(len(self.counts), -1),
+            "pairs": np.zeros((0, 2)),
+            "pair_table": np.zeros(0 if self.pairs is None else len(self.pairs)),
+            "pair_tables": np.zeros((0, m, m)),
         }
         for name, kind in ARRAYS.items():
             value = getattr(self, name)
@@ -246,6 +273,10 @@ class JointProblem:
         if self.respondents is None:
             object.__setattr__(self, "respondents", len(self.prior))
         _check_counts(self)
+        _check_pairs(self)
+        pairs = np.sort(self.pairs, axis=1)
+        order = np.lexsort(pairs.T[::-1])
+        set_fields(self, pairs=pairs[order], pair_table=self.pair_table[order])
         object.__setattr__(self, "prior", probability_rows(self.prior, "the prior of path"))
         object.__setattr__(self, "layout", layout(self))
 
@@ -271,9 +302,9 @@ class JointProblem:
 
 
 ARRAYS: dict[str, Any] = dict.fromkeys(
-    ("path", "group", "chain", "counts", "release", "evidence_row", "emission_row"), np.int64
+    ("path", "group", "chain", "counts", "release", "evidence_row", "emission_row", "pairs", "pair_table"), np.int64
 )
-ARRAYS |= dict.fromkeys(("prior", "evidence", "emission"), np.float64)
+ARRAYS |= dict.fromkeys(("prior", "evidence", "emission", "pair_tables"), np.float64)
 """Type of each array of a `JointProblem`."""
 
 
@@ -289,12 +320,52 @@ def _check_counts(problem: JointProblem) -> None:
         )
 
 
+def _check_pairs(problem: JointProblem) -> None:
+    """Raise ValueError unless pairs are of two records of one release each, and have a positive symmetric table."""
+    pairs, tables, m = problem.pairs, problem.pair_tables, problem.values
+    check_shape("JointProblem: pairs", pairs, (len(pairs), 2), "two records each")
+    check_shape("JointProblem: pair_table", problem.pair_table, (len(pairs),), "the table of each pair")
+    check_shape("JointProblem: pair_tables", tables, (len(tables), m, m), "a factor of two values each")
+    if not len(pairs):
+        return
+    inside = (pairs >= 0) & (pairs < len(problem.path))
+    if not inside.all() or not ((problem.pair_table >= 0) & (problem.pair_table < len(tables))).all():
+        raise ValueError(f"JointProblem: a pair has a record or a table that is none of {len(problem.path)} and {len(tables)}.")
+    when = problem.release[problem.group[pairs]]
+    wrong = (pairs[:, 0] == pairs[:, 1]) | (when[:, 0] != when[:, 1])
+    if wrong.any():
+        raise ValueError(f"JointProblem: the pair {pairs[wrong.argmax()].tolist()} is not of two records of one release.")
+    if not ((tables > 0) & np.isfinite(tables)).all() or not np.allclose(tables, tables.transpose(0, 2, 1), rtol=1e-9, atol=0):
+        raise ValueError("JointProblem: a table of pairs is not positive, finite and symmetric.")
+
+
+PAIR_SOLVERS = "Enumeration(), GroupGraph(), JointAuto() and PathSampler(rng=...)"
+"""Solvers that read relations."""
+
+
+def check_no_pairs(owner: str, problem: JointProblem) -> None:
+    """Raise ValueError if a problem has pairs of related records, for what does not read them."""
+    if len(problem.pairs):
+        raise ValueError(
+            f"{owner} does not read relations, and the history has {counted(len(problem.pairs), 'pair')} of related records; "
+            f"{PAIR_SOLVERS} do. Leave them out knowingly: adversary.without('relations')."
+        )
+
+
+def without_pairs(problem: JointProblem) -> JointProblem:
+    """The problem without relations."""
+    return replace(problem, pairs=None, pair_table=None, pair_tables=None) if len(problem.pairs) else problem
+
+
 def first_releases(problem: JointProblem, releases: int) -> JointProblem:
     """Problem of the first releases of a problem; paths keep their numbers. Cost: that of the layout."""
     groups = int(problem.layout.release_starts[releases])
     records = int(problem.layout.group_starts[groups])
+    pairs = int(np.searchsorted(problem.pairs[:, 0], records))
     return replace(
         problem,
+        pairs=problem.pairs[:pairs],
+        pair_table=problem.pair_table[:pairs],
         path=problem.path[:records],
         group=problem.group[:records],
         chain=problem.chain[:records],
@@ -308,15 +379,19 @@ def first_releases(problem: JointProblem, releases: int) -> JointProblem:
 def components(problem: JointProblem) -> list[IntArray]:
     """Records of each connected component, ascending; components are numbered by their first record. Cost: O(R log R).
 
-    Paths of one component are connected by groups that publish a multiset. Groups that publish none connect nothing. The joint
-    law is the product of the laws of the components.
+    Paths of one component are connected by groups that publish a multiset, and by pairs. Groups that publish none connect nothing.
+    The joint law is the product of the laws of the components.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     paths, tied = len(problem.prior), problem.constrained[problem.group]
-    ends, nodes = (problem.path[tied], paths + problem.group[tied]), paths + len(problem.counts)
-    graph = coo_array((np.ones(int(tied.sum()), dtype=np.int8), ends), shape=(nodes, nodes))
+    related, nodes = problem.path[problem.pairs], paths + len(problem.counts)
+    ends = (
+        np.concatenate([problem.path[tied], related[:, 0]]),
+        np.concatenate([paths + problem.group[tied], related[:, 1]]),
+    )
+    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(nodes, nodes))
     label = connected_components(graph, directed=False)[1][problem.path]
     by_label = np.argsort(label, kind="stable")
     parts = np.split(by_label, np.flatnonzero(np.diff(label[by_label])) + 1)
@@ -333,8 +408,11 @@ def sub_problem(problem: JointProblem, records: IntArray) -> JointProblem:
     records = np.asarray(records, dtype=np.int64)
     paths, path = np.unique(problem.path[records], return_inverse=True)
     groups, group = np.unique(problem.group[records], return_inverse=True)
+    inside = np.isin(problem.pairs[:, 0], records)
     return replace(
         problem,
+        pairs=np.searchsorted(records, problem.pairs[inside]),
+        pair_table=problem.pair_table[inside],
         prior=problem.prior[paths],
         path=path,
         group=group,

@@ -33,7 +33,7 @@ from foreknow.models.joint.path_sampler import (
     number_of_chains,
     posterior_of_counts,
 )
-from foreknow.models.joint.problem import JointProblem, belief_starts
+from foreknow.models.joint.problem import JointProblem, belief_starts, check_no_pairs
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.dirichlet import drawn_rows
 from foreknow.models.knowledge.markov_chain import MarkovChain
@@ -163,6 +163,7 @@ class SampledKnowledge:
 
     def __call__(self, problem: JointProblem) -> SampledPosterior:
         """Sampled beliefs, as those of a joint problem of the same releases."""
+        check_no_pairs("SampledKnowledge", problem)
         own, same = self.posterior.problem, np.array_equal
         alike = all(same(getattr(own, name), getattr(problem, name)) for name in ("counts", "group", "release"))
         if not (alike and same(own.layout.previous, problem.layout.previous)):

@@ -10,7 +10,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import coordinate
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.building import JointHistory
-from foreknow.models.joint.problem import JointProblem, components
+from foreknow.models.joint.problem import JointProblem, check_no_pairs, components
 from foreknow.models.knowledge.dirichlet import row_concentrations
 from foreknow.models.knowledge.personal_transitions import as_classes
 
@@ -154,6 +154,7 @@ def _problem_and_domain(history: Any) -> tuple[JointProblem, list[Any]]:
         problem, names = history.problem, [coordinate(value) for value in domain]
     else:
         problem, names = history, list(range(history.values))
+    check_no_pairs("history_model", problem)
     if problem.order > 1 or (problem.order and len(problem.tables[0]) != 1):
         raise ValueError(
             f"history_model: the problem has chains of order {problem.order}, {len(problem.tables[0])} of them; the model has one "

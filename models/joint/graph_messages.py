@@ -4,7 +4,7 @@ For an edge e from group g to h with members C, b the belief of g without the me
 
     M_gh(v) = sum over u of b(u) product over i in C of A_i(u_i, v_i)
 
-and the same backward in time. The product is applied member by member: an array over (values of the later members in g, values of
+and the same backward in time; between groups of one release with related members, A is the table of each pair. The product is applied member by member: an array over (values of the later members in g, values of
 the earlier ones in h), so that the cost is the sum of the sizes of these arrays and not the product of all arrangements.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled, inlined
-from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, COUNTS_IN_BLOCK, Parts, ValueArray
+from foreknow.models.joint.graph_parts import COUNTS_BY_NORMAL, COUNTS_IN_BLOCK, Parts, ValueArray, ends_of
 from foreknow.models.joint.problem import Layout
 
 TILT_ROUNDS = 20
@@ -49,6 +49,8 @@ class GraphMessages(NamedTuple):
         Largest pending change with which a group is not visited.
     contradicted : bool array, shape (G,)
         Groups whose messages left no possible arrangement.
+    staged : float array, shape (keys of edges of relations,)
+        Messages within a release, which arrive after all of its groups were visited (`deliver`).
     """
 
     message: FloatArray
@@ -56,6 +58,7 @@ class GraphMessages(NamedTuple):
     pending: FloatArray
     threshold: FloatArray
     contradicted: BoolArray
+    staged: FloatArray
 
 
 @compiled
@@ -91,7 +94,7 @@ def groups_over(parts: Parts, now: GraphMessages) -> BoolArray:
 
 @compiled
 def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, damping: float, outward: FloatArray) -> None:
-    """Send the messages of a group by its edges of one side: 0 to later groups, 1 to earlier ones.
+    """Send the messages of a group by its edges of one side, 0 to later groups, 1 to earlier ones, and by those of relations.
 
     ``damping`` is the share of the former message.
 
@@ -101,7 +104,7 @@ def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, dampi
     first, last = parts.block_starts[g], parts.block_starts[g + 1]
     if first == last:
         return
-    weights = block_weights(parts, now, first, last)
+    weights, within = block_weights(parts, now, first, last), len(at.group)
     outside, tilts, _ = count_weights(at, parts, now, g, weights)
     for port in parts.ports[parts.port_starts[first] : parts.port_starts[last]]:
         now.pending[side, port] = 0.0
@@ -109,13 +112,16 @@ def visit(at: Layout, parts: Parts, now: GraphMessages, g: int, side: int, dampi
         own = weights[parts.arrangement_starts[b] - parts.arrangement_starts[first] :]
         at_code = parts.code_starts[b] - parts.code_starts[first]
         for port in parts.ports[parts.port_starts[b] : parts.port_starts[b + 1]]:
-            if port % 2 != side and not len(outward):
+            related = parts.edge_members[parts.edge_starts[port // 2]] >= within
+            if port % 2 != side and not related and not len(outward):
                 continue
             counts = (tilts if parts.tilted[port // 2] else outside)[at_code:]
             out = weights_at_port(parts, now, b, port, own, counts)
             if len(outward):
                 outward[parts.key_starts[port] : parts.key_starts[port + 1]] = out / max(out.max(), 1e-300)
-            if port % 2 == side:
+            if related:
+                stage(at, parts, now, port, out)
+            elif port % 2 == side:
                 send(at, parts, now, g, port, out, damping)
 
 
@@ -457,14 +463,47 @@ def send(at: Layout, parts: Parts, now: GraphMessages, g: int, port: int, out: F
     The message at the other port is overwritten; the change is added to what is pending there.
     """
     edge, side = port // 2, port % 2
-    other = 2 * edge + 1 - side
     arrived = through(at, parts, edge, side, out)
-    top = 0.0
+    if not arrive(parts, now, side, 2 * edge + 1 - side, arrived, damping):
+        now.contradicted[g] = True
+
+
+@compiled
+def stage(at: Layout, parts: Parts, now: GraphMessages, port: int, out: FloatArray) -> None:
+    """Write the message of a port of an edge of relations, which `deliver` passes on."""
+    other, base = port + 1 - 2 * (port % 2), parts.key_starts[-1] - len(now.staged)
+    now.staged[parts.key_starts[other] - base : parts.key_starts[other + 1] - base] = through(
+        at, parts, port // 2, port % 2, out
+    )
+
+
+@compiled
+def deliver(at: Layout, parts: Parts, now: GraphMessages, side: int, release: int, damping: float) -> None:
+    """Let the messages between the groups of a release arrive.
+
+    They are sent in both directions whenever a group is visited. So that the order of the visits does not matter, none arrives
+    before all groups of the release were visited.
+    """
+    records, base = len(at.group), parts.key_starts[-1] - len(now.staged)
+    low, high = at.group_starts[at.release_starts[release]], at.group_starts[at.release_starts[release + 1]]
+    edges, pairs = parts.edge_members[parts.edge_starts[:-1]], at.pairs[:, 0].copy()
+    first = np.searchsorted(edges, records + np.searchsorted(pairs, low))
+    last = np.searchsorted(edges, records + np.searchsorted(pairs, high))
+    for port in range(2 * first, 2 * last):
+        arrived = now.staged[parts.key_starts[port] - base : parts.key_starts[port + 1] - base].copy()
+        if not arrive(parts, now, side, port, arrived, damping):
+            now.contradicted[at.group[ends_of(at, edges[port // 2])[port % 2]]] = True
+
+
+@compiled
+def arrive(parts: Parts, now: GraphMessages, side: int, other: int, arrived: FloatArray, damping: float) -> bool:
+    """Overwrite the message at a port, and add the change to what is pending there; False if it leaves no possible arrangement."""
+    top, port = 0.0, other + 1 - 2 * (other % 2)
     for x in arrived:
         top = max(top, x)
     old = now.message[parts.key_starts[other] : parts.key_starts[other + 1]]
-    if not 0.0 < top < np.inf:
-        now.contradicted[g] = True
+    possible = 0.0 < top < np.inf
+    if not possible:
         arrived[:] = 1.0
         top = 1.0
     total_old = total_new = 0.0
@@ -480,6 +519,7 @@ def send(at: Layout, parts: Parts, now: GraphMessages, g: int, port: int, out: F
         old[i] = arrived[i]
     now.pending[:, other] += change
     now.pending[side, port] += damping * change
+    return possible
 
 
 @compiled
@@ -594,10 +634,17 @@ def _add_pairs(
 
 @compiled
 def member_transitions(at: Layout, r: int) -> FloatArray:
-    """Transitions from the shown values of a record to those of the next one of its path."""
-    g, h = at.group[r], at.group[at.following[r]]
+    """Transitions from the shown values of a record to those of the next one of its path; the table of a pair for its link."""
+    one, two = ends_of(at, r)
+    g, h = at.group[one], at.group[two]
     width, after = at.value_starts[g + 1] - at.value_starts[g], at.value_starts[h + 1] - at.value_starts[h]
     a = np.zeros((width, after))
+    if r >= len(at.group):
+        table = at.pair_tables[at.pair_table[r - len(at.group)]]
+        for x in range(width):
+            for y in range(after):
+                a[x, y] = table[at.values[at.value_starts[g] + x], at.values[at.value_starts[h] + y]]
+        return a
     for x in range(width):
         row = at.state_rows[at.state_starts[r] + x]
         for y in range(after):
@@ -639,11 +686,16 @@ def write_beliefs(
 def start_messages(
     at: Layout, parts: Parts, starts: IntArray, arriving: FloatArray, leaving: FloatArray, message: FloatArray
 ) -> None:
-    """Messages of independent members: products of weights of their values, shape ``(B,)``, ``arriving`` at ports of side 1."""
+    """Messages of independent members: products of weights of their values, shape ``(B,)``, ``arriving`` at ports of side 1.
+
+    Those of relations stay as they are.
+    """
     for port in range(len(parts.key_starts) - 1):
         edge, side = port // 2, port % 2
         first, last = parts.edge_starts[edge], parts.edge_starts[edge + 1]
         c, base = last - first, 2 * (first + edge) + side * (last - first + 1)
+        if parts.edge_members[first] >= len(at.group):
+            continue
         top = 0.0
         for key in range(parts.key_starts[port], parts.key_starts[port + 1]):
             place, weight = key - parts.key_starts[port], 1.0

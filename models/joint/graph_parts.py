@@ -1,7 +1,8 @@
 """Graph of groups as arrays: supports, edges of members who move together, blocks of a group, and their arrangements.
 
-An *edge* is the set C of members whose next record after group g is in group h. A *block* of a group is a set of members whom
-edges before or after the group link; given what the blocks show in all, they are independent. An *arrangement* of a block gives
+An *edge* is a set of links from group g to group h: from the members of g whose next record is in h to these records, or from
+members of g to related ones of h in one release. A *block* of a group is a set of members whom
+edges, or relations within the group, link; given what the blocks show in all, they are independent. An *arrangement* of a block gives
 each of its members a value, no value more often than the group shows it. A block of a whole group has k! / product of n_s!
 arrangements, fewer where the knowledge rules some out.
 """
@@ -12,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled, inlined
+from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.problem import JointProblem, Layout, belief_starts
 
 type ValueArray = NDArray[np.int16]
@@ -26,6 +28,9 @@ MAX_KEY = 2.0**62
 
 VISITS = 30
 """Partial arrangements that an enumeration may visit, as a multiple of the limit of arrangements."""
+
+MOST_RELATED = 1_000_000
+"""Largest number of arrangements of the members of a group whom relations link, who are not split by the limit."""
 
 SUMS = 8.0
 """Operations that the sums over the counts of a group may take, as a multiple of the limit of arrangements."""
@@ -72,7 +77,8 @@ class Parts(NamedTuple):
     edge_starts : int array, shape (edges + 1,)
         Members of edge e: ``edge_starts[e]`` to ``edge_starts[e + 1]`` of ``edge_members``.
     edge_members : int array
-        Records from which the edge leaves, ascending.
+        Links of the edge, ascending: record r for the step to the next one of its path, R + p for pair p of related records
+        (`ends_of`).
     tilted : bool array, shape (edges,)
         Edges of one member that carry tilts instead of exact counts, but for groups of one block, which have no tilts.
     port_starts : int array, shape (blocks + 1,)
@@ -266,9 +272,33 @@ def arrange(
     return number
 
 
+@inlined
+def ends_of(at: Layout, link: int) -> tuple[int, int]:
+    """Record from which a link leaves, and the one where it arrives."""
+    if link < len(at.group):
+        return link, at.following[link]
+    return at.pairs[link - len(at.group), 0], at.pairs[link - len(at.group), 1]
+
+
+@inlined
+def links_of(at: Layout, r: int) -> int:
+    """Number of places of links of a record, of which `link_of` returns one each."""
+    return 2 + at.related_starts[r + 1] - at.related_starts[r]
+
+
+@inlined
+def link_of(at: Layout, r: int, place: int) -> int:
+    """Link of a record: from it, to it, or that of a pair; -1 where there is none."""
+    if place > 1:
+        return len(at.group) + at.related[at.related_starts[r] + place - 2]
+    if place == 1:
+        return at.previous[r]
+    return r if at.following[r] >= 0 else -1
+
+
 @compiled
 def _link(first: int, last: int, at: Layout, leader: IntArray, label: IntArray, tied: BoolArray) -> None:
-    """Label the members of a group by blocks: the smallest record of each. ``leader`` labels the edge that leaves each record."""
+    """Label the members of a group by blocks: the smallest record of each. ``leader`` labels the edge of each link."""
     for r in range(first, last):
         label[r] = r
     if not tied[at.group[first]]:
@@ -276,6 +306,15 @@ def _link(first: int, last: int, at: Layout, leader: IntArray, label: IntArray, 
     changed = True
     while changed:
         changed = False
+        for r in range(first, last):
+            for place in range(2, links_of(at, r)):
+                # Linked to the other record of a pair within the group, or to the member at which the edge of the pair begins.
+                link = link_of(at, r, place)
+                for end in ends_of(at, link if leader[link] < 0 else leader[link]):
+                    if at.group[end] == at.group[r] and label[end] != label[r]:
+                        least = min(label[r], label[end])
+                        label[r] = label[end] = least
+                        changed = True
         for r in range(first, last):
             for q in range(r + 1, last):
                 after = at.following[r] >= 0 and at.following[q] >= 0 and leader[r] == leader[q]
@@ -290,8 +329,26 @@ def _link(first: int, last: int, at: Layout, leader: IntArray, label: IntArray, 
 
 @compiled
 def first_leaders(at: Layout, tied: BoolArray) -> IntArray:
-    """Edge that leaves each record, as its smallest record; -1 for none. A record of a group without counts has one of its own."""
-    leader = np.full(len(at.group), -1, dtype=np.int64)
+    """Edge of each link, as its smallest link; -1 for none. A record of a group without counts has one of its own.
+
+    Pairs within a group with counts have no edge: they are factors of its arrangements.
+    """
+    leader = np.full(len(at.group) + len(at.pairs), -1, dtype=np.int64)
+    for p in range(len(at.pairs)):
+        r, link = at.pairs[p, 0], len(at.group) + p
+        g, h = at.group[r], at.group[at.pairs[p, 1]]
+        if g == h and tied[g]:
+            continue
+        leader[link] = link
+        if not (tied[g] and tied[h]):
+            continue
+        # Pairs are sorted by their first record.
+        q = p - 1
+        while q >= 0 and at.group[at.pairs[q, 0]] == g:
+            if at.group[at.pairs[q, 1]] == h:
+                leader[link] = leader[len(at.group) + q]
+                break
+            q -= 1
     for g in range(len(at.group_starts) - 1):
         for r in range(at.group_starts[g], at.group_starts[g + 1]):
             f = at.following[r]
@@ -308,10 +365,10 @@ def first_leaders(at: Layout, tied: BoolArray) -> IntArray:
 
 
 class Split(NamedTuple):
-    """Choice of `split_large`, shapes ``(R,)``, ``(G,)`` and, for ``radix``, ``(V,)``.
+    """Choice of `split_large`, shapes ``(R + P,)``, ``(R,)``, ``(G,)`` and, for ``radix``, ``(V,)``.
 
-    ``leader`` is the edge that leaves each record, as its smallest record, ``split`` whether it was split, ``label`` the smallest
-    record of each record's block, ``radix`` the number that stands for one record of each shown value in a code of counts. The
+    ``leader`` is the edge of each link, as its smallest link, ``split`` whether it was split, ``label`` the smallest record of each
+    record's block, ``radix`` the number that stands for one record of each shown value in a code of counts. The
     others are those of `Parts`.
     """
 
@@ -335,8 +392,9 @@ def split_large(
 ) -> None:
     """Split edges by member until each block has at most ``limit`` arrangements, and choose how each group keeps its counts.
 
-    In a block with too many arrangements the largest edge is split. Where the sums over the counts of blocks cost more than
-    ``most_sums`` operations, the counts are kept by a normal law. ``found`` is overwritten.
+    In a block with too many arrangements the largest edge is split; what relations within the group link stays together. Where the
+    sums over the counts of blocks cost more than ``most_sums`` operations, the counts are kept by a normal law. ``found`` is
+    overwritten.
     """
     leader, split, label, mode, states, radix = found
     groups = len(at.group_starts) - 1
@@ -378,8 +436,7 @@ def split_large(
                         block[i] = r
                         i += 1
                 number = arrange(block, left, starts, support, limit, nothing)
-                if number > limit and members > 1:
-                    _split_largest(block, at, leader, split, dirty)
+                if number > limit and _split_largest(block, at, leader, split, dirty):
                     dirty[g] = True
                 blocks += 1
                 cost += number
@@ -407,48 +464,55 @@ def _scrambled(number: int) -> int:
 @compiled
 def _longest_key(r: int, at: Layout, leader: IntArray) -> float:
     """Number of keys that the members of an edge need at the end with more values."""
-    g, h = at.group[r], at.group[at.following[r]]
+    one, two = ends_of(at, r)
+    g, h = at.group[one], at.group[two]
     most = max(at.value_starts[g + 1] - at.value_starts[g], at.value_starts[h + 1] - at.value_starts[h])
     members = 0
     for q in range(at.group_starts[g], at.group_starts[g + 1]):
-        members += leader[q] == r
+        for place in range(links_of(at, q)):
+            link = link_of(at, q, place)
+            members += link >= 0 and leader[link] == r and ends_of(at, link)[0] == q
     return float(most) ** members
 
 
 @compiled
-def _split_edge(r: int, at: Layout, leader: IntArray, split: BoolArray, dirty: BoolArray) -> None:
-    """Split the edge that leaves a record into one for each member, if it has several."""
-    if at.following[r] < 0:
-        return
-    edge, g = leader[r], at.group[r]
-    members = 0
+def _split_edge(r: int, at: Layout, leader: IntArray, split: BoolArray, dirty: BoolArray) -> bool:
+    """Split the edge of a link into one for each link; False if it has only one."""
+    one, two = ends_of(at, r)
+    edge, g, members = leader[r], at.group[one], 0
     for q in range(at.group_starts[g], at.group_starts[g + 1]):
-        members += at.following[q] >= 0 and leader[q] == edge
+        for place in range(links_of(at, q)):
+            link = link_of(at, q, place)
+            members += link >= 0 and leader[link] == edge and ends_of(at, link)[0] == q
     if members < 2:
-        return
+        return False
     for q in range(at.group_starts[g], at.group_starts[g + 1]):
-        if at.following[q] >= 0 and leader[q] == edge:
-            leader[q], split[q] = q, True
-    dirty[g] = dirty[at.group[at.following[r]]] = True
+        for place in range(links_of(at, q)):
+            link = link_of(at, q, place)
+            if link >= 0 and leader[link] == edge and ends_of(at, link)[0] == q:
+                leader[link], split[link] = link, True
+    dirty[g] = dirty[at.group[two]] = True
+    return True
 
 
 @compiled
-def _split_largest(block: IntArray, at: Layout, leader: IntArray, split: BoolArray, dirty: BoolArray) -> None:
-    """Split the largest edge of a block."""
+def _split_largest(block: IntArray, at: Layout, leader: IntArray, split: BoolArray, dirty: BoolArray) -> bool:
+    """Split the largest edge of a block; False if no edge has several links."""
     best, most = -1, 1
     for r in block:
-        for side in range(2):
-            p = r if side == 0 else at.previous[r]
-            if p < 0 or at.following[p] < 0:
+        for place in range(links_of(at, r)):
+            p = link_of(at, r, place)
+            if p < 0 or leader[p] < 0:
                 continue
             members = 0
             for q in block:
-                other = q if side == 0 else at.previous[q]
-                members += other >= 0 and at.following[other] >= 0 and leader[other] == leader[p]
+                for other in range(links_of(at, q)):
+                    link = link_of(at, q, other)
+                    # An edge within a group without counts is one link of two blocks.
+                    members += link >= 0 and leader[link] == leader[p]
             if members > most:
                 best, most = p, members
-    if best >= 0:
-        _split_edge(best, at, leader, split, dirty)
+    return best >= 0 and _split_edge(best, at, leader, split, dirty)
 
 
 def parts_of(
@@ -477,7 +541,7 @@ def parts_of(
     while True:
         leader, split, label, mode, states, radix = found = Split(
             first_leaders(at, tied),
-            np.zeros(records, dtype=np.bool_),
+            np.zeros(records + len(problem.pairs), dtype=np.bool_),
             np.arange(records),
             np.zeros(groups, dtype=np.int64),
             np.zeros(groups, dtype=np.int64),
@@ -491,6 +555,7 @@ def parts_of(
         block_starts = np.searchsorted(problem.group[members[first]], np.arange(groups + 1))
         blocks = (block_starts, member_starts, members)
         sizes = block_sizes(at, starts, support, tied, *blocks)
+        _check_related(problem, blocks, np.diff(sizes[0]))
         if sizes[0][-1] <= most or limit == 1:
             break
         limit = max(limit // 4, 1)
@@ -499,11 +564,9 @@ def parts_of(
     edge_members = leaving[np.argsort(leader[leaving], kind="stable")]
     begins = np.flatnonzero(np.diff(leader[edge_members], prepend=-1))
     edge_starts = np.append(begins, len(edge_members))
-    edge_of = np.full(records, -1)
-    edge_of[edge_members] = np.repeat(np.arange(len(begins)), np.diff(edge_starts))
     tilted = split[edge_members[begins]] if len(begins) else np.zeros(0, dtype=np.bool_)
     edges, arrangements = len(begins), int(sizes[0][-1])
-    port_starts, ports, position_starts = _ports(at, member_starts, members, edge_of, edges, sizes[0])
+    port_starts, ports, position_starts = _ports(at, members, member_starts, edge_members[begins], sizes[0])
     filled = (
         zeros(int(sizes[1][-1]), np.int16),
         zeros(arrangements, np.float64),
@@ -527,6 +590,19 @@ def parts_of(
         position_starts, positions, key_starts, level_starts, digit, link,
     )  # fmt: skip
     return parts, empty
+
+
+def _check_related(problem: JointProblem, blocks: tuple[IntArray, IntArray, IntArray], sizes: IntArray) -> None:
+    """Raise TooLarge if a block, which relations keep together, has more than `MOST_RELATED` arrangements."""
+    large = np.flatnonzero(sizes > MOST_RELATED)
+    if len(large):
+        starts, members = blocks[1], blocks[2]
+        records = members[starts[large[0]] : starts[large[0] + 1]]
+        raise TooLarge(
+            f"GroupGraph: {len(records)} members of group {int(problem.group[records[0]])} are linked by relations, and have "
+            f"more than {MOST_RELATED:,} arrangements of their values. Use PathSampler(rng=...), or leave edges "
+            "out of the graph of relations."
+        )
 
 
 @compiled
@@ -559,7 +635,7 @@ def block_sizes(
         left = at.shown[start : start + width].copy() if tied[g] else np.full(width, np.inf)
         for b in range(block_starts[g], block_starts[g + 1]):
             block = members[member_starts[b] : member_starts[b + 1]]
-            number = arrange(block, left, starts, support, 2**31, nothing)
+            number = arrange(block, left, starts, support, MOST_RELATED, nothing)
             arrangement_starts[b + 1] = arrangement_starts[b] + number
             value_starts[b + 1] = value_starts[b] + number * len(block)
     return arrangement_starts, value_starts
@@ -619,7 +695,7 @@ def fill_blocks(
                 low, high = edge_starts[port // 2], edge_starts[port // 2 + 1]
                 for j in range(low, high):
                     q = edge_members[j if port % 2 == 0 else low + high - 1 - j]
-                    i = place[q if port % 2 == 0 else at.following[q]]
+                    i = place[ends_of(at, q)[port % 2]]
                     for a in range(number):
                         raw[a] = raw[a] * width + own[a, i]
                 own_place = slice(position_starts[port], position_starts[port] + number)
@@ -643,34 +719,28 @@ def own_weights(at: Layout, block: IntArray, start: int, own: ValueArray, weight
                 weight[a] *= at.prior[at.path[r], value]
             if at.evidence_row[r] >= 0:
                 weight[a] *= at.evidence[at.evidence_row[r], value]
+    for i in range(len(block)):
+        for place in range(2, links_of(at, block[i])):
+            one, two = ends_of(at, link_of(at, block[i], place))
+            if one != block[i] or at.group[two] != at.group[one]:
+                continue
+            table = at.pair_tables[at.pair_table[link_of(at, one, place) - len(at.group)]]
+            for k in range(len(block)):
+                for a in range(len(weight) if block[k] == two else 0):
+                    weight[a] *= table[at.values[start + own[a, i]], at.values[start + own[a, k]]]
 
 
-@compiled
 def _ports(
-    at: Layout,
-    member_starts: IntArray,
-    members: IntArray,
-    edge_of: IntArray,
-    edges: int,
-    arrangement_starts: IntArray,
+    at: Layout, members: IntArray, member_starts: IntArray, first: IntArray, arrangement_starts: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Ports of each block, as ``port_starts`` and ``ports``, and the first position of each port."""
-    blocks, filled = len(member_starts) - 1, 0
-    port_starts, ports = np.zeros(blocks + 1, dtype=np.int64), np.zeros(2 * edges, dtype=np.int64)
-    position_starts, seen = np.zeros(2 * edges + 1, dtype=np.int64), np.zeros(2 * edges, dtype=np.bool_)
-    for b in range(blocks):
-        for r in members[member_starts[b] : member_starts[b + 1]]:
-            for side in range(2):
-                p = r if side == 0 else at.previous[r]
-                if p < 0 or edge_of[p] < 0 or seen[2 * edge_of[p] + side]:
-                    continue
-                port = 2 * edge_of[p] + side
-                seen[port] = True
-                ports[filled] = port
-                position_starts[port + 1] = arrangement_starts[b + 1] - arrangement_starts[b]
-                filled += 1
-        port_starts[b + 1] = filled
-    return port_starts, ports, np.cumsum(position_starts)
+    """Ports of each block, as ``port_starts`` and ``ports``, and the first position of each port; ``first`` is a link of each edge."""
+    ends = np.stack([np.arange(len(at.group)), at.following], axis=1)
+    block_of = np.zeros(len(at.group), dtype=np.int64)
+    block_of[members] = np.repeat(np.arange(len(member_starts) - 1), np.diff(member_starts))
+    own = block_of[np.concatenate([ends, at.pairs])[first].reshape(-1)]
+    positions = np.cumsum(np.append(0, np.diff(arrangement_starts)[own]))
+    ports = np.argsort(own, kind="stable")
+    return np.searchsorted(own[ports], np.arange(len(member_starts))), ports, positions
 
 
 @compiled
@@ -711,8 +781,7 @@ def tree_levels(
     for port in range(2 * edges):
         edge, side = port // 2, port % 2
         first, c = edge_starts[edge], edge_starts[edge + 1] - edge_starts[edge]
-        q = edge_members[first]
-        g = at.group[q if side == 0 else at.following[q]]
+        g = at.group[ends_of(at, edge_members[first])[side]]
         width = at.value_starts[g + 1] - at.value_starts[g]
         own, lengths = keys[key_starts[port] : key_starts[port + 1]], np.ones(c + 1, dtype=np.int64)
         for length in range(c, 0, -1):
@@ -740,8 +809,7 @@ def fill_trees(
     for port in range(2 * (len(edge_starts) - 1)):
         edge, side = port // 2, port % 2
         first, c = edge_starts[edge], edge_starts[edge + 1] - edge_starts[edge]
-        q = edge_members[first]
-        g = at.group[q if side == 0 else at.following[q]]
+        g = at.group[ends_of(at, edge_members[first])[side]]
         width = at.value_starts[g + 1] - at.value_starts[g]
         own = keys[key_starts[port] : key_starts[port + 1]]
         for length in range(c, 0, -1):

@@ -34,6 +34,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.joint.graph_messages import (
     GraphMessages,
     arriving_weights,
+    deliver,
     expected_steps,
     groups_over,
     log_evidence,
@@ -193,7 +194,7 @@ class GroupGraph:
         approximate = parts.tilted.any() or (parts.mode == COUNTS_BY_NORMAL).any()
         fit: TiltedLaw | None = None
         if approximate or (problem.emission_row >= 0).any():
-            fit = MaxEntropy().fit(problem, step=step)
+            fit = MaxEntropy().fit(without_pairs(problem), step=step)
         posterior = None
         if not contradicted.any() or doubted:
             now = first_messages(problem, parts, fit, zeros)
@@ -240,7 +241,7 @@ class GroupGraph:
         status |= np.where(np.isin(component, component[over]), UNCONVERGED, 0)
         posterior = replace(self, limit=parts.limit)._posterior(problem, beliefs, status, rounds)
         if fit is not None:
-            posterior = replace(posterior, relaxed=fit.posterior)
+            posterior = replace(posterior, relaxed=None if len(problem.pairs) else fit.posterior)
         elif not now.contradicted.any():
             posterior = replace(posterior, log_evidence=log_evidence(at, parts, now))
         return posterior, now.contradicted
@@ -298,6 +299,7 @@ def first_messages(
 ) -> GraphMessages:
     """Messages of the law of `MaxEntropy`, or 1 without it; each group is to be visited. ``zeros`` is that of `parts_of`."""
     at, starts, groups = problem.layout, belief_starts(problem), len(problem.counts)
+    first = parts.edge_members[parts.edge_starts[:-1]]
     message = zeros(int(parts.key_starts[-1]), np.float64)
     message[:] = 1.0
     now = GraphMessages(
@@ -306,6 +308,7 @@ def first_messages(
         np.full((2, 2 * len(parts.tilted)), NEVER_VISITED),
         np.zeros(groups),
         np.zeros(groups, dtype=np.bool_),
+        np.ones(int(parts.key_starts[-1] - parts.key_starts[2 * np.searchsorted(first, len(at.group))])),
     )
     if fit is not None:
         now.tilt[:] = fit.messages.tilt
@@ -324,15 +327,17 @@ def send_all(
     workers: int | None = None,
 ) -> None:
     """Send the messages of all groups one way in time, those of a release by several threads; arguments as for `visit`."""
-    releases = np.split(np.arange(len(now.threshold)), at.release_starts[1:-1])[:: 1 - 2 * side]
+    releases = list(enumerate(np.split(np.arange(len(now.threshold)), at.release_starts[1:-1])))[:: 1 - 2 * side]
     send = partial(sweep, at, parts, now, side=side, damping=damping, outward=outward)
-    if (threads := _threads(at, workers)) == 1:
-        send(np.concatenate(releases))
+    if (threads := _threads(at, workers)) == 1 and not len(now.staged):
+        send(np.concatenate([own for _, own in releases]))
         return
     with ThreadPoolExecutor(threads) as pool:
-        for own in releases:
+        for t, own in releases:
             # Contiguous, as kernels are compiled for the layout of their arguments.
             list(pool.map(send, [own[number::threads].copy() for number in range(threads)]))
+            if len(now.staged):
+                deliver(at, parts, now, side, t, damping)
 
 
 def _threads(at: Layout, workers: int | None = None) -> int:

@@ -18,11 +18,14 @@ from foreknow.models.joint.path_factors import (
     PREVIOUS,
     PREVIOUS_GROUP,
     PREVIOUS_RELEASE,
+    RELATED,
+    RELATIVES,
     RELEASE,
     PathFactors,
     Workspace,
     chain_factor,
     exchange,
+    related_factor,
     softened,
     workspace,
     write_beside,
@@ -229,6 +232,9 @@ def record_draw(
             doubtful[g] += 1
             last = g
         density *= factor * likelihood * emission
+        for k in range(records[r, RELATED], records[r, RELATED] + records[r, RELATIVES]):
+            if f.relatives[k, 0] < r:
+                density *= f.tables[f.relatives[k, 1], x, value[f.relatives[k, 0]]]
         if density < 1e-200 or r + 1 == len(value) or component[r + 1] != component[r]:
             logs = np.log(density)
             densities[batch, component[r]] += logs
@@ -345,6 +351,10 @@ def swap_run(
             outer_x, outer_y = 1.0, 1.0
             if records[r, EVIDENCE] >= 0:
                 outer_x, outer_y = evidence[records[r, EVIDENCE], x], evidence[records[r, EVIDENCE], y]
+            if records[r, RELATIVES] > 0:
+                # The table of the two themselves is symmetric, and stays.
+                outer_x *= related_factor(f, value, r, x, pair[j, 1 - side])
+                outer_y *= related_factor(f, value, r, y, pair[j, 1 - side])
             if after >= 0 and not (j + 1 < length and after == pair[j + 1, side]):
                 outer_x *= table[records[r, FOLLOWING_BASE] + x, beside[r, 1]]
                 outer_y *= table[records[r, FOLLOWING_BASE] + y, beside[r, 1]]
@@ -476,6 +486,8 @@ def _side(
     x = value[pair[j, 1 - side]] if swap == 1 else value[r]
     row = f.records[r, EVIDENCE]
     weight = f.evidence[row, x] if row >= 0 and j < length else 1.0
+    if j < length and f.records[r, RELATIVES] > 0:
+        weight *= related_factor(f, value, r, x, pair[j, 1 - side])
     if f.records[r, KNOWN] == 0:
         return float(weight * f.prior[f.records[r, PATH], x])
     code, place, at = 0, 1, r

@@ -17,6 +17,9 @@ PREVIOUS_GROUP, PREVIOUS_RELEASE, FOLLOWING_GROUP, FOLLOWING_RELEASE, FOLLOWING_
 """Further columns: group and release of the record before, and group, release and first row of the record after; -1 for none. They
 are copies, so that a move need not read the rows of other records."""
 
+RELATED, RELATIVES = 13, 14
+"""Further columns: first row of the record in ``relatives``, and number of its rows."""
+
 
 class PathFactors(NamedTuple):
     """Arrays that moves over whole paths read.
@@ -30,13 +33,17 @@ class PathFactors(NamedTuple):
     evidence : float array, shape (E, m)
     emission : float array, shape (C, m, m)
         Probability of each published value of a record given each own value.
-    records : int array of 32 bits, shape (R, 13)
-        One row for each record, in the columns `PREVIOUS` to `FOLLOWING_BASE`. One row is one line of a processor's cache.
+    records : int array of 32 bits, shape (R, 15)
+        One row for each record, in the columns `PREVIOUS` to `RELATIVES`. One row is one line of a processor's cache.
     group_starts : int array, shape (G + 1,)
     free : bool array, shape (G,)
         True for groups whose records can have any value, independently of each other.
     channel : int array, shape (G,)
         Row of ``emission`` of each group; -1 where published values are the own ones, or nothing is published.
+    relatives : int array, shape (2 P, 2)
+        The other record of each pair, and its table, by record.
+    tables : float array, shape (K, m, m)
+        Factors of the values of related records, scaled to a largest one of 1.
     """
 
     prior: FloatArray
@@ -47,6 +54,8 @@ class PathFactors(NamedTuple):
     group_starts: IntArray
     free: BoolArray
     channel: IntArray
+    relatives: IntArray
+    tables: FloatArray
 
 
 def path_factors(problem: JointProblem) -> PathFactors:
@@ -64,6 +73,9 @@ def path_factors(problem: JointProblem) -> PathFactors:
     of_previous, of_following = (problem.group, when), (problem.group, when, base)
     beside = [np.where(at.previous >= 0, of_record[at.previous], -1) for of_record in of_previous]
     beside += [np.where(at.following >= 0, of_record[at.following], -1) for of_record in of_following]
+    owner = np.repeat(np.arange(len(when)), np.diff(at.related_starts))
+    relatives = np.stack([problem.pairs.sum(axis=1)[at.related] - owner, problem.pair_table[at.related]], axis=1)
+    beside += [at.related_starts[:-1], np.diff(at.related_starts)]
     largest = problem.evidence.max(axis=1, keepdims=True, initial=0.0)
     likelihood = np.divide(problem.evidence, largest, out=np.ones_like(problem.evidence), where=largest > 0.0)
     return PathFactors(
@@ -75,17 +87,20 @@ def path_factors(problem: JointProblem) -> PathFactors:
         at.group_starts,
         ~problem.constrained,
         np.where(problem.constrained, problem.emission_row, -1),
+        relatives,
+        problem.pair_tables / problem.pair_tables.max(axis=(1, 2), keepdims=True, initial=0.0),
     )
 
 
 def softened(factors: PathFactors, weight: float) -> PathFactors:
-    """Factors mixed with the uniform distribution of the given weight; every factor is positive."""
+    """Factors mixed with the uniform distribution of the given weight, tables as powers of them; every factor is positive."""
     m = factors.prior.shape[1]
     return factors._replace(
         prior=(1.0 - weight) * factors.prior + weight / m,
         table=(1.0 - weight) * factors.table + weight / m,
         evidence=(1.0 - weight) * factors.evidence + weight,
         emission=(1.0 - weight) * factors.emission + weight / m,
+        tables=factors.tables ** (1.0 - weight),
     )
 
 
@@ -108,6 +123,25 @@ def evidence_factor(f: PathFactors, r: int, x: int) -> float:
     """Relative likelihood of the value x of a record by the claims about it; 1 without claim."""
     row = f.records[r, EVIDENCE]
     return float(f.evidence[row, x]) if row >= 0 else 1.0
+
+
+@inlined
+def related_factor(f: PathFactors, value: IntArray, r: int, x: int, left_out: int) -> float:
+    """Factor of the value x of a record by the values of its relatives, but for one of them."""
+    weight, first = 1.0, f.records[r, RELATED]
+    for k in range(first, first + f.records[r, RELATIVES]):
+        if f.relatives[k, 0] != left_out:
+            weight *= f.tables[f.relatives[k, 1], x, value[f.relatives[k, 0]]]
+    return weight
+
+
+@inlined
+def are_related(f: PathFactors, r: int, q: int) -> bool:
+    """True if two records are a pair."""
+    found, first = False, f.records[r, RELATED]
+    for k in range(first, first + f.records[r, RELATIVES]):
+        found = found or f.relatives[k, 0] == q
+    return found
 
 
 class Workspace(NamedTuple):

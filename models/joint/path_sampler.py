@@ -36,6 +36,7 @@ from foreknow.models.joint.problem import (
     belief_starts,
     components,
     forward_by_prefixes,
+    without_pairs,
 )
 from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, stepping
@@ -226,7 +227,7 @@ def start_of(sampler: PathSampler, problem: JointProblem) -> Callable[[int, np.r
     if sampler.start == "random" or (mixed and problem.order > 1) or not len(problem.path):
         return lambda _, rng: Start(independent_start(problem, rng), SOFTEST)
     ahead = (
-        belief_ratios(with_doubt(problem)[0].layout, START_SOLVER(problem).beliefs)
+        belief_ratios(with_doubt(problem)[0].layout, START_SOLVER(without_pairs(problem)).beliefs)
         if mixed
         else later_messages(problem)
     )
@@ -334,7 +335,7 @@ def later_messages(problem: JointProblem) -> FloatArray:
             f"PathSampler: start='paths' draws the paths of chains of order 1, and this chain has order {problem.order}. Use "
             "start='mixed' or start='random'."
         )
-    return FITTED.fit(problem).messages.backward
+    return FITTED.fit(without_pairs(problem)).messages.backward
 
 
 @compiled

@@ -18,11 +18,15 @@ from foreknow.models.joint.path_factors import (
     PREVIOUS,
     PREVIOUS_GROUP,
     PREVIOUS_RELEASE,
+    RELATED,
+    RELATIVES,
     RELEASE,
     PathFactors,
+    are_related,
     chain_factor,
     evidence_factor,
     exchange,
+    related_factor,
     write_beside,
 )
 
@@ -181,6 +185,13 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
                 if records[b, EVIDENCE] >= 0:
                     gained *= evidence[records[b, EVIDENCE], u]
                     lost *= evidence[records[b, EVIDENCE], x]
+                # Relations of r and b to others; that of r and b, whose table is symmetric, stays.
+                if records[b, RELATIVES] > 0:
+                    gained *= related_factor(f, value, b, u, r)
+                    lost *= related_factor(f, value, b, x, r)
+                if records[r, RELATIVES] > 0:
+                    gained *= related_factor(f, value, r, x, b)
+                    lost *= related_factor(f, value, r, u, b)
                 change = gained / lost
             changes[j, k] = change
             # forward[j, k] = reached[x] change e(x), times A(value after the stretch | x) at its end; normalized.
@@ -363,7 +374,10 @@ def _draw_orders(
                     weight *= table[records[r, FOLLOWING_BASE] + x, beside[r, 1]]
                 w.own[i, a] = weight
         _write_steps(f, value, paths, j, w)
-        # forward[j, s] = prod_i own[i, s_i] sum_t forward[j - 1, t] prod_i step[i, t_i, s_i]; normalized.
+        related = False
+        for i in range(paths):
+            related = related or records[w.run[j, i], RELATIVES] > 0
+        # forward[j, s] = tables of relatives prod_i own[i, s_i] sum_t forward[j - 1, t] prod_i step[i, t_i, s_i]; normalized.
         total = 0.0
         for s in range(orders):
             weight = 1.0 if j == 0 else 0.0
@@ -371,6 +385,8 @@ def _draw_orders(
                 weight += forward[j - 1, t] * _step_of_orders(w.step, paths, t, s)
             for i in range(paths):
                 weight *= w.own[i, RUN_ORDERS[s, i]]
+            if related:
+                weight *= _related_in_order(f, value, w.run[j, :paths], RUN_ORDERS[s])
             forward[j, s] = weight
             total += weight
         for s in range(orders):
@@ -381,6 +397,22 @@ def _draw_orders(
             for t in range(orders):
                 forward[j, t] *= _step_of_orders(w.step, paths, t, w.order[j + 1])
         w.order[j] = drawn_place(forward[j, :orders], rng)
+
+
+@compiled
+def _related_in_order(f: PathFactors, value: IntArray, line: IntArray, order: IntArray) -> float:
+    """Tables of the pairs of some members of a group, of which each has the value of the one at its place in an order."""
+    weight = 1.0
+    for i in range(len(line)):
+        x, first = value[line[order[i]]], f.records[line[i], RELATED]
+        for k in range(first, first + f.records[line[i], RELATIVES]):
+            other, y, counted = f.relatives[k, 0], value[f.relatives[k, 0]], False
+            for place in range(len(line)):
+                if line[place] == other:
+                    y, counted = value[line[order[place]]], place < i
+            if not counted:
+                weight *= f.tables[f.relatives[k, 1], x, y]
+    return weight
 
 
 @inlined
@@ -485,28 +517,33 @@ def redraw_block(
 def _choose_paths(f: PathFactors, w: BlockBuffers, rng: np.random.Generator) -> bool:
     """Write a record of each path to ``at``, at the first release of the block or later; False if the first path has no meeting.
 
-    Each further path meets one of those before it, at a release near by.
+    Each further path meets one of those before it, at a release near by. In half of the blocks the second pair of paths are a
+    relative of the first one and a member of its group, so that the values of two related records change together.
     """
     records, at = f.records, w.at
     # Two members of one group, and the first release of the block, up to `MAX_RELEASES` - 1 releases before theirs.
     at[:] = -1
-    at[0] = int(rng.random() * len(records))
+    related = len(f.relatives) > 0 and rng.random() < 0.5
+    at[0] = f.relatives[int(rng.random() * len(f.relatives)), 0] if related else int(rng.random() * len(records))
     at[1] = _partner(f, at[0], rng)
     if at[1] < 0:
         return False
     start, found = records[at[0], RELEASE] - int(rng.random() * MAX_RELEASES), 2
+    if related:
+        at[2] = f.relatives[records[at[0], RELATED] + int(rng.random() * records[at[0], RELATIVES]), 0]
+        found += _is_new(records, at, found)
+        if found == 3:
+            at[3] = _partner(f, at[2], rng)
+            found += _is_new(records, at, found)
     # Try one to four further paths, of partners of records at most three steps from one of ``at``; keep new ones.
-    for _ in range(MIN_PATHS - 2 + int(rng.random() * (MAX_PATHS - MIN_PATHS + 1))):
+    for _ in range(min(MIN_PATHS - 2 + int(rng.random() * (MAX_PATHS - MIN_PATHS + 1)), MAX_PATHS - found)):
         r = at[int(rng.random() * found)]
         way = PREVIOUS if rng.random() < 0.5 else FOLLOWING
         for _ in range(int(rng.random() * MAX_RELEASES / 2)):
             if records[r, way] >= 0:
                 r = records[r, way]
         at[found] = _partner(f, r, rng)
-        fresh = at[found] >= 0
-        for p in range(found):
-            fresh = fresh and records[at[p], PATH] != records[at[found], PATH]
-        found += fresh
+        found += _is_new(records, at, found)
     # The first record of each path at the release ``start`` or later.
     for p in range(MAX_PATHS):
         if p >= found:
@@ -516,6 +553,15 @@ def _choose_paths(f: PathFactors, w: BlockBuffers, rng: np.random.Generator) -> 
         while at[p] >= 0 and records[at[p], PREVIOUS] >= 0 and records[at[p], PREVIOUS_RELEASE] >= start:
             at[p] = records[at[p], PREVIOUS]
     return True
+
+
+@inlined
+def _is_new(records: IntArray, at: IntArray, found: int) -> bool:
+    """True if there is a record at a place, and it is on another path than those before it."""
+    new = at[found] >= 0
+    for p in range(found):
+        new = new and records[at[p], PATH] != records[at[found], PATH]
+    return new
 
 
 @inlined
@@ -625,6 +671,8 @@ def _draw_arrangement(
         for place in range(first, w.first[depth + 1]):
             r = w.line[place]
             weight *= chain_factor(f, r, value[r], value) * evidence_factor(f, r, value[r])
+            if f.records[r, RELATIVES] > 0:
+                weight *= _related_so_far(f, value, w.line[: w.first[parts]], place)
         w.weight[depth + 1] = weight
         if depth < parts - 1:
             depth, entered = depth + 1, True
@@ -633,6 +681,21 @@ def _draw_arrangement(
         total += weight
         if rng.random() * total < weight:
             w.drawn[:parts] = w.arranged[:parts]
+
+
+@compiled
+def _related_so_far(f: PathFactors, value: IntArray, line: IntArray, place: int) -> float:
+    """Tables of the pairs of the record at a place of a line with all records but those at later places."""
+    r, weight = line[place], 1.0
+    first = f.records[r, RELATED]
+    for k in range(first, first + f.records[r, RELATIVES]):
+        later, at = False, place + 1
+        while at < len(line) and f.records[line[at], RELEASE] == f.records[r, RELEASE]:
+            later = later or line[at] == f.relatives[k, 0]
+            at += 1
+        if not later:
+            weight *= f.tables[f.relatives[k, 1], value[r], value[f.relatives[k, 0]]]
+    return weight
 
 
 @compiled
@@ -687,6 +750,8 @@ def redraw_own_values(
         for code in range(codes):
             if forward[length, code] > 0.0:
                 forward[length, code] *= evidence_factor(f, at, code % m)
+                if f.records[at, RELATIVES] > 0:
+                    forward[length, code] *= related_factor(f, value, at, code % m, -1)
                 if channel >= 0:
                     forward[length, code] *= f.emission[channel, code % m, published[at]]
         forward[length] /= forward[length].sum()
@@ -724,7 +789,12 @@ def redraw_pair(
     weights: FloatArray,
     rng: np.random.Generator,
 ) -> None:
-    """Draw who of two records of a group has which of their two published values, and both own values; O(m d)."""
+    """Draw who of two records of a group has which of their two published values, and both own values; O(m d).
+
+    Two related records are left as they are.
+    """
+    if are_related(f, one, two):
+        return
     channel = f.channel[f.records[one, GROUP]]
     _write_weights(f, value, order, one, weights[0])
     _write_weights(f, value, order, two, weights[1])
@@ -744,6 +814,8 @@ def _write_weights(f: PathFactors, value: IntArray, order: int, r: int, weights:
     for x in range(len(weights)):
         value[r] = x
         weight = chain_factor(f, r, x, value) * evidence_factor(f, r, x)
+        if f.records[r, RELATIVES] > 0:
+            weight *= related_factor(f, value, r, x, -1)
         after = f.records[r, FOLLOWING]
         for _ in range(order):
             if after >= 0:

@@ -7,6 +7,7 @@ import pytest
 
 from foreknow.models.joint.enumeration import Enumeration
 from foreknow.models.joint.group_graph import GroupGraph
+from foreknow.models.joint.path_sampler import PathSampler
 from foreknow.models.joint.problem import JointProblem, components, first_releases
 
 
@@ -117,3 +118,39 @@ def test_error_of_the_group_graph_with_cycles():
             found.append(np.abs(all_rows(GroupGraph()(problem)) - all_rows(Enumeration()(problem))).sum(axis=1).mean() / 2)
     print(np.mean(errors), np.max(errors), np.mean(alone), np.max(alone))
     assert np.mean(errors) < 0.05
+
+
+@pytest.mark.parametrize("emission", [False, True])
+def test_path_sampler_has_the_law_of_enumeration(emission):
+    """Errors in standard errors on random histories, chains of orders 0 to 2: each bounded, and of the right size as a whole."""
+    rng, scores = np.random.default_rng([36, emission]), []
+    for number in range(30):
+        arrays = joint_oracle.related(rng, joint_oracle.random_arrays(rng, emission))
+        problem = JointProblem(**arrays)
+        found = PathSampler(1000, chains=4, rng=number)(problem)
+        exact = Enumeration()(problem).beliefs
+        scores.append((found.beliefs - exact) / np.maximum(found.standard_error, 1e-9))
+        assert np.abs(found.beliefs - exact).max() < 0.1
+    scores = np.concatenate(scores)
+    assert np.abs(scores).max() < 6
+    assert np.sqrt((scores**2).mean()) < 1.3
+
+
+def test_path_sampler_moves_two_related_records_together():
+    """Values of couples hardly ever differ, and each member is in another group: one value cannot change alone."""
+    table = np.array([[1.0, 1e-6], [1e-6, 1.0]])
+    arrays = {
+        "prior": np.array([[0.7, 0.3], [0.4, 0.6], [0.5, 0.5], [0.5, 0.5], [0.2, 0.8], [0.5, 0.5]]),
+        "tables": (),
+        "path": np.arange(6),
+        "group": np.array([0, 0, 0, 1, 1, 1]),
+        "chain": np.zeros(6, dtype=int),
+        "counts": np.array([[1, 2], [1, 2]]),
+        "release": np.zeros(2, dtype=int),
+        "pairs": np.array([[0, 3], [1, 4], [2, 5]]),
+        "pair_table": np.zeros(3, dtype=int),
+        "pair_tables": table[None],
+    }
+    found = PathSampler(2000, chains=4, anneal=0, rng=1)(JointProblem(**arrays))
+    np.testing.assert_allclose(all_rows(found), joint_oracle.joint_beliefs(arrays), atol=0.03)
+    assert not found.status.any()

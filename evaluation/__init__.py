@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from foreknow.evaluation.datasets.exams import exams as exams
     from foreknow.evaluation.datasets.households import households as households
     from foreknow.evaluation.datasets.pbc import pbc as pbc
+    from foreknow.evaluation.datasets.simulated_families import simulated_families as simulated_families
     from foreknow.evaluation.datasets.random_items import (
         adult_with_items as adult_with_items,
         random_items as random_items,
@@ -113,6 +114,7 @@ NAMES = {
     "datasets.exams": "exams",
     "datasets.households": "households",
     "datasets.pbc": "pbc",
+    "datasets.simulated_families": "simulated_families",
     "datasets.random_items": "adult_with_items random_items random_knowledge",
     "experiment": "Comparison compare worst_case",
     "knowledge_table": "compare_knowledge",

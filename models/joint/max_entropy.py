@@ -19,7 +19,7 @@ from foreknow.models.joint.messages import (
     thresholds,
     write_record_weights,
 )
-from foreknow.models.joint.problem import JointPosterior, JointProblem, belief_starts, check_no_pairs, record_beliefs
+from foreknow.models.joint.problem import JointPosterior, JointProblem, belief_starts, check_no_pairs, record_beliefs, sub_problem
 from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Problem, rows_of_counts
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
 from foreknow.models.settings import check_iteration
@@ -307,9 +307,13 @@ def joint_log_evidence(posterior: JointPosterior) -> float:
     under Q is approximated by the product over groups (`log_evidence`). It is exact for one release with small groups; what it
     neglects are correlations under Q between the counts of groups that share respondents. Counts of distorted values are treated
     as counts of own values in the second term. Cost: that of `log_evidence` on all groups.
+
+    With relations the sum of the law over all values is divided out, by `Enumeration` without the counts: TooLarge for large families.
+    Where `GroupGraph` keeps counts by tilts, or `PathSampler` solves, there is no evidence, and ValueError is raised.
     """
     if posterior.log_evidence is not None:
-        return posterior.log_evidence
+        return posterior.log_evidence - _log_of_relations(posterior.problem)
+    check_no_pairs("joint_log_evidence of an approximate posterior", posterior.problem)
     if posterior.log_tilted is None:
         posterior = posterior.relaxed or MaxEntropy()(posterior.problem)
     assert posterior.log_tilted is not None
@@ -318,3 +322,16 @@ def joint_log_evidence(posterior: JointPosterior) -> float:
     counts = np.where(problem.constrained[:, None], problem.counts, 0)
     rows = posterior.rows(np.arange(len(problem.path)))
     return posterior.log_tilted + float(log_evidence(Problem(rows, published, counts)).sum())
+
+
+def _log_of_relations(problem: JointProblem) -> float:
+    """Logarithm of the sum over all values of chains and relations, without releases and evidence; 0 without relations."""
+    if not len(problem.pairs):
+        return 0.0
+    from foreknow.models.joint.enumeration import Enumeration
+
+    free = replace(problem, counts=0 * problem.counts, evidence=None, evidence_row=None)
+    related = np.flatnonzero(np.isin(problem.path, problem.path[problem.pairs]))
+    found = Enumeration()(sub_problem(free, related)).log_evidence
+    assert found is not None
+    return found

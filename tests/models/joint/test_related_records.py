@@ -1,10 +1,14 @@
 """Pairs of related records in the joint law: each solver that reads them against sums over all assignments, and refusals."""
 
+from itertools import combinations
+
 import joint_oracle
 import networkx as nx
 import numpy as np
 import pytest
 
+from foreknow.models.estimators import TooLarge
+from foreknow.models.joint import group_graph
 from foreknow.models.joint.enumeration import Enumeration
 from foreknow.models.joint.group_graph import GroupGraph
 from foreknow.models.joint.path_sampler import PathSampler
@@ -13,10 +17,6 @@ from foreknow.models.joint.problem import JointProblem, components, first_releas
 
 def all_rows(posterior):
     return posterior.rows(np.arange(len(posterior.problem.path)))
-
-
-def without(arrays):
-    return {name: array for name, array in arrays.items() if not name.startswith("pair")}
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -116,8 +116,9 @@ def test_error_of_the_group_graph_with_cycles():
         for found, own in ((errors, joint_oracle.related(rng, arrays, 0.1)), (alone, arrays)):
             problem = JointProblem(**own)
             found.append(np.abs(all_rows(GroupGraph()(problem)) - all_rows(Enumeration()(problem))).sum(axis=1).mean() / 2)
-    print(np.mean(errors), np.max(errors), np.mean(alone), np.max(alone))
-    assert np.mean(errors) < 0.05
+    # Measured: .0065, and .0026 without relations; the largest errors of a history are .32 and .36.
+    assert np.mean(errors) < 0.01
+    assert np.mean(alone) < 0.005
 
 
 @pytest.mark.parametrize("emission", [False, True])
@@ -154,3 +155,66 @@ def test_path_sampler_moves_two_related_records_together():
     found = PathSampler(2000, chains=4, anneal=0, rng=1)(JointProblem(**arrays))
     np.testing.assert_allclose(all_rows(found), joint_oracle.joint_beliefs(arrays), atol=0.03)
     assert not found.status.any()
+
+
+def test_edges_of_several_pairs_are_split_in_large_groups():
+    """With the smallest limit each pair between groups is an edge of its own, and its message is approximate."""
+    rng, errors = np.random.default_rng(37), []
+    for _ in range(60):
+        arrays = cohorts(rng, "closed", 0.3)
+        problem = JointProblem(**arrays)
+        found = GroupGraph(limit=1)(problem)
+        errors.append(np.abs(all_rows(found) - all_rows(Enumeration()(problem))).sum(axis=1).mean() / 2)
+    # Measured: .07; .05 without relations.
+    assert np.mean(errors) < 0.1
+
+
+def test_beliefs_of_the_group_graph_do_not_depend_on_threads(monkeypatch):
+    monkeypatch.setattr(group_graph, "MANY_RECORDS", 1)
+    rng = np.random.default_rng(38)
+    problem = JointProblem(**joint_oracle.related(rng, joint_oracle.cohorts(rng, 24, 3, 3, "drawn", groups=6), 0.05))
+    one, two = (GroupGraph(workers=workers)(problem).beliefs for workers in (1, 3))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_members_whom_relations_link_are_not_split():
+    m, k = 8, 8
+    pairs = list(combinations(range(k), 2))
+    arrays = {
+        "prior": np.full((20, m), 1 / m),
+        "tables": (),
+        "path": np.arange(20),
+        "group": np.zeros(20, dtype=int),
+        "chain": np.zeros(20, dtype=int),
+        "counts": np.array([[3] * 6 + [1, 1]]),
+        "release": [0],
+        "pair_tables": [np.ones((m, m)) + np.eye(m)],
+    }
+    with pytest.raises(TooLarge, match="8 members of group 0 are linked by relations"):
+        GroupGraph()(JointProblem(**arrays, pairs=pairs, pair_table=np.zeros(len(pairs), dtype=int)))
+    few = pairs[:3]
+    posterior = GroupGraph(limit=100)(JointProblem(**arrays, pairs=few, pair_table=[0] * 3))
+    assert np.isfinite(posterior.beliefs).all()
+
+
+PAIR = {"prior": np.full((2, 2), 0.5), "tables": (), "path": [0, 1], "group": [0, 1], "chain": [0, 0], "counts": [[1, 0], [0, 1]]}
+ONES = np.ones((1, 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("release", "pairs", "table", "tables", "message"),
+    [
+        ([0, 0], [[0, 2]], [0], ONES, "none of 2 and 1"),
+        ([0, 0], [[0, 1]], [1], ONES, "none of 2 and 1"),
+        ([0, 1], [[0, 1]], [0], ONES, "not of two records of one release"),
+        ([0, 0], [[0, 0]], [0], ONES, "not of two records of one release"),
+        ([0, 0], [[0, 1]], [0], ONES - np.eye(2), "positive, finite and symmetric"),
+        ([0, 0], [[0, 1]], [0], ONES + np.triu(np.ones((2, 2)), 1), "positive, finite and symmetric"),
+        ([0, 0], [[0, 1]], [0], np.ones((1, 3, 3)), "pair_tables has shape"),
+        ([0, 0], [[0, 1]], [0, 0], ONES, "pair_table has shape"),
+        ([0, 0], [[0]], [0], ONES, "pairs has shape"),
+    ],
+)
+def test_wrong_pairs_are_refused(release, pairs, table, tables, message):
+    with pytest.raises(ValueError, match=message):
+        JointProblem(**PAIR, release=release, pairs=pairs, pair_table=table, pair_tables=tables)

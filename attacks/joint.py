@@ -48,7 +48,8 @@ class JointAttack(AdversaryAttack):
     adversary : Adversary or Averaged
         Its revision and law of counterfeits are rules of release-by-release inference, and have no meaning here; its estimator
         reads only distorted values and signatures. Compromised records are a likelihood under `EvidenceCascade` and `RemoveKnown`,
-        and a mixture under `PriorCascade` and `PosteriorCascade` (`foreknow.models.joint.building.claim_evidence`).
+        and a mixture under `PriorCascade` and `PosteriorCascade` (`foreknow.models.joint.building.claim_evidence`). `Enumeration`,
+        `GroupGraph` and `PathSampler` read its relations.
     solver : JointSolver
         `GroupGraph` by default; `JOINT_SOLVERS` lists all. All but `Enumeration` take ``progress=``.
     hindsight : bool

@@ -150,7 +150,9 @@ class Adversary:
         takes = "is an object: RemoveKnown(), PriorCascade(), PosteriorCascade() or EvidenceCascade()"
         check_kind("Adversary", "cascade", self.cascade, (Cascade, type(None)), takes)
         check_kind("Adversary", "presence", self.presence, (Presence, type(None)), "is Presence(leave), or None")
-        check_kind("Adversary", "relations", self.relations, (Relations, type(None)), "is Relations(graph, table), or None")
+        check_kind(
+            "Adversary", "relations", self.relations, (Relations, type(None)), "is Relations(graph, table), or None"
+        )
         if self.membership is not None:
             check_kind("Adversary", "membership", self.membership, Callable, "is UniformMembership(), or None")
             check_membership_estimator(self.estimator)

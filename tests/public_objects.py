@@ -5,6 +5,7 @@ import inspect
 import tempfile
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 from hostile_report import hostile
@@ -60,6 +61,7 @@ CLEANED = models.Cleaning()(
     pd.DataFrame({"illness": ["flu", "gout"]}), models.ColumnRoles("illness", respondent=None, time=None)
 )
 SPREADING = dataclasses.replace(ADVERSARY, cascade=models.PriorCascade())
+RELATIONS = models.Relations(nx.Graph([("A", "B")]), STEP + STEP.T)
 LINKED = attacks.LinkingAttack(LINKING)([ITEM_RELEASE])
 UNSURE = Adversary(UniformPrior(), models.DirichletChain.fit(HISTORY, 1))
 AVERAGED = models.Averaged([ADVERSARY, Adversary(UniformPrior())])
@@ -108,6 +110,7 @@ GIVEN = [
     *(attacks.SnapshotAttack(ADVERSARY), attacks.LinkingAttack(LINKING), LINKED),
     *(attacks.OthersKnown(attacks.SnapshotAttack(ADVERSARY), HISTORY), evaluation.Scenario()),
     *(attacks.WithoutGroups(attacks.SnapshotAttack(ADVERSARY)), models.Presence([0.1, 0.2, 0.3]), models.Visits.of_now(PEOPLE, 0)),
+    *(RELATIONS, evaluation.simulated_families(1, 1, rng=1)),
     *(models.UnlabeledObservation(PEOPLE, np.zeros((1, 1)), np.ones((1, 1)), np.array([[2, 1, 0]])), MEMBERSHIP),
     *(LINKED.releases[0], defenses.KAnonymity(2), defenses.TCloseness(0.5)),
     *(defenses.KAnonymity(2) & defenses.TCloseness(0.5), defenses.KAnonymity(2) | defenses.TCloseness(0.5)),

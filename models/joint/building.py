@@ -170,7 +170,9 @@ def _with_pairs(
 ) -> JointProblem:
     """Problem with the pairs of related records: one for each edge, at its first common release. Cost: O(R + edges)."""
     if relations.tables.shape[1] != problem.values:
-        raise ValueError(f"Relations: tables are of {relations.tables.shape[1]} values, and the domain has {problem.values}.")
+        raise ValueError(
+            f"Relations: tables are of {relations.tables.shape[1]} values, and the domain has {problem.values}."
+        )
     found = first_meetings(
         "joint_history",
         relations.graph,

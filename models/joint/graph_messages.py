@@ -4,8 +4,9 @@ For an edge e from group g to h with members C, b the belief of g without the me
 
     M_gh(v) = sum over u of b(u) product over i in C of A_i(u_i, v_i)
 
-and the same backward in time; between groups of one release with related members, A is the table of each pair. The product is applied member by member: an array over (values of the later members in g, values of
-the earlier ones in h), so that the cost is the sum of the sizes of these arrays and not the product of all arrangements.
+and the same backward in time; between groups of one release with related members, A is the table of each pair. The product is
+applied member by member: an array over (values of the later members in g, values of the earlier ones in h), so that the cost is the
+sum of the sizes of these arrays and not the product of all arrangements.
 """
 
 from typing import NamedTuple

@@ -1,9 +1,9 @@
 """Graph of groups as arrays: supports, edges of members who move together, blocks of a group, and their arrangements.
 
 An *edge* is a set of links from group g to group h: from the members of g whose next record is in h to these records, or from
-members of g to related ones of h in one release. A *block* of a group is a set of members whom
-edges, or relations within the group, link; given what the blocks show in all, they are independent. An *arrangement* of a block gives
-each of its members a value, no value more often than the group shows it. A block of a whole group has k! / product of n_s!
+members of g to related ones of h in one release. A *block* of a group is a set of members whom edges, or relations within the
+group, link; given what the blocks show in all, they are independent. An *arrangement* of a block gives each of its members a
+value, no value more often than the group shows it. A block of a whole group has k! / product of n_s!
 arrangements, fewer where the knowledge rules some out.
 """
 
@@ -283,16 +283,16 @@ def ends_of(at: Layout, link: int) -> tuple[int, int]:
 @inlined
 def links_of(at: Layout, r: int) -> int:
     """Number of places of links of a record, of which `link_of` returns one each."""
-    return 2 + at.related_starts[r + 1] - at.related_starts[r]
+    return int(2 + at.related_starts[r + 1] - at.related_starts[r])
 
 
 @inlined
 def link_of(at: Layout, r: int, place: int) -> int:
     """Link of a record: from it, to it, or that of a pair; -1 where there is none."""
     if place > 1:
-        return len(at.group) + at.related[at.related_starts[r] + place - 2]
+        return int(len(at.group) + at.related[at.related_starts[r] + place - 2])
     if place == 1:
-        return at.previous[r]
+        return int(at.previous[r])
     return r if at.following[r] >= 0 else -1
 
 
@@ -565,7 +565,7 @@ def parts_of(
     begins = np.flatnonzero(np.diff(leader[edge_members], prepend=-1))
     edge_starts = np.append(begins, len(edge_members))
     tilted = split[edge_members[begins]] if len(begins) else np.zeros(0, dtype=np.bool_)
-    edges, arrangements = len(begins), int(sizes[0][-1])
+    arrangements = int(sizes[0][-1])
     port_starts, ports, position_starts = _ports(at, members, member_starts, edge_members[begins], sizes[0])
     filled = (
         zeros(int(sizes[1][-1]), np.int16),
@@ -733,7 +733,7 @@ def own_weights(at: Layout, block: IntArray, start: int, own: ValueArray, weight
 def _ports(
     at: Layout, members: IntArray, member_starts: IntArray, first: IntArray, arrangement_starts: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Ports of each block, as ``port_starts`` and ``ports``, and the first position of each port; ``first`` is a link of each edge."""
+    """Ports of each block, as ``port_starts`` and ``ports``, and the first position of each; ``first`` has a link of each edge."""
     ends = np.stack([np.arange(len(at.group)), at.following], axis=1)
     block_of = np.zeros(len(at.group), dtype=np.int64)
     block_of[members] = np.repeat(np.arange(len(member_starts) - 1), np.diff(member_starts))

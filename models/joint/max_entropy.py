@@ -19,7 +19,14 @@ from foreknow.models.joint.messages import (
     thresholds,
     write_record_weights,
 )
-from foreknow.models.joint.problem import JointPosterior, JointProblem, belief_starts, check_no_pairs, record_beliefs, sub_problem
+from foreknow.models.joint.problem import (
+    JointPosterior,
+    JointProblem,
+    belief_starts,
+    check_no_pairs,
+    record_beliefs,
+    sub_problem,
+)
 from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Problem, rows_of_counts
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
 from foreknow.models.settings import check_iteration
@@ -308,8 +315,8 @@ def joint_log_evidence(posterior: JointPosterior) -> float:
     neglects are correlations under Q between the counts of groups that share respondents. Counts of distorted values are treated
     as counts of own values in the second term. Cost: that of `log_evidence` on all groups.
 
-    With relations the sum of the law over all values is divided out, by `Enumeration` without the counts: TooLarge for large families.
-    Where `GroupGraph` keeps counts by tilts, or `PathSampler` solves, there is no evidence, and ValueError is raised.
+    With relations the sum of the law over all values is divided out, by `Enumeration` without the counts, which raises TooLarge
+    for large families. Where `GroupGraph` keeps counts by tilts, or `PathSampler` solves, ValueError is raised.
     """
     if posterior.log_evidence is not None:
         return posterior.log_evidence - _log_of_relations(posterior.problem)
@@ -330,7 +337,7 @@ def _log_of_relations(problem: JointProblem) -> float:
         return 0.0
     from foreknow.models.joint.enumeration import Enumeration
 
-    free = replace(problem, counts=0 * problem.counts, evidence=None, evidence_row=None)
+    free = replace(problem, counts=0 * problem.counts, evidence_row=np.full(len(problem.path), -1))
     related = np.flatnonzero(np.isin(problem.path, problem.path[problem.pairs]))
     found = Enumeration()(sub_problem(free, related)).log_evidence
     assert found is not None

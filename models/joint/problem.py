@@ -232,8 +232,9 @@ class JointProblem:
 
     Notes
     -----
-    Checked: that pairs are of two records of one release each and their tables positive and symmetric, that counts sum to the sizes of their groups, and that rows of the prior sum to 1. Memory: O(number of states), at most
-    R m^d; only shown values are stored. Arrays are kept in C order: kernels are compiled for one order only.
+    Checked: that counts sum to the sizes of their groups, that rows of the prior sum to 1, and that pairs are of two records of one
+    release with a positive symmetric table. Memory: O(number of states), at most R m^d; only shown values are stored. Arrays are
+    kept in C order: kernels are compiled for one order only.
     """
 
     prior: FloatArray
@@ -330,12 +331,18 @@ def _check_pairs(problem: JointProblem) -> None:
         return
     inside = (pairs >= 0) & (pairs < len(problem.path))
     if not inside.all() or not ((problem.pair_table >= 0) & (problem.pair_table < len(tables))).all():
-        raise ValueError(f"JointProblem: a pair has a record or a table that is none of {len(problem.path)} and {len(tables)}.")
+        raise ValueError(
+            f"JointProblem: a pair has a record or a table that is none of {len(problem.path)} and {len(tables)}."
+        )
     when = problem.release[problem.group[pairs]]
     wrong = (pairs[:, 0] == pairs[:, 1]) | (when[:, 0] != when[:, 1])
     if wrong.any():
-        raise ValueError(f"JointProblem: the pair {pairs[wrong.argmax()].tolist()} is not of two records of one release.")
-    if not ((tables > 0) & np.isfinite(tables)).all() or not np.allclose(tables, tables.transpose(0, 2, 1), rtol=1e-9, atol=0):
+        raise ValueError(
+            f"JointProblem: the pair {pairs[wrong.argmax()].tolist()} is not of two records of one release."
+        )
+    if not ((tables > 0) & np.isfinite(tables)).all() or not np.allclose(
+        tables, tables.transpose(0, 2, 1), rtol=1e-9, atol=0
+    ):
         raise ValueError("JointProblem: a table of pairs is not positive, finite and symmetric.")
 
 
@@ -354,7 +361,9 @@ def check_no_pairs(owner: str, problem: JointProblem) -> None:
 
 def without_pairs(problem: JointProblem) -> JointProblem:
     """The problem without relations."""
-    return replace(problem, pairs=None, pair_table=None, pair_tables=None) if len(problem.pairs) else problem
+    return (
+        replace(problem, pairs=problem.pairs[:0], pair_table=problem.pair_table[:0]) if len(problem.pairs) else problem
+    )
 
 
 def first_releases(problem: JointProblem, releases: int) -> JointProblem:

@@ -561,7 +561,7 @@ def _is_new(records: IntArray, at: IntArray, found: int) -> bool:
     new = at[found] >= 0
     for p in range(found):
         new = new and records[at[p], PATH] != records[at[found], PATH]
-    return new
+    return bool(new)
 
 
 @inlined

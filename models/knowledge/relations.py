@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields, set_fields
-from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, check_range
+from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, check_range, counted
 from foreknow.models.tables.history import History
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Relations:
     """
 
     graph: "nx.Graph[Any]"
-    table: FloatArray | Mapping[Hashable, FloatArray]
+    table: FloatArray | Mapping[Any, FloatArray]
 
     name = "relations"
 
@@ -74,9 +74,14 @@ class Relations:
 
         by_kind = isinstance(self.table, Mapping)
         given: Mapping[Hashable, Any] = self.table if isinstance(self.table, Mapping) else {None: self.table}
-        tables = {kind: _checked_table(table, f"the table of {kind!r}" if by_kind else "table") for kind, table in given.items()}
+        tables = {
+            kind: _checked_table(table, f"the table of {kind!r}" if by_kind else "table")
+            for kind, table in given.items()
+        }
         if len({table.shape for table in tables.values()}) > 1:
-            raise ValueError(f"Relations: tables have the shapes {[table.shape for table in tables.values()]}; all have one domain.")
+            raise ValueError(
+                f"Relations: tables have the shapes {[table.shape for table in tables.values()]}; all have one domain."
+            )
         if by_kind:
             for one, other, kind in self.graph.edges(data="kind"):
                 if kind not in tables:
@@ -126,8 +131,8 @@ class Relations:
         Notes
         -----
         O counts unordered pairs of values at the first view that lists both; E is its expectation for independent values with the
-        frequencies p of both ends. Without a pseudo-count, ``p_x table[x, y] p_y`` is the observed distribution. With one, ratios are
-        shrunk towards 1 (as in Norén, Hopstadius, Bate, 2013), most where few pairs are expected, and scaled on both sides so that
+        frequencies p of both ends. Without a pseudo-count, ``p_x table[x, y] p_y`` is the observed distribution. With one, ratios
+        are shrunk towards 1 (as in Norén, Hopstadius, Bate, 2013), most where few pairs are expected, and scaled on both sides so that
         its marginals are p. So the law without releases has the fitted marginals and the fitted table of a pair at its first
         common release, where both have the marginal p there by prior and chain, and no other edge. Cost: O(records + edges + K m^2
         rounds).
@@ -210,7 +215,7 @@ def first_meetings(
     absent = [node for node in graph if node not in listed]
     if absent:
         raise ValueError(
-            f"{owner}: the graph of relations has {len(absent)} respondents who are in no release, as {absent[0]!r}; "
+            f"{owner}: the graph of relations has {counted(len(absent), 'respondent')} in no release, as {absent[0]!r}; "
             "leave them out: graph.subgraph(respondents of the releases)."
         )
     edges = list(graph.edges(data="kind"))
@@ -227,10 +232,14 @@ def _check_graph(owner: str, graph: Any) -> None:
     takes = "is a networkx.Graph of related respondents, as nx.Graph([('ann', 'bob')])"
     check_kind(owner, "graph", graph, nx.Graph, takes)
     if graph.is_directed() or graph.is_multigraph():
-        raise TypeError(f"{owner}: graph is a {type(graph).__name__}; it {takes}: edges without direction, one for two of them.")
+        raise TypeError(
+            f"{owner}: graph is a {type(graph).__name__}; it {takes}: edges without direction, one for two of them."
+        )
     loop = next(iter(nx.selfloop_edges(graph)), None)
     if loop is not None:
-        raise ValueError(f"{owner}: the graph has an edge of {loop[0]!r} to itself; an edge joins two respondents. Remove it.")
+        raise ValueError(
+            f"{owner}: the graph has an edge of {loop[0]!r} to itself; an edge joins two respondents. Remove it."
+        )
 
 
 def _checked_table(given: Any, name: str) -> FloatArray:
@@ -249,8 +258,8 @@ def _checked_table(given: Any, name: str) -> FloatArray:
     if len(uneven):
         x, y = uneven[0]
         raise ValueError(
-            f"Relations: {name} is {table[x, y]:g} at [{x}, {y}] and {table[y, x]:g} at [{y}, {x}]; it is symmetric, as edges have no "
-            "direction. Give the mean of both."
+            f"Relations: {name} is {table[x, y]:g} at [{x}, {y}] and {table[y, x]:g} at [{y}, {x}]; it is symmetric, as edges "
+            "have no direction. Give the mean of both."
         )
     return table
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,6 +31,7 @@ from foreknow.models import (
     Presence,
     PriorCascade,
     ProgramEstimator,
+    Relations,
     Release,
     TransitionsByClass,
     UniformMembership,
@@ -179,6 +181,7 @@ def program(prior, counts):
 
 PARTS_GIVEN = {
     "presence": Adversary(UniformPrior(), CHAIN, presence=PRESENCE),
+    "relations": Adversary(UniformPrior(), CHAIN, relations=Relations(nx.Graph(), np.ones((3, 3)))),
     "own": Adversary(UniformPrior(), CHAIN, own=(Severity(),)),
     "membership": Adversary(UniformPrior(), CHAIN, membership=UniformMembership()),
     "program": Adversary(UniformPrior(), CHAIN, estimator=ProgramEstimator(program, rng=1)),

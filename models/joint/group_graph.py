@@ -132,6 +132,9 @@ class GroupGraph:
     `Status.CONTRADICTED`: the knowledge rules out what the group shows, or its neighbours together with it; the beliefs of its
     component are those of the same knowledge mixed with the uniform distribution of weight `DOUBT`.
 
+    Related members of a group are of one block, which is not split; the pairs of related members of two groups of a release are one
+    more edge between them, whose messages arrive after the visit of all groups of the release.
+
     Closed cohorts, and groups whose graph is a tree, are exact within the limit. Chains of an order above 1 are solved by
     `GroupMessages`; groups with distorted values have the tilts of `MaxEntropy`. Sources: Yedidia, Freeman, Weiss (2005), region
     graphs; Vats, Moura (2011), block graphs. None of the five papers has it.

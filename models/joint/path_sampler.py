@@ -85,7 +85,8 @@ class PathSampler:
     own and published values, and the published ones are the multiset. The moves of a sweep are run swaps, of runs
     that add up to the number of records, path redraws, of stretches that add up to ``redraws`` times this number,
     and redraws of runs of three or four paths and of blocks of three to six. Own values in groups without multiset
-    or with distorted values are drawn along the path, and published values by pairs. Each chain is annealed:
+    or with distorted values are drawn along the path, and published values by pairs. Relations are in the weights of all moves, and
+    half of the blocks begin with two related records and a member of the group of each. Each chain is annealed:
     every factor is mixed with the uniform distribution, of a weight that falls geometrically to 0.
 
     Parameters

@@ -132,10 +132,11 @@ class Relations:
         -----
         O counts unordered pairs of values at the first view that lists both; E is its expectation for independent values with the
         frequencies p of both ends. Without a pseudo-count, ``p_x table[x, y] p_y`` is the observed distribution. With one, ratios
-        are shrunk towards 1 (as in Norén, Hopstadius, Bate, 2013), most where few pairs are expected, and the table is scaled on both
-        sides so that its marginals are p. So the law without releases has the fitted marginals and the fitted table of a pair at its first
-        common release, where both have the marginal p there by prior and chain, and no other edge. Cost: O(records + edges + K m^2
-        rounds).
+        are shrunk towards 1 (as in Norén, Hopstadius, Bate, 2013), most where few pairs are expected, and the table is scaled on
+        both sides so that its marginals are p. So the law without releases has the fitted marginals and the fitted table of a pair
+        at its first common release, if both have the marginal p there by prior and chain, and no other edge.
+
+        Cost: O(records + edges + K m^2 rounds).
         """
         check_kind("Relations.fit", "history", history, History)
         _check_graph("Relations.fit", graph)

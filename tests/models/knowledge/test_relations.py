@@ -284,9 +284,9 @@ def releases_of_two(groups=(0, 0)):
 
 
 def test_respondents_in_no_release_are_named():
-    graph = nx.Graph([("p", "q"), ("q", "stranger")])
+    graph = nx.Graph([("p", "q"), ("q", "absent")])
     adversary = Adversary(UniformPrior(), relations=Relations(graph, ONES))
-    with pytest.raises(ValueError, match=r"1 respondent in no release, as 'stranger'; .*graph.subgraph"):
+    with pytest.raises(ValueError, match=r"1 respondent in no release, as 'absent'; .*graph.subgraph"):
         JointAttack(adversary)(releases_of_two())
     few = Relations(graph.subgraph("pq"), ONES)
     JointAttack(Adversary(UniformPrior(), relations=few))(releases_of_two())

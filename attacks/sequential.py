@@ -137,8 +137,8 @@ class RetrospectiveAttack(AdversaryAttack):
     `JointAttack` keeps what this attack loses: the members of a group are evidence about each other's paths. Exact for a
     respondent who is alone in every group. Otherwise the groups count as independent evidence, as in
     `filter_revision`, so that evidence is repeated where the same respondents share groups again; the ``notes`` of the beliefs
-    report it (`repeated_pairs`). ``revised`` and ``status`` are those of the sequential attack; standard errors are not propagated
-    backwards. Cost: that of the sequential attack and O(t n m^2).
+    report it (`repeated_pairs`). ``revised``, ``status`` and ``unknowns`` are those of the sequential attack; standard errors are not
+    propagated backwards. Cost: that of the sequential attack and O(t n m^2).
     """
 
     def __post_init__(self) -> None:
@@ -158,7 +158,8 @@ class RetrospectiveAttack(AdversaryAttack):
             totals = posterior.sum(axis=1, keepdims=True)
             # Where later releases contradict every value with a belief, the forward belief is kept.
             posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
-            found.insert(0, replace(release, posterior=Posterior(posterior, release.posterior.status)))
+            kept, unknown = release.posterior.status, release.posterior.unknown_draws
+            found.insert(0, replace(release, posterior=Posterior(posterior, kept, unknown_draws=unknown)))
             likelihood = release.posterior.probabilities / np.maximum(without_claims[number], MIN_REVISED_PRIOR)
             for row in np.flatnonzero(with_evidence[number]):
                 message = likelihood[row] * later[row]

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -18,12 +17,13 @@ from foreknow.models.html_tables import html_table
 from foreknow.models.problem import Posterior, Status
 from foreknow.models.settings import as_list, check_choice, check_kind
 from foreknow.models.tables.atomic_file import saved_file
-from foreknow.models.tables.columns import check_order, check_time, lookalike
+from foreknow.models.tables.columns import check_order, check_time, coordinates, lookalike
 from foreknow.models.tables.hierarchy import Hierarchy
 from foreknow.models.tables.people import Observation, People
 from foreknow.models.tables.schema import Categorical, Numeric, Schema
 from foreknow.models.tables.table_files import existing_file
 from foreknow.models.tables.view_files import Notation
+from foreknow.models.unknown_draws import UnknownDraws, unknowns_tree
 
 if TYPE_CHECKING:
     import xarray
@@ -141,6 +141,15 @@ class Beliefs:
         """Times of the releases."""
         return tuple(release.observation.time for release in self.releases)
 
+    @property
+    def unknowns(self) -> "xarray.DataTree | None":
+        """Draws of the free variables of a program (`ProgramEstimator`); None without any.
+
+        A group ``posterior`` for ArviZ, as `Posterior.unknowns`, with one more dimension ``release`` after chain and draw. Under an
+        `Averaged` adversary each draw has its own: ``beliefs.draws.beliefs[d].unknowns``.
+        """
+        return unknowns_tree({release.observation.time: release.posterior.unknown_draws for release in self.releases})
+
     def prior(self, time: Any) -> pd.DataFrame:
         """Beliefs before any release: a table with one row per respondent of the release of a time, one column per value."""
         return self.at(time).frame("prior")
@@ -178,7 +187,7 @@ class Beliefs:
         each: draws are resampled systematically by their weights at the release, so that the mean over ``draw`` is about the
         mixture. Where an estimator samples, a group ``diagnostics`` has ``standard_error``, ``ess`` and ``rhat`` of the posterior,
         by release, respondent and value. Where it samples by NUTS, ``divergences`` has the number of divergent draws of the
-        respondent's group, by release and respondent. A number is NaN where a respondent is not in the release. Labels of one axis
+        respondent's group, by release and respondent. ``unknowns`` has the draws of a program's free variables. A number is NaN where a respondent is not in the release. Labels of one axis
         that are neither all numbers nor all dates become text. The group ``foreknow`` has what `from_datatree` needs beside these
         arrays. `save` writes the tree to a file, whole or not at all. Cost: t N m numbers for N respondents in all, and each draw.
         """
@@ -220,6 +229,9 @@ class Beliefs:
                 found[name] = (dims[: numbers.ndim], numbers)
         if found:
             groups["diagnostics"] = xarray.Dataset(found, coords=coords)
+        unknowns = self.unknowns
+        if unknowns is not None:
+            groups["unknowns"] = unknowns["posterior"].to_dataset()
         groups[GROUP] = stored(fields, respondents, placed, self.draws is not None)
         return xarray.DataTree.from_dict(groups)
 
@@ -382,23 +394,6 @@ def _columns(schema: Schema) -> "pd.Index[Any]":
     return pd.Index(schema.values, name=schema.sensitive, dtype=object, tupleize_cols=False)
 
 
-def coordinate(label: Hashable) -> Hashable:
-    """Label of a coordinate of xarray: numbers and dates as they are, anything else as text."""
-    return label if isinstance(label, int | float | date) else str(label)
-
-
-def coordinates(labels: Sequence[Hashable]) -> "list[Hashable] | pd.Index[Any]":
-    """Labels of a dimension of xarray: numbers and dates as they are if all of them are, otherwise texts."""
-    if all(isinstance(label, date) for label in labels) and len(labels):
-        try:
-            return pd.DatetimeIndex(list(labels)).tz_localize(None)
-        except (ValueError, TypeError):  # Dates before 1677, or some with a time zone and some without.
-            return list(map(str, labels))
-    if all(isinstance(label, int | float) for label in labels):
-        return list(labels)
-    return list(map(str, labels))
-
-
 GROUP = "foreknow"
 """Group of the tree that only `Beliefs.from_datatree` reads."""
 CLASSES = (
@@ -409,6 +404,7 @@ CLASSES = (
     People,
     Observation,
     Posterior,
+    UnknownDraws,
     ReleaseBeliefs,
     Beliefs,
     BeliefDraws,

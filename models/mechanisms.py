@@ -195,7 +195,8 @@ def distortion_posterior(
     """
     _, beliefs, change = fit_channel(problem, people, distorted, vanished, estimate)
     status = beliefs.posterior.status | (UNCONVERGED if change > ROUND_TOLERANCE else 0)
-    return Posterior(beliefs.belief, status, rule=beliefs.posterior.rule)
+    last = beliefs.posterior
+    return Posterior(beliefs.belief, status, rule=last.rule, unknown_draws=last.unknown_draws)
 
 
 def emission_matrices(channel: Channel, counts: IntArray) -> FloatArray:

@@ -1,15 +1,22 @@
 """Estimation problem of a release and its posterior, as arrays; rows of probabilities and their divergence."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntFlag
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.settings import as_floats, check_kind, check_shape
+from foreknow.models.tables.columns import coordinates
+from foreknow.models.unknown_draws import UnknownDraws, unknowns_tree
+
+if TYPE_CHECKING:
+    import xarray
+
+    from foreknow.models.tables.people import Observation
 
 ROW_SUM_TOLERANCE = 1e-6
 """Largest difference from 1 of the sum of a row of probabilities. Within it, rows are normalized on entry, and negative
@@ -58,12 +65,16 @@ class Problem:
         Pseudo-counts for knowledge of single respondents: ``evidence[i, s]`` is added to the Dirichlet parameter of every
         assignment in which respondent i has value s (BayFrame, Definition 6). Only estimators over such parameters read it, as
         `DirichletMultinomial`; the others refuse a problem that has it.
+    observation : Observation, optional
+        Release of the problem, for programs that read its respondents (`ProgramEstimator`); by keyword. The rows of its respondents
+        come first, those of counterfeits behind them. No other estimator reads it, and problems are compared without it.
     """
 
     prior: FloatArray
     group: IntArray
     counts: IntArray
     evidence: FloatArray | None = None
+    observation: "Observation | None" = field(default=None, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         prior = as_floats("Problem", "prior", self.prior, "is a float array of shape (n, m), a distribution per row")
@@ -94,6 +105,20 @@ class Problem:
         """Number of respondents of each group: int array, shape ``(g,)``."""
         return np.asarray(self.counts.sum(axis=1))
 
+    @property
+    def coords(self) -> dict[str, Any]:
+        """Labels of ``respondent`` and ``value``, as ``pymc.Model(coords=problem.coords)`` takes them; numbers without observation.
+
+        A counterfeit has the label ``counterfeit`` and its number.
+        """
+        n, m = self.prior.shape
+        if self.observation is None:
+            return {"respondent": list(range(n)), "value": list(range(m))}
+        people = self.observation.people
+        invented = [f"counterfeit {number}" for number in range(n - len(people))]
+        labels = {"respondent": [*people.respondents, *invented], "value": people.schema.values}
+        return {name: list(coordinates(each)) for name, each in labels.items()}
+
 
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
@@ -118,6 +143,8 @@ class Posterior:
     divergences : int array, shape (g,), optional
         Number of divergent draws among those that the posterior of each group averages, from estimators that sample by NUTS. A
         group with one has status `UNCONVERGED`.
+    unknown_draws : tuple of UnknownDraws
+        Draws of the free variables of a program, for each group or for the release; ``unknowns`` is their DataTree.
     """
 
     probabilities: FloatArray
@@ -128,6 +155,17 @@ class Posterior:
     rule: ObjectArray | None = None
     error: FloatArray | None = None
     divergences: IntArray | None = None
+    unknown_draws: tuple[UnknownDraws, ...] = ()
+
+    @property
+    def unknowns(self) -> "xarray.DataTree | None":
+        """Draws of the free variables of a program (`ProgramEstimator`), as a DataTree for ArviZ; None without any.
+
+        Its group ``posterior`` has the variables, with the dimensions chain and draw, then ``group`` (the number of the group in
+        the release) if each group was sampled by itself, then those that the program names. Coordinates are the program's labels. A
+        number is NaN where a group has no such entry. Cost: a copy of all draws.
+        """
+        return unknowns_tree({None: self.unknown_draws})
 
     def first(self, n: int) -> "Posterior":
         """Posterior of the first n respondents, as without the counterfeits behind them."""
@@ -157,7 +195,7 @@ def group_rows(group: IntArray, groups: int) -> GroupRows:
 def chosen_groups(problem: Problem, chosen: BoolArray) -> Problem:
     """Problem with the chosen groups only; respondents of other groups are outside all groups."""
     group = np.where(np.append(chosen, False)[problem.group], problem.group, -1)
-    return Problem(problem.prior, group, np.where(chosen[:, None], problem.counts, 0), problem.evidence)
+    return replace(problem, group=group, counts=np.where(chosen[:, None], problem.counts, 0))
 
 
 @runtime_checkable

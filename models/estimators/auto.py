@@ -179,7 +179,7 @@ class Mixed:
         prior, evidence = problem.prior, problem.evidence
         if self.evidence == "prior" and evidence is not None:
             prior = (prior + evidence) / (1 + evidence.sum(axis=1, keepdims=True))
-        without_evidence = Problem(prior, problem.group, problem.counts)
+        without_evidence = replace(problem, prior=prior, evidence=None)
         is_large = (problem.sizes > self.size).astype(np.int64)
         return by_group(((self.small, problem), (self.large, without_evidence)), is_large)
 
@@ -188,7 +188,7 @@ def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Po
     """Posterior of a release whose group j is computed by ``parts[choice[j]]``, an estimator with the problem that it reads.
 
     The problems have the same groups and counts. ``rule`` has the name of each group's estimator. Standard errors, effective
-    sample sizes, R-hats and numbers of divergent draws are those of the chosen estimators that give them; elsewhere they are 0,
+    sample sizes, R-hats, numbers of divergent draws and draws of unknown numbers are those of the chosen estimators that give them; elsewhere they are 0,
     infinity, 1 and 0. A respondent outside all groups keeps the prior of the first problem. Cost: that of the estimators, and O(n
     m) for each.
     """
@@ -214,4 +214,7 @@ def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Po
             sampled[name][choice_of_row == number] = array[choice_of_row == number]
     given = [answer.divergences for answer in answers.values() if answer.divergences is not None]
     divergences = np.sum(given, axis=0) if given else None
-    return Posterior(probabilities, status, **sampled, rule=names[choice], divergences=divergences)
+    unknown = tuple(draws for answer in answers.values() for draws in answer.unknown_draws)
+    return Posterior(
+        probabilities, status, **sampled, rule=names[choice], divergences=divergences, unknown_draws=unknown
+    )

@@ -172,7 +172,7 @@ class PosteriorCascade(Cascade):
             evidence = np.zeros(rest.prior.shape)
             rows, values, confidence = matching_claims(rest, claims.unsure, self.keep_stated)
             evidence[rows, values] = confidence
-            return estimator(Problem(rest.prior, rest.group, rest.counts, evidence))
+            return estimator(replace(rest, evidence=evidence))
 
         return posterior_of_others(problem, claims.sure, with_evidence)
 
@@ -249,7 +249,7 @@ def posterior_of_others(problem: Problem, sure: Claims, estimate: Callable[[Prob
     others = problem.group.copy()
     others[sure.rows[inside][~unfit[group]]] = -1
     counts = np.where(unfit[:, None], problem.counts, problem.counts - removed)
-    answer = estimate(Problem(with_known_values(problem.prior, sure), others, counts, problem.evidence))
+    answer = estimate(replace(problem, prior=with_known_values(problem.prior, sure), group=others, counts=counts))
     return replace(answer, status=np.where(unfit, answer.status | CONTRADICTED, answer.status))
 
 

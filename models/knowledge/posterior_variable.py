@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.beliefs import coordinate
+from foreknow.models.tables.columns import coordinate
 from foreknow.models.settings import as_list, check_kind, check_whole, shown
 from foreknow.models.tables.columns import lookalike
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from foreknow.models.settings import check_kind
 
 if TYPE_CHECKING:
     import pymc as pm
+
+    from foreknow.models.tables.people import Observation
 
 
 MAX_STARTS = 10
@@ -346,14 +349,19 @@ class Part(NamedTuple):
 
     @property
     def key(self) -> tuple[bytes, ...]:
-        """Key of the problem; equal problems have equal keys."""
+        """Key of the problem; equal problems have equal keys, and a group of known members has its own."""
         problem = self.problem
+        if problem.observation is not None:
+            return (self.name.encode(),)
         evidence = b"" if problem.evidence is None else problem.evidence.tobytes()
         return problem.prior.tobytes(), problem.group.tobytes(), problem.counts.tobytes(), evidence
 
 
-def parts_of(problem: Problem, per: Literal["group", "release"]) -> Iterator[Part]:
-    """Groups of a release without the empty ones, or the whole release as one part. Cost: O(n m)."""
+def parts_of(problem: Problem, per: Literal["group", "release"], seen: "Observation | None") -> Iterator[Part]:
+    """Groups of a release without the empty ones, or the whole release as one part; with what is ``seen`` of each.
+
+    Cost: O(n m), and with an observation O(g^2 m).
+    """
     groups = np.flatnonzero(problem.sizes)
     if per == "release":
         if len(groups):
@@ -364,10 +372,27 @@ def parts_of(problem: Problem, per: Literal["group", "release"]) -> Iterator[Par
         rows = order[starts[j] : starts[j + 1]]
         evidence = None if problem.evidence is None else problem.evidence[rows]
         alone = Problem(problem.prior[rows], np.zeros(len(rows), dtype=np.int64), problem.counts[[j]], evidence)
-        yield Part(f"group {j}", alone, rows, np.array([j]))
+        yield Part(f"group {j}", alone if seen is None else _with_members(alone, seen, rows, int(j)), rows, np.array([j]))
 
 
-def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
+def _with_members(problem: Problem, seen: "Observation", rows: IntArray, j: int) -> Problem:
+    """Problem of group j with what is seen of its members, under the number of the group in the release."""
+    own = rows[rows < len(seen.people)]
+    counts = np.where(np.arange(len(seen.counts))[:, None] == j, seen.counts, 0)
+    return replace(problem, observation=replace(seen, people=seen.people[own], group=seen.group[own], counts=counts))
+
+
+def reads_observation(build: Callable[..., Any]) -> bool:
+    """Return whether a program has a second argument without default, which is an observation."""
+    try:
+        arguments = signature(build).parameters.values()
+    except (TypeError, ValueError):  # Some callables of C have no signature.
+        return False
+    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in positional and each.default is Parameter.empty for each in arguments) > 1
+
+
+def model_of(build: "Callable[..., pm.Model]", part: Part) -> "pm.Model":
     """Model of one part, with a deterministic belief.
 
     Raises
@@ -375,7 +400,8 @@ def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
     TooLarge
         If ``build`` raises `TooLarge`.
     """
-    model = built_model("ProgramEstimator", build, part.problem, part.name)
+    arguments = (part.problem, part.problem.observation) if reads_observation(build) else (part.problem,)
+    model = built_model("ProgramEstimator", build, arguments, part.name)
     names = [variable.name for variable in model.deterministics]
     if "belief" not in names:
         raise ValueError(
@@ -386,12 +412,12 @@ def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
     return model
 
 
-def built_model(owner: str, build: "Callable[[Any], pm.Model]", argument: Any, name: str) -> "pm.Model":
-    """Result of ``build(argument)``; its errors get the name of the argument."""
+def built_model(owner: str, build: "Callable[..., pm.Model]", arguments: Sequence[Any], name: str) -> "pm.Model":
+    """Result of ``build(*arguments)``; its errors get the name of the arguments."""
     import pymc as pm
 
     try:
-        model = build(argument)
+        model = build(*arguments)
     except TooLarge as error:
         raise TooLarge(f"{owner}: build refuses {name}: {error}") from error
     except Exception as error:

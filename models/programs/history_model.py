@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.beliefs import coordinate
+from foreknow.models.tables.columns import coordinate
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.problem import JointProblem, check_no_pairs, components

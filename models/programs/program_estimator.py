@@ -1,7 +1,7 @@
 """Estimator that samples a PyMC program, one part of a release at a time."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from foreknow.models.programs.compiled_program import (
     errors_named_for,
     model_of,
     parts_of,
+    reads_observation,
 )
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import (
@@ -32,13 +33,21 @@ from foreknow.models.settings import (
     check_whole,
     installing,
 )
+from foreknow.models.tables.columns import plain_value
+from foreknow.models.unknown_draws import TAKEN, UnknownDraws
 
 if TYPE_CHECKING:
     import pymc as pm
 
+    from foreknow.models.tables.people import Observation
+
+
+MAX_KEPT = 2**28
+"""Largest number of draws of the free variables of a release that are kept."""
+
 
 class PartSummary(NamedTuple):
-    """Posterior of the r group members of a part, arrays of shape ``(r, m)``, with the status of its groups and divergent draws."""
+    """Posterior of the r group members of a part, arrays of shape ``(r, m)``, status of its groups, divergent and unknown draws."""
 
     mean: FloatArray
     standard_error: FloatArray
@@ -46,6 +55,7 @@ class PartSummary(NamedTuple):
     rhat: FloatArray
     status: IntArray
     divergences: int
+    unknown: UnknownDraws | None = None
 
 
 @equal_by_fields
@@ -53,14 +63,17 @@ class PartSummary(NamedTuple):
 class ProgramEstimator:
     """Posterior mean of the belief of a PyMC program, sampled for each group or for a whole release.
 
-    A program is a function from a `Problem` to a `pymc.Model` with a deterministic variable ``belief``: the belief in each
-    value of each respondent, given the unknown quantities of the model. The posterior is the mean of ``belief`` over the
-    draws, which is a mixture of beliefs. It is not the belief under the mean of the unknown quantities.
+    A program is a function from a `Problem`, and the `Observation` if it takes two arguments, to a `pymc.Model` with a
+    deterministic variable ``belief``: the belief in each value of each respondent, given the unknown quantities of the model. The
+    posterior is the mean of ``belief`` over the draws, which is a mixture of beliefs. It is not the belief under the mean of the
+    unknown quantities. The draws of its free variables are `Posterior.unknowns`, and of all releases `Beliefs.unknowns`.
 
     Parameters
     ----------
     build : callable
-        ``build(problem) -> pymc.Model``, such as `permutation_model`. ``belief`` has the shape ``(n, m)`` of the problem's prior
+        ``build(problem) -> pymc.Model``, such as `permutation_model`, or ``build(problem, observation)``, with two arguments that
+        have no default. The observation has the respondents with their quasi-identifiers (``observation.people``), the number of
+        the group of each (``observation.group``) and the time; `Problem.coords` has their labels. ``belief`` has the shape ``(n, m)`` of the problem's prior
         (a leading dimension of length 1, as in `release_model`, is dropped). Its rows are probabilities. Its dims, where it
         has dims, end in ``respondent, value``.
     draws : int
@@ -70,7 +83,8 @@ class ProgramEstimator:
     warmup : int, optional
         Number of draws that each chain discards first, in which NUTS adapts; ``draws`` by default.
     per : {"group", "release"}
-        ``"group"``: ``build`` is called for each group, with a problem that has this group alone and no other respondents.
+        ``"group"``: ``build`` is called for each group, with a problem that has this group alone and no other respondents. The
+        observation has its members alone, and the number that the group has in the release.
         ``"release"``: it is called once, with the whole problem, so that unknown quantities are learned from all groups.
     nuts_sampler : {"pymc", "nutpie"}
         ``"nutpie"`` needs the extra ``nutpie``. It draws about 5 times as fast and takes longer to compile.
@@ -82,6 +96,8 @@ class ProgramEstimator:
     reads_evidence : bool
         True if ``build`` reads `Problem.evidence`, as `permutation_model` does. Otherwise a problem that has evidence is
         refused.
+    keep_unknowns : bool
+        False to drop the draws of the free variables, as where each of many groups has thousands of them.
     progress : callable
         Function of the numbers of the different groups that returns an iterable of the same length, as ``rich.progress.track``. One
         item is taken before each is sampled. Results do not depend on it.
@@ -92,7 +108,10 @@ class ProgramEstimator:
     ------
     TooLarge
         When called, if there are more groups than ``max_groups``, ``build`` raises `TooLarge` for a group, the model has
-        more than `MAX_PARAMETERS` unknown numbers, or the draws are more than `MAX_STORED_PROBABILITIES` numbers.
+        more than `MAX_PARAMETERS` unknown numbers, the draws are more than `MAX_STORED_PROBABILITIES` numbers, or those of the
+        free variables of a release more than `MAX_KEPT`.
+    ValueError
+        When called, if ``build`` takes an observation and the problem has none, as one of a candidate group of a defense.
 
     Notes
     -----
@@ -107,7 +126,7 @@ class ProgramEstimator:
 
     Each program is compiled once for all models that differ in their `pymc.Data` alone, also between calls; put arrays that
     depend on the problem into `pymc.Data`. A constant array makes another model. Equal groups of a release are sampled once and
-    have the same Monte Carlo error.
+    have the same Monte Carlo error, unless ``build`` takes the observation. Groups whose density is 0 have no unknown numbers.
 
     A program learns only from an observed variable or a potential, as `observe_groups` adds. With fewer draws than 4 chains of 250,
     R-hat exceeds its bound by chance in groups whose chains agree.
@@ -134,7 +153,7 @@ class ProgramEstimator:
            [0.5, 0.5]])
     """
 
-    build: "Callable[[Problem], pm.Model]"
+    build: "Callable[[Problem], pm.Model] | Callable[[Problem, Observation], pm.Model]"
     draws: int = 500
     chains: int = 4
     warmup: int | None = None
@@ -143,6 +162,7 @@ class ProgramEstimator:
     target_accept: float = 0.9
     max_groups: int = 200
     reads_evidence: bool = False
+    keep_unknowns: bool = field(default=True, kw_only=True)
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     rng: "np.random.Generator | int" = field(kw_only=True)
     exact: ClassVar[bool] = False
@@ -150,7 +170,7 @@ class ProgramEstimator:
     _programs: ProgramCache = field(init=False, repr=False, compare=False, default_factory=ProgramCache)
 
     def __post_init__(self) -> None:
-        takes = "is a function from a Problem to a pymc.Model, as permutation_model"
+        takes = "is a function from a Problem, or a Problem and an Observation, to a pymc.Model, as permutation_model"
         check_kind("ProgramEstimator", "build", self.build, Callable, takes)
         check_progress("ProgramEstimator", self.progress, "the groups")
         check_chains("ProgramEstimator", self.draws, self.chains, self.warmup)
@@ -161,6 +181,7 @@ class ProgramEstimator:
         check_range("ProgramEstimator", "target_accept", self.target_accept, 0.01, 0.999, "an acceptance rate")
         check_whole("ProgramEstimator", "max_groups", self.max_groups, "groups")
         check_flag("ProgramEstimator", "reads_evidence", self.reads_evidence)
+        check_flag("ProgramEstimator", "keep_unknowns", self.keep_unknowns)
         if self.nuts_sampler == "nutpie" and find_spec("nutpie") is None:
             raise ValueError(
                 "ProgramEstimator: nuts_sampler is 'nutpie', which is not installed. Install it by "
@@ -172,7 +193,13 @@ class ProgramEstimator:
         """Posterior of a whole release."""
         if not self.reads_evidence:
             problem.refuse_evidence(self)
-        parts = list(parts_of(problem, self.per))
+        seen = problem.observation if reads_observation(self.build) else None
+        if seen is None and reads_observation(self.build):
+            raise ValueError(
+                "ProgramEstimator: build takes an observation and the problem has none. Attack releases, or take the problem from "
+                "observation.problem(prior); a defense's candidate groups need a program of the problem alone."
+            )
+        parts = list(parts_of(problem, self.per, seen))
         if self.per == "group" and (different := len({part.key for part in parts})) > self.max_groups:
             raise TooLarge(
                 f"ProgramEstimator: the release has {different} different groups, more than max_groups={self.max_groups}. "
@@ -182,19 +209,32 @@ class ProgramEstimator:
         defaults = (0.0, float(self.draws * self.chains), 1.0)
         answer = [problem.prior.copy(), *(np.full(problem.prior.shape, default) for default in defaults)]
         once = list({part.key: part for part in parts}.values())
-        numbered = zip(once, self.progress(range(len(once))), strict=True)
-        done = {part.key: self._summary(part) for part, _ in numbered}
+        done: dict[tuple[bytes, ...], PartSummary] = {}
+        kept = 0
+        for part, _ in zip(once, self.progress(range(len(once))), strict=True):
+            done[part.key] = summary = self._summary(part)
+            kept += sum(each.size for each in summary.unknown.values.values()) if summary.unknown is not None else 0
+            if kept > MAX_KEPT:
+                raise TooLarge(
+                    f"ProgramEstimator: the draws of the free variables of {part.name} and those before it are more than {MAX_KEPT} "
+                    "numbers. Take keep_unknowns=False to drop them, or fewer draws."
+                )
+        unknown: list[UnknownDraws] = []
         for part in parts:
-            *numbers, status[part.groups], divergences[part.groups] = done[part.key]
+            *numbers, status[part.groups], divergences[part.groups], drawn = done[part.key]
             for target, source in zip(answer, numbers, strict=True):
                 target[part.rows] = source
+            if drawn is not None:
+                unknown.append(replace(drawn, group=int(part.groups[0]) if self.per == "group" else None))
         belief, standard_error, ess, rhat = answer
-        return Posterior(belief, status, standard_error, ess, rhat, divergences=divergences)
+        return Posterior(
+            belief, status, standard_error, ess, rhat, divergences=divergences, unknown_draws=tuple(unknown)
+        )
 
     def _summary(self, part: Part) -> PartSummary:
         """Summary of the posterior of one part."""
         try:
-            drawn, divergences = self._draws(part)
+            drawn, divergences, unknown = self._draws(part)
         except ZeroDensity:
             return contradicted(part, self.draws * self.chains)
         wrong = ~are_probabilities(drawn).all(axis=2)
@@ -202,10 +242,10 @@ class ProgramEstimator:
             chain, draw = (int(axis[0]) for axis in np.nonzero(wrong))
             place = f"ProgramEstimator: {part.name}, draw {draw} of chain {chain}: the belief in row"
             probability_rows(drawn[chain, draw], place)
-        return summary_of(part, drawn, divergences, self.draws * self.chains)
+        return summary_of(part, drawn, divergences, self.draws * self.chains)._replace(unknown=unknown)
 
-    def _draws(self, part: Part) -> tuple[FloatArray, int]:
-        """Draws of the belief in the rows of the part, shape ``(chains, draws, n, m)``, and the number of divergent ones."""
+    def _draws(self, part: Part) -> tuple[FloatArray, int, UnknownDraws | None]:
+        """Draws of the belief in the rows of the part, shape ``(chains, draws, n, m)``, number of divergent ones, and unknowns."""
         shape = part.problem.prior.shape
         numbers = self.draws * self.chains * part.problem.prior.size
         if numbers > MAX_STORED_PROBABILITIES:
@@ -217,8 +257,9 @@ class ProgramEstimator:
         seeds = rng.integers(2**30, size=int(self.chains)).tolist()
         warmup = int(self.draws if self.warmup is None else self.warmup)
         model = model_of(self.build, part)
+        names = [variable.name for variable in model.free_RVs] if self.keep_unknowns else []
         with errors_named_for("ProgramEstimator", part.name):
-            program = self._programs.program(model, ["belief"], self.nuts_sampler)
+            program = self._programs.program(model, ["belief", *names], self.nuts_sampler)
             found = np.shape(program.evaluate(program.initial_point(seeds[0]))["belief"])
         if found not in (shape, (1, *shape)):
             raise ValueError(
@@ -233,8 +274,31 @@ class ProgramEstimator:
             )
         with errors_named_for("ProgramEstimator", part.name):
             draws = program.sample(ChainSettings(int(self.draws), warmup, float(self.target_accept)), seeds)
-        belief = draws.values["belief"]
-        return belief.reshape(*belief.shape[:2], *shape), draws.divergences
+        belief, *values = draws.values.values()
+        belief = belief.reshape(*belief.shape[:2], *shape)
+        # A program that was compiled for a model of other names has the variables in this order.
+        drawn = dict(zip(names, values, strict=True))
+        unknown = unknown_draws(model, drawn, (*TAKEN, self.per), part.name) if names else None
+        return belief, draws.divergences, unknown
+
+
+def unknown_draws(
+    model: "pm.Model", values: dict[str, FloatArray], taken: tuple[str, ...], name: str
+) -> UnknownDraws:
+    """Draws of the free variables of a model, with the names and labels of their dimensions."""
+    named = {variable: model.named_vars_to_dims.get(variable) or () for variable in values}
+    dims = {
+        variable: tuple(f"{variable}_dim_{axis}" if dim is None else str(dim) for axis, dim in enumerate(of))
+        for variable, of in named.items()
+    }
+    of_all = {dim for each in dims.values() for dim in each}
+    if both := sorted(of_all.intersection(taken)):
+        raise ValueError(
+            f"ProgramEstimator: a free variable of {name} has the dimension {both[0]!r}, which the DataTree of its draws has "
+            "besides; rename it."
+        )
+    coords = {dim: tuple(map(plain_value, model.coords[dim])) for dim in of_all if model.coords.get(dim) is not None}
+    return UnknownDraws(None, values, {each: dims[each] for each in dims if dims[each]}, coords)
 
 
 def summary_of(part: Part, drawn: FloatArray, divergences: int, number: int) -> PartSummary:

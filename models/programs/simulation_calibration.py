@@ -313,7 +313,7 @@ class ProgramPosterior:
     def __call__(self, data: Any, rng: "np.random.Generator | int") -> PosteriorDraws:
         """Draws of the variables: arrays of shape ``(draws, ...)``, and the number of divergent transitions."""
         seed = int(as_generator("ProgramPosterior", rng).integers(2**30))
-        model = built_model("ProgramPosterior", self.build, data, "the data")
+        model = built_model("ProgramPosterior", self.build, (data,), "the data")
         missing = [name for name in self.variables if name not in model.named_vars]
         if missing:
             raise ValueError(

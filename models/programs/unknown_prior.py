@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.beliefs import coordinate
+from foreknow.models.tables.columns import coordinate
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.knowledge.dirichlet import row_concentrations
 from foreknow.models.knowledge.regression_prior import RegressionDesign

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.beliefs import Beliefs, coordinate
+from foreknow.models.beliefs import Beliefs
+from foreknow.models.tables.columns import coordinate
 from foreknow.models.knowledge.compromised_records import CompromisedRecords, claim_labels
 from foreknow.models.settings import check_positive, check_shape
 

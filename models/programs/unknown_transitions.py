@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.beliefs import coordinate
+from foreknow.models.tables.columns import coordinate
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts
 from foreknow.models.knowledge.dirichlet import row_concentrations
 from foreknow.models.knowledge.personal_transitions import as_classes

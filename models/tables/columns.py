@@ -454,3 +454,20 @@ def _is_fractional(time: Any) -> bool:
     if isinstance(time, datetime):
         return time.time() != MIDNIGHT or getattr(time, "nanosecond", 0) > 0
     return isinstance(time, float) and not time.is_integer()
+
+
+def coordinate(label: Hashable) -> Hashable:
+    """Label of a coordinate of xarray: numbers and dates as they are, anything else as text."""
+    return label if isinstance(label, int | float | date) else str(label)
+
+
+def coordinates(labels: Sequence[Hashable]) -> "list[Hashable] | pd.Index[Any]":
+    """Labels of a dimension of xarray: numbers and dates as they are if all of them are, otherwise texts."""
+    if all(isinstance(label, date) for label in labels) and len(labels):
+        try:
+            return pd.DatetimeIndex(list(labels)).tz_localize(None)
+        except (ValueError, TypeError):  # Dates before 1677, or some with a time zone and some without.
+            return list(map(str, labels))
+    if all(isinstance(label, int | float) for label in labels):
+        return list(labels)
+    return list(map(str, labels))

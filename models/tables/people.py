@@ -151,7 +151,8 @@ class Observation:
         groups, m = self.counts.shape
         number = self.counts.sum(axis=1) - np.bincount(self.group[self.group >= 0], minlength=groups)
         if not number.any():
-            return Problem(prior, self.group, self.counts)
+            return Problem(prior, self.group, self.counts, observation=self)
         counterfeit_group = np.repeat(np.arange(groups), number)
         rows = np.full((len(counterfeit_group), m), 1.0 / m)
-        return Problem(np.vstack([prior, rows]), np.concatenate([self.group, counterfeit_group]), self.counts)
+        group = np.concatenate([self.group, counterfeit_group])
+        return Problem(np.vstack([prior, rows]), group, self.counts, observation=self)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,7 +68,8 @@ def _spread(posterior: Posterior, seen: Observation) -> Posterior:
     """A posterior with the status and the diagnostics of the merged group for each group."""
     number = len(seen.counts)
     names = [name for name in ("status", "rule", "error", "divergences") if getattr(posterior, name) is not None]
-    return replace(posterior, **{name: np.repeat(getattr(posterior, name)[:1], number) for name in names})
+    spread: dict[str, Any] = {name: np.repeat(getattr(posterior, name)[:1], number) for name in names}
+    return replace(posterior, **spread)
 
 
 @dataclass(frozen=True)

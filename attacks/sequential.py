@@ -135,10 +135,10 @@ class RetrospectiveAttack(AdversaryAttack):
     Notes
     -----
     `JointAttack` keeps what this attack loses: the members of a group are evidence about each other's paths. Exact for a
-    respondent who is alone in every group. Otherwise the groups count as independent evidence, as in
-    `filter_revision`, so that evidence is repeated where the same respondents share groups again; the ``notes`` of the beliefs
-    report it (`repeated_pairs`). ``revised``, ``status`` and ``unknowns`` are those of the sequential attack; standard errors are not
-    propagated backwards. Cost: that of the sequential attack and O(t n m^2).
+    respondent who is alone in every group. Otherwise the groups count as independent evidence, as in `filter_revision`, so that
+    evidence is repeated where the same respondents share groups again; the ``notes`` of the beliefs report it (`repeated_pairs`).
+    ``revised``, ``status`` and ``unknowns`` are those of the sequential attack; standard errors are not propagated backwards. Cost:
+    that of the sequential attack and O(t n m^2).
     """
 
     def __post_init__(self) -> None:

@@ -187,9 +187,10 @@ class Beliefs:
         each: draws are resampled systematically by their weights at the release, so that the mean over ``draw`` is about the
         mixture. Where an estimator samples, a group ``diagnostics`` has ``standard_error``, ``ess`` and ``rhat`` of the posterior,
         by release, respondent and value. Where it samples by NUTS, ``divergences`` has the number of divergent draws of the
-        respondent's group, by release and respondent. ``unknowns`` has the draws of a program's free variables. A number is NaN where a respondent is not in the release. Labels of one axis
-        that are neither all numbers nor all dates become text. The group ``foreknow`` has what `from_datatree` needs beside these
-        arrays. `save` writes the tree to a file, whole or not at all. Cost: t N m numbers for N respondents in all, and each draw.
+        respondent's group, by release and respondent. ``unknowns`` has the draws of a program's free variables. A number is NaN
+        where a respondent is not in the release. Labels of one axis that are neither all numbers nor all dates become text. The
+        group ``foreknow`` has what `from_datatree` needs beside these arrays. `save` writes the tree to a file, whole or not at
+        all. Cost: t N m numbers for N respondents in all, and each draw.
         """
         import arviz_base
         import xarray

@@ -11,9 +11,6 @@ from foreknow.models.tables.columns import coordinates
 if TYPE_CHECKING:
     import xarray
 
-TAKEN = ("chain", "draw", "release")
-"""Dimensions of a DataTree of unknown numbers that a program cannot name."""
-
 
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
@@ -67,8 +64,8 @@ def _of_release(parts: Sequence[UnknownDraws], named: Mapping[str, Mapping[Hasha
 
     each = []
     for part in parts:
-        coords = {dim: [named[dim][label] for label in labels] for dim, labels in part.coords.items()}
-        dims = {name: list(of) for name, of in part.dims.items()}
+        coords: Any = {dim: [named[dim][label] for label in labels] for dim, labels in part.coords.items()}
+        dims: Any = {name: list(of) for name, of in part.dims.items()}
         # The attributes have the time at which they were made, and so differ between equal draws.
         drawn = arviz_base.dict_to_dataset(part.values, coords=coords, dims=dims).drop_attrs()
         each.append(drawn.reindex({dim: list(named[dim].values()) for dim in coords}))

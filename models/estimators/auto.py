@@ -187,10 +187,10 @@ class Mixed:
 def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Posterior:
     """Posterior of a release whose group j is computed by ``parts[choice[j]]``, an estimator with the problem that it reads.
 
-    The problems have the same groups and counts. ``rule`` has the name of each group's estimator. Standard errors, effective
-    sample sizes, R-hats, numbers of divergent draws and draws of unknown numbers are those of the chosen estimators that give them; elsewhere they are 0,
-    infinity, 1 and 0. A respondent outside all groups keeps the prior of the first problem. Cost: that of the estimators, and O(n
-    m) for each.
+    The problems have the same groups and counts. ``rule`` has the name of each group's estimator. Standard errors, effective sample
+    sizes, R-hats, numbers of divergent draws and draws of unknown numbers are those of the chosen estimators that give them;
+    elsewhere they are 0, infinity, 1 and 0. A respondent outside all groups keeps the prior of the first problem. Cost: that of the
+    estimators, and O(n m) for each.
     """
     first = parts[0][1]
     choice_of_row = np.append(choice, -1)[first.group]

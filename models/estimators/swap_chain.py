@@ -88,7 +88,9 @@ class SwapChain:
         problem.refuse_evidence(self)
         order, starts = group_rows(problem.group, len(problem.counts))
         belief, status = problem.prior.copy(), np.zeros(len(problem.counts), dtype=np.int64)
-        diagnostics = {name: np.full(belief.shape, default) for name, default in self._without_draws.items()}
+        diagnostics: dict[str, Any] = {
+            name: np.full(belief.shape, default) for name, default in self._without_draws.items()
+        }
         for j in np.flatnonzero(problem.sizes):
             rows, values = order[starts[j] : starts[j + 1]], np.flatnonzero(problem.counts[j])
             capacity = problem.counts[j][values]

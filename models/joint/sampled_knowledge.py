@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.tables.columns import coordinate
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.assignments import drawn_place
 from foreknow.models.estimators.convergence import MAX_RHAT, mean_diagnostics
@@ -42,6 +41,7 @@ from foreknow.models.notes import Note
 from foreknow.models.problem import DOUBT
 from foreknow.models.progress import stepping
 from foreknow.models.settings import as_generator, check_array_size, check_choice, check_positive, check_whole
+from foreknow.models.tables.columns import coordinate
 from foreknow.models.tables.people import Observation
 from foreknow.models.tables.release import Release
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.tables.columns import coordinate
 from foreknow.models.settings import as_list, check_kind, check_whole, shown
-from foreknow.models.tables.columns import lookalike
+from foreknow.models.tables.columns import coordinate, lookalike
 
 if TYPE_CHECKING:
     import xarray

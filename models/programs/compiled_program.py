@@ -372,7 +372,9 @@ def parts_of(problem: Problem, per: Literal["group", "release"], seen: "Observat
         rows = order[starts[j] : starts[j + 1]]
         evidence = None if problem.evidence is None else problem.evidence[rows]
         alone = Problem(problem.prior[rows], np.zeros(len(rows), dtype=np.int64), problem.counts[[j]], evidence)
-        yield Part(f"group {j}", alone if seen is None else _with_members(alone, seen, rows, int(j)), rows, np.array([j]))
+        yield Part(
+            f"group {j}", alone if seen is None else _with_members(alone, seen, rows, int(j)), rows, np.array([j])
+        )
 
 
 def _with_members(problem: Problem, seen: "Observation", rows: IntArray, j: int) -> Problem:

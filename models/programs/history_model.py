@@ -1,18 +1,21 @@
 """PyMC model of a whole history in which class frequencies and transitions are unknown, for small histories."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.tables.columns import coordinate
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.problem import JointProblem, check_no_pairs, components
 from foreknow.models.knowledge.dirichlet import row_concentrations
 from foreknow.models.knowledge.personal_transitions import as_classes
+from foreknow.models.knowledge.presence import following_releases
+from foreknow.models.settings import check_kind
+from foreknow.models.tables.columns import coordinate, coordinates
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -40,11 +43,46 @@ class Assignments(NamedTuple):
     log_known: FloatArray
 
 
+class HistoryRecords(NamedTuple):
+    """What an adversary sees of the R records of a joint history, in the order of its problem.
+
+    Attributes
+    ----------
+    listed : list
+        Identifiers of all respondents, in the order of first appearance.
+    respondent : int array, shape (R,)
+        Place of each record's respondent in ``listed``; -1 for a counterfeit.
+    quasi_identifiers : pandas.DataFrame
+        One row per record; missing values where the record is not seen.
+    time : object array, shape (R,)
+        Time of the release.
+    release : int array, shape (R,)
+        Number of the release, 0 for the first.
+    group : int array, shape (R,)
+        Number of the group in the release; -1 for a record outside all groups.
+    following : int array, shape (R,)
+        Number of the next release that lists the respondent; -1 for none.
+    is_seen : bool array, shape (R,)
+        False for counterfeits, and for steps of a chain in releases that do not list the respondent.
+    """
+
+    listed: list[Hashable]
+    respondent: IntArray
+    quasi_identifiers: pd.DataFrame
+    time: ObjectArray
+    release: IntArray
+    group: IntArray
+    following: IntArray
+    is_seen: BoolArray
+
+
 def history_model(
     history: JointHistory | JointProblem,
     classes: IntArray | None = None,
     frequency_concentration: "float | FloatArray" = 1.0,
     transition_concentration: "float | FloatArray" = 1.0,
+    *,
+    program: "Callable[[HistoryRecords], Any] | None" = None,
 ) -> "pm.Model":
     """Return the joint law of all values of a history and of the knowledge that explains them.
 
@@ -63,6 +101,11 @@ def history_model(
         Of all rows, or of each.
     transition_concentration : float, or float array of shape (m, m)
         Of all rows, or of each.
+    program : callable, optional
+        ``program(records) -> log_likelihood``, called once within the model: from `HistoryRecords`, and the unknown quantities that
+        it adds to the model, the log-likelihood of each value at each record, a PyTensor matrix of shape ``(R, m)``, of something
+        else that is known of the record, as when its respondent leaves. Rows of counterfeits and of hidden steps of the chain are
+        not read. By keyword.
 
     Returns
     -------
@@ -73,7 +116,9 @@ def history_model(
         - ``transitions``, dims ``last, value``, if the problem has transitions;
         - ``published``, a potential, dim ``component``: log-probability of the published multisets of each component;
         - ``belief``, dims ``record, value``: the exact posterior of each record, given frequencies and transitions. Its mean over
-          the draws is the belief of an adversary who knows neither. Records are those of the problem, counterfeits included.
+          the draws is the belief of an adversary who knows neither. Records are those of the problem, counterfeits included; those
+          of a `JointHistory` have the label ``respondent at time``;
+        - those of ``program``, which may have the dims ``respondent``, ``record`` and ``value``.
 
         The assignments of component c are `pymc.Data`: ``assigned_c``, ``factor_c`` and ``log_known_c``.
 
@@ -81,6 +126,8 @@ def history_model(
     ------
     TooLarge
         If the assignments of all components hold more than `MAX_CELLS` values.
+    ValueError
+        If there is a program and a `JointProblem`, which has no respondents; if the program returns another shape.
 
     Notes
     -----
@@ -97,6 +144,16 @@ def history_model(
     >>> model = history_model(problem)
     >>> model.free_RVs, model.potentials, model.deterministics
     ([frequencies, transitions], [published], [belief])
+
+    An unknown chance of leaving after each value, read off who is listed again::
+
+        def leaving(records):
+            leave = pm.Beta("leave", 1, 1, dims="value")
+            left = (records.following < 0) & (records.release < records.release.max())
+            known = records.release < records.release.max()
+            return known[:, None] * pt.log(pt.where(left[:, None], leave, 1 - leave))
+
+        model = history_model(joint_history(adversary, observations), program=leaving)
     """
     import pymc as pm
     import pytensor.tensor
@@ -110,29 +167,86 @@ def history_model(
     owner = "history_model"
     frequency = row_concentrations(owner, "frequency_concentration", frequency_concentration, (number, m))
     transition = row_concentrations(owner, "transition_concentration", transition_concentration, (m, m))
-    coords = {
+    coords: dict[str, Any] = {
         "class": range(number),
         "value": domain,
         "last": domain,
         "component": range(len(parts)),
         "record": range(len(problem.path)),
     }
+    records = history_records(history) if isinstance(history, JointHistory) else None
+    if records is not None:
+        coords["respondent"] = coordinates(records.listed)
+        named = zip(records.respondent, records.time, strict=True)
+        coords["record"] = [
+            f"counterfeit {r}" if of < 0 else f"{records.listed[of]} at {time}" for r, (of, time) in enumerate(named)
+        ]
     with pm.Model(coords=coords) as model:
         rows = [_dirichlet_rows("frequencies", frequency, ("class", "value"))]
         if problem.order:
             rows.append(_dirichlet_rows("transitions", transition, ("last", "value")))
+        told = _log_likelihood(program, records, (len(problem.path), m))
         log_factor = pt.concatenate([*(pt.log(row).flatten() for row in rows), np.zeros(1)])
         log_weights, beliefs = [], []
         for c, part in enumerate(parts):
             # Logarithm of the probability of each assignment, and the share of those in which each record has each value.
             assigned, parameter = pm.Data(f"assigned_{c}", part.values), pm.Data(f"factor_{c}", part.parameter)
             log_weights.append(log_factor[parameter].sum(axis=1) + pm.Data(f"log_known_{c}", part.log_known))
+            if told is not None:
+                log_weights[-1] += told[part.records[None], assigned].sum(axis=1)
             weight = pt.special.softmax(log_weights[-1])
-            beliefs.append(pt.stack([weight @ pt.eq(assigned, s).astype("float64") for s in range(m)], axis=1))
-        pm.Potential("published", pt.stack([pt.logsumexp(weight) for weight in log_weights]), dims="component")
+            beliefs.append(pt.stack([weight @ pt.eq(assigned, s).astype("float64") for s in range(m)], axis=1))  # noqa: PD013 - of PyTensor
+        pm.Potential("published", pt.stack([pt.logsumexp(weight) for weight in log_weights]), dims="component")  # noqa: PD013 - of PyTensor
         place = np.argsort(np.concatenate([part.records for part in parts]))
         pm.Deterministic("belief", pt.concatenate(beliefs)[place], dims=("record", "value"))
     return model
+
+
+def history_records(history: JointHistory) -> HistoryRecords:
+    """Records of a joint history with what is seen of each. Cost: O(records)."""
+    problem, seen = history.problem, history.observations
+    listed = list(dict.fromkeys(name for observation in seen for name in observation.people.respondents))
+    number = {name: place for place, name in enumerate(listed)}
+    release = problem.release[problem.group]
+    respondent, group, following = (np.full(len(release), -1, dtype=np.int64) for _ in range(3))
+    of_path = np.full(len(problem.prior), -1, dtype=np.int64)
+    frames = []
+    next_release = following_releases([observation.people for observation in seen])
+    for observation, record, later in zip(seen, history.record, next_release, strict=True):
+        rows = np.flatnonzero(record >= 0)
+        own = record[rows]
+        group[own], following[own] = observation.group[rows], later[rows]
+        of_path[problem.path[own]] = [number[name] for name in observation.people.respondents[rows]]
+        frames.append(observation.people.frame.iloc[rows].set_axis(own))
+    respondent = of_path[problem.path]
+    is_seen = np.zeros(len(release), dtype=np.bool_)
+    is_seen[np.concatenate([np.zeros(0, dtype=np.int64), *(frame.index for frame in frames)])] = True
+    known = pd.concat(frames).reindex(range(len(release)))
+    time = object_array([seen[t].time for t in release])
+    return HistoryRecords(listed, respondent, known, time, release, group, following, is_seen)
+
+
+def _log_likelihood(program: Any, records: HistoryRecords | None, shape: tuple[int, int]) -> Any:
+    """Result of a program within the model of the context, 0 at records that are not seen; None without a program."""
+    import pytensor.tensor
+
+    pt: Any = pytensor.tensor
+    if program is None:
+        return None
+    takes = "is a function from HistoryRecords to the log-likelihood of each value of each record, or None"
+    check_kind("history_model", "program", program, Callable, takes)
+    if records is None:
+        raise ValueError(
+            "history_model: program reads respondents, and a JointProblem has none; give joint_history(adversary, observations)."
+        )
+    told = pt.as_tensor(program(records), dtype="float64")
+    found = told.type.shape
+    if told.ndim != 2 or any(one not in (None, other) for one, other in zip(found, shape, strict=True)):
+        raise ValueError(
+            f"history_model: the result of program has shape {found}; it is {shape}, a row for each record and a column for each "
+            "value."
+        )
+    return pt.where(records.is_seen[:, None], told, 0.0)
 
 
 def _dirichlet_rows(name: str, concentration: FloatArray, dims: tuple[str, str]) -> Any:

@@ -34,7 +34,7 @@ from foreknow.models.settings import (
     installing,
 )
 from foreknow.models.tables.columns import plain_value
-from foreknow.models.unknown_draws import TAKEN, UnknownDraws
+from foreknow.models.unknown_draws import UnknownDraws
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -73,9 +73,9 @@ class ProgramEstimator:
     build : callable
         ``build(problem) -> pymc.Model``, such as `permutation_model`, or ``build(problem, observation)``, with two arguments that
         have no default. The observation has the respondents with their quasi-identifiers (``observation.people``), the number of
-        the group of each (``observation.group``) and the time; `Problem.coords` has their labels. ``belief`` has the shape ``(n, m)`` of the problem's prior
-        (a leading dimension of length 1, as in `release_model`, is dropped). Its rows are probabilities. Its dims, where it
-        has dims, end in ``respondent, value``.
+        the group of each (``observation.group``) and the time; `Problem.coords` has their labels. ``belief`` has the shape ``(n,
+        m)`` of the problem's prior (a leading dimension of length 1, as in `release_model`, is dropped). Its rows are
+        probabilities. Its dims, where it has dims, end in ``respondent, value``.
     draws : int
         Number of draws that each chain keeps, at least `MIN_DRAWS`.
     chains : int
@@ -170,7 +170,9 @@ class ProgramEstimator:
     _programs: ProgramCache = field(init=False, repr=False, compare=False, default_factory=ProgramCache)
 
     def __post_init__(self) -> None:
-        takes = "is a function from a Problem, or a Problem and an Observation, to a pymc.Model, as permutation_model"
+        takes = (
+            "is a function from a Problem to a pymc.Model, as permutation_model, or from a Problem and an Observation"
+        )
         check_kind("ProgramEstimator", "build", self.build, Callable, takes)
         check_progress("ProgramEstimator", self.progress, "the groups")
         check_chains("ProgramEstimator", self.draws, self.chains, self.warmup)
@@ -216,8 +218,8 @@ class ProgramEstimator:
             kept += sum(each.size for each in summary.unknown.values.values()) if summary.unknown is not None else 0
             if kept > MAX_KEPT:
                 raise TooLarge(
-                    f"ProgramEstimator: the draws of the free variables of {part.name} and those before it are more than {MAX_KEPT} "
-                    "numbers. Take keep_unknowns=False to drop them, or fewer draws."
+                    f"ProgramEstimator: with {part.name}, the draws of free variables are more than {MAX_KEPT} numbers. Take "
+                    "keep_unknowns=False to drop them, or fewer draws."
                 )
         unknown: list[UnknownDraws] = []
         for part in parts:
@@ -278,13 +280,11 @@ class ProgramEstimator:
         belief = belief.reshape(*belief.shape[:2], *shape)
         # A program that was compiled for a model of other names has the variables in this order.
         drawn = dict(zip(names, values, strict=True))
-        unknown = unknown_draws(model, drawn, (*TAKEN, self.per), part.name) if names else None
+        unknown = unknown_draws(model, drawn, ("release", self.per), part.name) if names else None
         return belief, draws.divergences, unknown
 
 
-def unknown_draws(
-    model: "pm.Model", values: dict[str, FloatArray], taken: tuple[str, ...], name: str
-) -> UnknownDraws:
+def unknown_draws(model: "pm.Model", values: dict[str, FloatArray], taken: tuple[str, ...], name: str) -> UnknownDraws:
     """Draws of the free variables of a model, with the names and labels of their dimensions."""
     named = {variable: model.named_vars_to_dims.get(variable) or () for variable in values}
     dims = {

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.tables.columns import coordinate
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.knowledge.dirichlet import row_concentrations
 from foreknow.models.knowledge.regression_prior import RegressionDesign
 from foreknow.models.problem import Problem, probability_rows
 from foreknow.models.programs.published_groups import add_published
 from foreknow.models.settings import check_positive
+from foreknow.models.tables.columns import coordinate
 from foreknow.models.tables.history import History
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import Beliefs
-from foreknow.models.tables.columns import coordinate
 from foreknow.models.knowledge.compromised_records import CompromisedRecords, claim_labels
 from foreknow.models.settings import check_positive, check_shape
+from foreknow.models.tables.columns import coordinate
 
 if TYPE_CHECKING:
     import pymc as pm

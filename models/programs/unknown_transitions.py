@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.tables.columns import coordinate
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts
 from foreknow.models.knowledge.dirichlet import row_concentrations
 from foreknow.models.knowledge.personal_transitions import as_classes
 from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_chain_size, check_longest, end_to_end
 from foreknow.models.settings import check_positive, check_whole
-from foreknow.models.tables.columns import check_value
+from foreknow.models.tables.columns import check_value, coordinate
 from foreknow.models.tables.history import History
 from foreknow.models.tables.schema import Categorical, Schema
 from foreknow.models.tables.view import View

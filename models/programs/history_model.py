@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
+from foreknow.models.arrays import FloatArray, IntArray, ObjectArray, object_array
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.problem import JointProblem, check_no_pairs, components
@@ -51,9 +51,9 @@ class HistoryRecords(NamedTuple):
     listed : list
         Identifiers of all respondents, in the order of first appearance.
     respondent : int array, shape (R,)
-        Place of each record's respondent in ``listed``; -1 for a counterfeit.
+        Place of each record's respondent in ``listed``; -1 for a counterfeit, of which nothing else is known.
     quasi_identifiers : pandas.DataFrame
-        One row per record; missing values where the record is not seen.
+        One row per record.
     time : object array, shape (R,)
         Time of the release.
     release : int array, shape (R,)
@@ -62,8 +62,6 @@ class HistoryRecords(NamedTuple):
         Number of the group in the release; -1 for a record outside all groups.
     following : int array, shape (R,)
         Number of the next release that lists the respondent; -1 for none.
-    is_seen : bool array, shape (R,)
-        False for counterfeits, and for steps of a chain in releases that do not list the respondent.
     """
 
     listed: list[Hashable]
@@ -73,7 +71,6 @@ class HistoryRecords(NamedTuple):
     release: IntArray
     group: IntArray
     following: IntArray
-    is_seen: BoolArray
 
 
 def history_model(
@@ -104,8 +101,7 @@ def history_model(
     program : callable, optional
         ``program(records) -> log_likelihood``, called once within the model: from `HistoryRecords`, and the unknown quantities that
         it adds to the model, the log-likelihood of each value at each record, a PyTensor matrix of shape ``(R, m)``, of something
-        else that is known of the record, as when its respondent leaves. Rows of counterfeits and of hidden steps of the chain are
-        not read. By keyword.
+        else that is known of the record, as when its respondent leaves. Rows of counterfeits are not read. By keyword.
 
     Returns
     -------
@@ -209,25 +205,21 @@ def history_records(history: JointHistory) -> HistoryRecords:
     number = {name: place for place, name in enumerate(listed)}
     release = problem.release[problem.group]
     respondent, group, following = (np.full(len(release), -1, dtype=np.int64) for _ in range(3))
-    of_path = np.full(len(problem.prior), -1, dtype=np.int64)
     frames = []
     next_release = following_releases([observation.people for observation in seen])
     for observation, record, later in zip(seen, history.record, next_release, strict=True):
         rows = np.flatnonzero(record >= 0)
         own = record[rows]
         group[own], following[own] = observation.group[rows], later[rows]
-        of_path[problem.path[own]] = [number[name] for name in observation.people.respondents[rows]]
+        respondent[own] = [number[name] for name in observation.people.respondents[rows]]
         frames.append(observation.people.frame.iloc[rows].set_axis(own))
-    respondent = of_path[problem.path]
-    is_seen = np.zeros(len(release), dtype=np.bool_)
-    is_seen[np.concatenate([np.zeros(0, dtype=np.int64), *(frame.index for frame in frames)])] = True
     known = pd.concat(frames).reindex(range(len(release)))
     time = object_array([seen[t].time for t in release])
-    return HistoryRecords(listed, respondent, known, time, release, group, following, is_seen)
+    return HistoryRecords(listed, respondent, known, time, release, group, following)
 
 
 def _log_likelihood(program: Any, records: HistoryRecords | None, shape: tuple[int, int]) -> Any:
-    """Result of a program within the model of the context, 0 at records that are not seen; None without a program."""
+    """Result of a program within the model of the context, 0 for counterfeits; None without a program."""
     import pytensor.tensor
 
     pt: Any = pytensor.tensor
@@ -246,7 +238,7 @@ def _log_likelihood(program: Any, records: HistoryRecords | None, shape: tuple[i
             f"history_model: the result of program has shape {found}; it is {shape}, a row for each record and a column for each "
             "value."
         )
-    return pt.where(records.is_seen[:, None], told, 0.0)
+    return pt.where(records.respondent[:, None] >= 0, told, 0.0)
 
 
 def _dirichlet_rows(name: str, concentration: FloatArray, dims: tuple[str, str]) -> Any:

@@ -6,7 +6,7 @@ release, `release_predictive` compares simulated multisets with the published on
 simulation. PyMC is imported when a model is made, not before.
 """
 
-from foreknow.models.programs.history_model import history_model
+from foreknow.models.programs.history_model import HistoryRecords, history_model
 from foreknow.models.programs.program_estimator import ProgramEstimator
 from foreknow.models.programs.published_groups import observe_groups
 from foreknow.models.programs.release_predictive import release_predictive
@@ -23,6 +23,7 @@ from foreknow.models.programs.unknown_transitions import hierarchical_markov_mod
 
 __all__ = [
     "CalibrationRanks",
+    "HistoryRecords",
     "PosteriorDraws",
     "ProgramEstimator",
     "ProgramPosterior",

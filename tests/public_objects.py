@@ -25,6 +25,7 @@ from foreknow.models import Adversary, MarkovChain, Release, UniformPrior, View
 from foreknow.models.foreground.fit import FitStatus
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.programs import CalibrationRanks, PosteriorDraws, ProgramPosterior
+from foreknow.models.unknown_draws import UnknownDraws
 
 HISTORY = history_of(("ABC", "abc"), ("AB", "ba"))
 VIEW = HISTORY[0]
@@ -89,6 +90,8 @@ def class_of(people):
     return np.zeros(len(people), dtype=np.int64)
 
 
+UNKNOWN = UnknownDraws(0, {"a": np.zeros((2, 8, 1))}, {"a": ("home",)}, {"home": ("hill",)})
+
 GIVEN = [
     *(HISTORY, VIEW, PEOPLE, GROUPING, RELEASES[0], RELEASES[0].observation, MIXED, MIXED.quasi_identifiers["town"]),
     *(models.Numeric(0, 9), MIXED.quasi_identifiers["town"].hierarchy, TABLE, RECORDS, PROBLEM, models.Exact()(PROBLEM)),
@@ -98,7 +101,7 @@ GIVEN = [
     *(models.KernelPrior.fit(HISTORY, bandwidth=0.5), models.RegressionPrior(DESIGN, np.zeros(3), np.zeros((1, 3)))),
     *(DESIGN, models.TransitionsByClass(class_of, (CHAIN,)), Claims(*[np.zeros(2, dtype=np.int64)] * 3)),
     *(models.SwapChain(**RNG), models.GibbsSampling(**RNG), SAMPLER, models.ProgramEstimator(build, **RNG)),
-    *(ProgramPosterior(build, ("belief",)), PosteriorDraws({"a": np.zeros(3)}, 0), models.PerGroup(shares)),
+    *(ProgramPosterior(build, ("belief",)), PosteriorDraws({"a": np.zeros(3)}, 0), UNKNOWN, models.PerGroup(shares)),
     *(CalibrationRanks({"a": np.array([0.5])}, np.array([0])), JOINT, JOINT.problem, SAMPLER(JOINT.problem)),
     *(models.MaxEntropy()(JOINT.problem), models.LearnedKnowledge.fit([r.observation for r in RELEASES])),
     *(models.Memory(), EVIDENCE, models.ExpectationMaximization()(EVIDENCE, models.Exact()), KNOWLEDGE, LINKING, ITEM_RELEASE),

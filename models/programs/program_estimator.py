@@ -1,9 +1,9 @@
 """Estimator that samples a PyMC program, one part of a release at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -195,13 +195,13 @@ class ProgramEstimator:
         """Posterior of a whole release."""
         if not self.reads_evidence:
             problem.refuse_evidence(self)
-        seen = problem.observation if reads_observation(self.build) else None
-        if seen is None and reads_observation(self.build):
+        is_reader = reads_observation(self.build)
+        if is_reader and problem.observation is None:
             raise ValueError(
                 "ProgramEstimator: build takes an observation and the problem has none. Attack releases, or take the problem from "
                 "observation.problem(prior); a defense's candidate groups need a program of the problem alone."
             )
-        parts = list(parts_of(problem, self.per, seen))
+        parts = list(parts_of(problem, self.per, problem.observation if is_reader else None))
         if self.per == "group" and (different := len({part.key for part in parts})) > self.max_groups:
             raise TooLarge(
                 f"ProgramEstimator: the release has {different} different groups, more than max_groups={self.max_groups}. "
@@ -260,6 +260,7 @@ class ProgramEstimator:
         warmup = int(self.draws if self.warmup is None else self.warmup)
         model = model_of(self.build, part)
         names = [variable.name for variable in model.free_RVs] if self.keep_unknowns else []
+        dims, coords = labels_of(model, names, ("release", self.per), part.name)
         with errors_named_for("ProgramEstimator", part.name):
             program = self._programs.program(model, ["belief", *names], self.nuts_sampler)
             found = np.shape(program.evaluate(program.initial_point(seeds[0]))["belief"])
@@ -268,10 +269,10 @@ class ProgramEstimator:
                 f"ProgramEstimator: the belief of {part.name} has shape {found}; it must be {shape}, a row for each respondent of "
                 "the problem and a column for each value."
             )
-        dims = model.named_vars_to_dims.get("belief")
-        if dims is not None and tuple(dims[-2:]) != ("respondent", "value"):
+        of_belief = model.named_vars_to_dims.get("belief")
+        if of_belief is not None and tuple(of_belief[-2:]) != ("respondent", "value"):
             raise ValueError(
-                f"ProgramEstimator: the belief of {part.name} has the dims {', '.join(map(str, dims))}; they end in respondent, "
+                f"ProgramEstimator: the belief of {part.name} has the dims {', '.join(map(str, of_belief))}; they end in respondent, "
                 "value. Transpose or rename them."
             )
         with errors_named_for("ProgramEstimator", part.name):
@@ -279,17 +280,18 @@ class ProgramEstimator:
         belief, *values = draws.values.values()
         belief = belief.reshape(*belief.shape[:2], *shape)
         # A program that was compiled for a model of other names has the variables in this order.
-        drawn = dict(zip(names, values, strict=True))
-        unknown = unknown_draws(model, drawn, ("release", self.per), part.name) if names else None
+        unknown = UnknownDraws(None, dict(zip(names, values, strict=True)), dims, coords) if names else None
         return belief, draws.divergences, unknown
 
 
-def unknown_draws(model: "pm.Model", values: dict[str, FloatArray], taken: tuple[str, ...], name: str) -> UnknownDraws:
-    """Draws of the free variables of a model, with the names and labels of their dimensions."""
-    named = {variable: model.named_vars_to_dims.get(variable) or () for variable in values}
+def labels_of(
+    model: "pm.Model", names: Sequence[str], taken: tuple[str, ...], name: str
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[Any, ...]]]:
+    """Dimensions of some free variables of a model where they have names, and their labels; ``taken`` ones are refused."""
+    named = {each: of for each in names if (of := model.named_vars_to_dims.get(each))}
     dims = {
-        variable: tuple(f"{variable}_dim_{axis}" if dim is None else str(dim) for axis, dim in enumerate(of))
-        for variable, of in named.items()
+        each: tuple(f"{each}_dim_{axis}" if dim is None else str(dim) for axis, dim in enumerate(of))
+        for each, of in named.items()
     }
     of_all = {dim for each in dims.values() for dim in each}
     if both := sorted(of_all.intersection(taken)):
@@ -298,7 +300,7 @@ def unknown_draws(model: "pm.Model", values: dict[str, FloatArray], taken: tuple
             "besides; rename it."
         )
     coords = {dim: tuple(map(plain_value, model.coords[dim])) for dim in of_all if model.coords.get(dim) is not None}
-    return UnknownDraws(None, values, {each: dims[each] for each in dims if dims[each]}, coords)
+    return dims, coords
 
 
 def summary_of(part: Part, drawn: FloatArray, divergences: int, number: int) -> PartSummary:

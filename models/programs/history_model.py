@@ -44,7 +44,7 @@ class Assignments(NamedTuple):
 
 
 class HistoryRecords(NamedTuple):
-    """What an adversary sees of the R records of a joint history, in the order of its problem.
+    """R records of a joint history as an adversary sees them, in the order of its problem.
 
     Attributes
     ----------

@@ -272,8 +272,8 @@ class ProgramEstimator:
         of_belief = model.named_vars_to_dims.get("belief")
         if of_belief is not None and tuple(of_belief[-2:]) != ("respondent", "value"):
             raise ValueError(
-                f"ProgramEstimator: the belief of {part.name} has the dims {', '.join(map(str, of_belief))}; they end in respondent, "
-                "value. Transpose or rename them."
+                f"ProgramEstimator: the belief of {part.name} has the dims {', '.join(map(str, of_belief))}; they end in "
+                "respondent, value. Transpose or rename them."
             )
         with errors_named_for("ProgramEstimator", part.name):
             draws = program.sample(ChainSettings(int(self.draws), warmup, float(self.target_accept)), seeds)

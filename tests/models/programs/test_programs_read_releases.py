@@ -1,6 +1,6 @@
 """Programs that read who is published: what they receive, what is kept of them, and two worked ones against enumeration.
 
-The two are those of notebook 15: an unknown chance of leaving after each value, and a household effect of unknown strength.
+The two are those of notebook 16: an unknown chance of leaving after each value, and a household effect of unknown strength.
 """
 
 import dataclasses
@@ -252,7 +252,7 @@ class TestUnknowns:
             SequentialAttack(adversary(estimator_of(taken, per=per)))(releases())
 
 
-NOTEBOOK = ROOT / "notebooks" / "15-unknowns-of-a-program.ipynb"
+NOTEBOOK = ROOT / "notebooks" / "16-unknowns-of-a-program.ipynb"
 LEAN = np.array([-1.0, 1.0])
 HOME = dict(zip(NAMES, HOMES, strict=True))
 LISTED = {2001: NAMES, 2002: ["Ann", "Dan", "Eve"]}

@@ -19,6 +19,7 @@ from foreknow.attacks import (
     RetrospectiveAttack,
     SequentialAttack,
     SignatureAttack,
+    SnapshotAttack,
 )
 from foreknow.attacks.attack import each_release
 from foreknow.evaluation.risk.adversary_gain import risk_table
@@ -42,6 +43,7 @@ from foreknow.models import (
     Release,
     RemoveKnown,
     Transitions,
+    UniformMembership,
 )
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.problem import JointSolver
@@ -54,12 +56,15 @@ from foreknow.models.tables.table_files import existing_file
 SEQUENTIAL = "sequential"
 """Name of the solver that goes release by release, with an estimator; all others are joint."""
 
+QUASI_IDENTIFIERS = "quasi-identifiers"
+"""What is known of people who must be looked for among the groups."""
+
 DRAWS = 20
 """Number of draws of the knowledge if it is left out."""
 
 CHOICES: dict[str, Sequence[str]] = {
     "law": ("known", "corpus", "learned", "draws"),
-    "knows": ("group", "others"),
+    "knows": ("group", "others", QUASI_IDENTIFIERS),
     "mechanism": ("nothing", "rule"),
     "presence": ("ignored", "read"),
     "goal": ("value", "change", "path"),
@@ -82,9 +87,10 @@ class Scenario:
         Source of prior, transitions and presence. ``"learned"``: the releases alone (`LearnedKnowledge`). ``"corpus"``: records of
         other people, as ``AuxiliaryDataKnowledge`` in TAPAS. ``"draws"``: draws of their Dirichlet posterior given a corpus
         (`Averaged`). ``"known"``: the statistics of the original records themselves, more than an outsider knows.
-    knows : {"group", "others"}
-        What is known of people at each release: their group, the worst case of the literature; or besides the values of all other
-        respondents (`OthersKnown`), as ``ExactDataKnowledge`` in TAPAS.
+    knows : {"group", "others", "quasi-identifiers"}
+        What is known of people at each release: their group, the worst case of the literature; besides the values of all other
+        respondents (`OthersKnown`), as ``ExactDataKnowledge`` in TAPAS; or their quasi-identifiers and not their group
+        (`UniformMembership`), each release alone.
     compromised : float
         Share of the records of each release whose values are known, drawn at random.
     mechanism : {"nothing", "rule"}
@@ -117,7 +123,7 @@ class Scenario:
 
     Notes
     -----
-    Quasi-identifiers without the group, and relatives, are not among the choices: no attack reads them.
+    Relatives (`Relations`) are not among the choices: they are a graph, and no table of the files has one.
 
     Examples
     --------
@@ -132,7 +138,7 @@ class Scenario:
     """
 
     law: Literal["learned", "corpus", "draws", "known"] = "learned"
-    knows: Literal["group", "others"] = "group"
+    knows: Literal["group", "others", "quasi-identifiers"] = "group"
     compromised: float = 0.0
     mechanism: Literal["nothing", "rule"] = "nothing"
     presence: Literal["ignored", "read"] = "ignored"
@@ -173,6 +179,10 @@ class Scenario:
             "mechanism = 'rule' goes forward with solver = 'sequential'; a joint solver reads it in hindsight": (
                 self._sequential and self.mechanism == "rule" and self.time == "hindsight"
             ),
+            "knows = 'quasi-identifiers' reads each release alone, without presence or the mechanism: with solver = 'sequential' "
+            "and time = 'forward'": self.knows == QUASI_IDENTIFIERS
+            and (self.solver, self.time, self.presence, self.mechanism)
+            != (SEQUENTIAL, "forward", "ignored", "nothing"),
         }
         for text, is_unread in unread.items():
             if is_unread:
@@ -385,6 +395,8 @@ class ScenarioAttack:
             )
         if self.compromised is not None:
             knowledge = tuple(replace(one, compromised=self.compromised, cascade=RemoveKnown()) for one in knowledge)
+        if scenario.knows == QUASI_IDENTIFIERS:
+            knowledge = tuple(replace(one, membership=UniformMembership()) for one in knowledge)
         adversary = Averaged(knowledge, min_effective=0.5) if scenario.law == "draws" else knowledge[0]
         hindsight, rule = scenario.time == "hindsight", scenario.mechanism == "rule"
         attack: Attack
@@ -392,6 +404,8 @@ class ScenarioAttack:
             attack = JointAttack(adversary, self._solver, hindsight, signatures=rule)
         elif rule:
             attack = SignatureAttack(adversary)
+        elif scenario.knows == QUASI_IDENTIFIERS:
+            attack = SnapshotAttack(adversary)
         else:
             attack = RetrospectiveAttack(adversary) if hindsight else SequentialAttack(adversary)
         return attack if self.others is None else OthersKnown(attack, self.others), notes

@@ -19,6 +19,7 @@ from foreknow.attacks import (
     RetrospectiveAttack,
     SequentialAttack,
     SignatureAttack,
+    SnapshotAttack,
 )
 from foreknow.defenses import KAnonymity, MInvariance, Mondrian, publish
 from foreknow.evaluation import SCENARIOS, Scenario, compare, exams, risk_table
@@ -41,6 +42,7 @@ from foreknow.models import (
     Release,
     RemoveKnown,
     Schema,
+    UniformMembership,
     View,
 )
 from foreknow.models.beliefs import ReleaseBeliefs
@@ -103,6 +105,10 @@ def test_all_built_in_ones_are_here():
         ({"solver": "max-entropy"}, JointAttack(Adversary(PRIOR, CHAIN), MaxEntropy())),
         ({"solver": "sequential"}, RetrospectiveAttack(Adversary(PRIOR, CHAIN))),
         ({"solver": "sequential", "time": "forward"}, SequentialAttack(Adversary(PRIOR, CHAIN))),
+        (
+            {"solver": "sequential", "time": "forward", "knows": "quasi-identifiers"},
+            SnapshotAttack(Adversary(PRIOR, CHAIN, membership=UniformMembership())),
+        ),
         ({"gaps": "power"}, JointAttack(Adversary(PRIOR, MarkovChain.fit(CORPUS, 1, 0.1, gaps="power"), gaps="power"))),
         (
             {"classes": 2, "pseudo_count": 1},
@@ -205,6 +211,7 @@ class TestRefused:
                 "revision = 'chain' is read by solver = 'sequential' alone, of an order over 1",
             ),
             ({"draws": 5}, "draws = 5 is read with law = 'draws' alone"),
+            ({"knows": "quasi-identifiers"}, "reads each release alone"),
             ({"knows": "others", "compromised": 0.1}, "compromised = 0.1 says nothing more where knows = 'others'"),
             (
                 {"solver": "sequential", "mechanism": "rule"},

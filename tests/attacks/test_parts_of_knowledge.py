@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from foreknow.app.cli.commands.attack_command import attack_command
 from foreknow.attacks import (
     DataAugmentationAttack,
     Influence,
@@ -261,6 +262,21 @@ def test_the_page_has_the_table_of_parts_and_attacks():
         cells = ["read" if part in reads else "ignored" if part in ignores else "" for part in columns]
         lines.append(f"| `{name}` | {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |"))
     assert "\n".join(lines) in TABLE.read_text()
+
+
+def test_the_help_text_of_the_command_has_the_same_table():
+    """A part is in a row of its own, with an x or a - under the name of each attack."""
+    parts = {name.removesuffix("Attack").lower(): (reads, ignores) for name, reads, ignores in attack_parts()}
+    text = attack_command.__doc__.partition("it refuses the others:\n")[2].split("\n\n")[0].splitlines()
+    heading, *rows = text
+    assert [row.split()[0] for row in rows] == [*PARTS, "own"]
+    for row in rows:
+        part = row.split()[0]
+        for name in heading.split():
+            start = heading.index(name)
+            mark = row[start : start + len(name)].strip()
+            reads, ignores = parts[name]
+            assert mark == ("x" if part in reads else "-" if part in ignores else ""), (part, name)
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,17 @@ def attack_command(run: AttackRun) -> Outcome:
     determine it. Other records are those of unknown persons.
 
 
+    Parts of the adversary's knowledge that each attack reads. Those marked - it leaves out by definition; it refuses the others:
+                     joint  sequential  snapshot  retrospective  signature
+      prior            x        x          x            x            x
+      transitions      x        x          -            x            x
+      compromised      x        x          x            x            x
+      presence         x        x          -
+      relations        x
+      membership                           x
+      program                   x          x            x            x
+      own              x        x          x
+
     For example:
     records.csv has the columns id, week, age, city and diagnosis:
       foreknow attack records.csv --qi age --qi city --sensitive diagnosis \

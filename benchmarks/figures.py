@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
+import networkx as nx
 import numpy as np
 from foreground import FOREGROUND_FIGURES
 from large_tables import DISK_FIGURES
@@ -57,8 +58,10 @@ from foreknow.models import (
     Omega,
     PathSampler,
     PosteriorCascade,
+    Presence,
     PriorCascade,
     Problem,
+    Relations,
     Release,
     Simulation,
     Sinkhorn,
@@ -113,6 +116,19 @@ def joint(name: str, solver: JointSolver, hindsight: bool = True) -> Work:
     """Joint attack on all 24 releases of the exams."""
     simulation, releases = published(name)
     return lambda: JointAttack(Adversary(simulation.prior, simulation.transitions), solver, hindsight)(releases)
+
+
+def knowing(part: str) -> Work:
+    """Joint attack on Mondrian's releases by an adversary with one more part of knowledge: presence, couples, or none."""
+    simulation, releases = published("Mondrian k=2, l=2")
+    people, m = simulation.history.respondents, len(simulation.history.schema.values)
+    parts: dict[str, dict[str, Presence | Relations]] = {
+        "": {},
+        "presence": {"presence": Presence.fit(simulation.history, pseudo_count=0.5)},
+        "relations": {"relations": Relations(nx.Graph(zip(people[::2], people[1::2], strict=False)), 1 + np.eye(m))},
+    }
+    adversary = Adversary(simulation.prior, simulation.transitions, **parts[part])  # type: ignore[arg-type]
+    return lambda: JointAttack(adversary)(releases)
 
 
 def learned(name: str) -> Work:
@@ -358,6 +374,10 @@ FIGURES: dict[str, Figure] = {
         f"{EXAMS}: {step} {name}": Figure(limit, partial(make, name))
         for step, (limit, make) in JOINT.items()
         for name in PUBLISHED
+    },
+    **{
+        f"{EXAMS}: GroupGraph{title} on Mondrian k=2, l=2": Figure(None, partial(knowing, part))
+        for part, title in (("", ""), ("presence", " with presence"), ("relations", " with relations of couples"))
     },
     f"{EXAMS}: PathSampler, four chains to an R-hat under 1.05 for 99 % of beliefs, on Mondrian k=2, l=2": Figure(
         60.0, partial(converged, "Mondrian k=2, l=2")

@@ -67,6 +67,8 @@ ROW_COLUMNS: dict[str, str] = {
     "term": "name of a term of a score",
     "statistic": "name of a test statistic",
     "quantity": "name of an entry of a variable",
+    "source": "source of a belief: start, release or part of the knowledge",
+    "name": "time of the release, or name of the part of the knowledge",
 }
 """Columns that say what a row is about; all others are numbers, or True and False."""
 
@@ -150,6 +152,11 @@ COLUMNS: dict[str, str] = ROW_COLUMNS | {
     "members": "number of records of the group",
     "releases": "number of releases with a published record of the respondent",
     "contribution": "belief less belief_without",
+    "linkage_before": "mean belief in the true group before the values of the release are read",
+    "linkage_after": "mean belief in the true group after the release",
+    "excluded": "number of records whose true group the adversary excludes",
+    "log_odds": "base-2 logarithm of the odds of a belief",
+    "change": "change of log_odds by the source",
     "belief_without": "belief without the knowledge of a group member",
     "certainty": "highest belief about a group member before the release",
     "believed": "mean of the beliefs of a bin, or a point of a curve",

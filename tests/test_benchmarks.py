@@ -139,6 +139,13 @@ def test_tables_of_the_documentation_are_those_of_the_cells():
     presence = importlib.import_module("experiments.presence")
     for panel in presence.PANELS:
         assert "\n".join(presence.table(rows["presence"], panel)) in page
+    defenders, calibration = (importlib.import_module(f"experiments.{name}") for name in ("defenders", "calibration"))
+    for history in defenders.PANELS:
+        assert "\n".join(defenders.table(rows["defenders"], history)) in page
+    calibrated = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
+    for panel in calibration.REAL:
+        assert "\n".join(calibration.calibration_table(rows["calibration"], panel)) in calibrated
+    assert "\n".join(calibration.corpus_table(rows["corpus_size"])) in calibrated
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ MIN_BELIEF = 1e-12
 
 
 class _Seen(NamedTuple):
-    """What an attack reads of a release."""
+    """A release of which an attack reads the observation."""
 
     observation: Observation
 

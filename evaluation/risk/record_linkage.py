@@ -104,8 +104,8 @@ def group_linkage(adversary: Adversary, releases: Iterable[Release]) -> pd.DataF
     Returns
     -------
     DataFrame
-        One row per release. Columns ``time``; ``before``, the mean probability of the true group by the membership alone;
-        ``after``, the mean belief in it given the release; ``excluded``, the number of records whose true group the membership
+        One row per release. Columns ``time``; ``linkage_before``, the mean probability of the true group by the membership alone;
+        ``linkage_after``, the mean belief in it given the release; ``excluded``, the number of records whose true group the membership
         rules out; ``records``, the number of published records.
 
     Raises
@@ -131,13 +131,13 @@ def group_linkage(adversary: Adversary, releases: Iterable[Release]) -> pd.DataF
         rows.append(
             {
                 "time": release.time,
-                "before": float(before.mean()) if len(kept) else np.nan,
-                "after": float(own.mean()) if len(kept) else np.nan,
+                "linkage_before": float(before.mean()) if len(kept) else np.nan,
+                "linkage_after": float(own.mean()) if len(kept) else np.nan,
                 "excluded": int((before == 0).sum()),
                 "records": len(kept),
             }
         )
-    return release_table(rows, ("time", "before", "after", "excluded", "records"))
+    return release_table(rows, ("time", "linkage_before", "linkage_after", "excluded", "records"))
 
 
 class Points(NamedTuple):

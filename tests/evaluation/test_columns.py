@@ -29,6 +29,7 @@ from foreknow.models import (
     PriorCascade,
     Problem,
     Release,
+    UniformMembership,
     UniformPrior,
 )
 from foreknow.models.programs import CalibrationRanks, release_predictive
@@ -64,6 +65,7 @@ def scenario_measure(goal, beliefs):
 
 TABLES = {
     "across_draws": lambda: [evaluation.across_draws(evaluation.risk_table, SPREAD, HISTORY)],
+    "belief_sources": lambda: [evaluation.belief_sources(ATTACK, RELEASES, "A")],
     "breaches": lambda: [evaluation.breaches(each, HISTORY, r=2, **SET) for each in (BELIEFS, Beliefs(()))],
     "compare_knowledge": lambda: [evaluation.compare_knowledge(RELEASES, {"me": ADVERSARY}, **DRAWS)],
     "consistency_test": lambda: [evaluation.consistency_test(BELIEFS, HISTORY, **DRAWS)],
@@ -83,6 +85,10 @@ TABLES = {
         evaluation.greatest_differences(of, by_attribute_set=each)
         for each in (True, False)
         for of in (PLAIN, MINED_FROM_NOTHING)
+    ],
+    "group_linkage": lambda: [
+        evaluation.group_linkage(Adversary(UniformPrior(), membership=UniformMembership()), each)
+        for each in (RELEASES, [])
     ],
     "influence_by_distance": lambda: [evaluation.influence_by_distance(GRAPH)],
     "influence_by_release": lambda: [evaluation.influence_by_release(GRAPH)],

@@ -141,7 +141,7 @@ class TestByHand:
             assert made.contents.readers.left_out == release.bucketized
 
     def test_what_leaving_tells_stands_apart(self):
-        """Who has a leaves with .9, who has b with .1; A and C leave two groups of a and b, and no value tells another."""
+        """Chances of leaving .9 after a and .1 after b; A and C leave two groups of a and b, and no value tells another."""
         history = history_of(("ABCD", "abab"), ("BD", "ab"))
         releases = [Release(history[0], [0, 0, 1, 1]), Release(history[1], [0, 0])]
         even = MarkovChain(1, np.full((2, 2), 0.5))

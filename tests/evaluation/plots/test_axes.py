@@ -34,7 +34,10 @@ RISK = pd.DataFrame(
 GRAPH = nx.DiGraph(source=("A", 1))
 GRAPH.add_node(("A", 1), bits=0.5, release=0, group=0, distance=0)
 
+SOURCES = evaluation.belief_sources(SnapshotAttack(Adversary(UniformPrior())), [RELEASE], "A")
+
 PLOTS = [
+    ("belief_sources_plot", (SOURCES,), {}, ()),
     ("belief_forest", (BELIEFS, "x", None, 1, HISTORY), {}, ()),
     ("belief_over_time", (BELIEFS, HISTORY, "A"), {}, ()),
     ("belief_over_time", (TWO, HISTORY, "A"), {}, (2,)),

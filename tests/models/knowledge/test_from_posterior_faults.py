@@ -18,6 +18,7 @@ from foreknow.models import (
     CompromisedRecords,
     DirichletChain,
     DirichletFrequencies,
+    GivenMembership,
     GivenPrior,
     KernelPrior,
     MarkovChain,
@@ -25,6 +26,7 @@ from foreknow.models import (
     RegressionDesign,
     RegressionPrior,
     TransitionsByClass,
+    UniformMembership,
     UniformPrior,
 )
 from foreknow.models.foreground.fit import Fit
@@ -130,7 +132,7 @@ def test_every_prior_and_every_chain_has_from_posterior():
     settings = [each for each in public if dataclasses.is_dataclass(each)]
     own = [each for each in settings if each.__module__.startswith("foreknow.models.knowledge.")]
     knowledge = {each for each in own if {"__call__", "at", "chains_at"} & set(vars(each))}
-    assert knowledge - {*CASES} == {UniformPrior, RegressionDesign}
+    assert knowledge - {*CASES} == {UniformPrior, RegressionDesign, UniformMembership, GivenMembership}
 
 
 @over(CASES)

@@ -279,8 +279,8 @@ def test_given_probabilities_equal_enumeration():
     )
     table = group_linkage(adversary, [given]).iloc[0]
     own = [0, 0, 1, 1]
-    assert table["before"] == pytest.approx(np.mean([WEIGHTS[i][j] for i, j in enumerate(own)]))
-    assert table["after"] == pytest.approx(groups[range(4), own].mean())
+    assert table["linkage_before"] == pytest.approx(np.mean([WEIGHTS[i][j] for i, j in enumerate(own)]))
+    assert table["linkage_after"] == pytest.approx(groups[range(4), own].mean())
     assert (table["excluded"], table["records"]) == (0, 4)
 
 

@@ -16,6 +16,7 @@ from foreknow.app.report.adversaries import (
     LEARNED,
     LEAVING_ALONE,
     SIZES,
+    TITLES,
     WITHOUT_LEAVING,
     Inference,
     Readers,
@@ -74,11 +75,12 @@ def leaving_sentence(leaving: pd.DataFrame) -> str:
     """Numbers of people exposed with and without departures, of the first adversary who reads presence; empty without one."""
     if leaving.empty:
         return ""
-    first = leaving[leaving["adversary"] == leaving["adversary"].iloc[0]].set_index("reads")["exposed"]
-    both, groups, alone = (int(first[name]) for name in (ALL_TOLD, WITHOUT_LEAVING, LEAVING_ALONE))
+    name = leaving["adversary"].iloc[0]
+    first = leaving[leaving["adversary"] == name].set_index("reads")["exposed"]
+    both, groups, alone = (int(first[reads]) for reads in (ALL_TOLD, WITHOUT_LEAVING, LEAVING_ALONE))
     return (
-        f" This adversary reads who leaves and when: of the {both:,} people, the groups alone expose {groups:,}, and departures "
-        f"without the groups {alone:,}."
+        f" Who leaves, and when, is read: of {counted(both, 'person', 'people')} exposed to the {TITLES[name].lower()}, the groups "
+        f"alone expose {groups:,}, and departures without the groups {alone:,}."
     )
 
 

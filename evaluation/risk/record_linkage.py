@@ -106,8 +106,7 @@ def group_linkage(adversary: Adversary, releases: Iterable[Release]) -> pd.DataF
     DataFrame
         One row per release. Columns ``time``; ``linkage_before``, the mean probability of the true group by the membership alone;
         ``linkage_after``, the mean belief in it given the release; ``excluded``, the number of records whose true group the
-        membership
-        rules out; ``records``, the number of published records.
+        membership rules out; ``records``, the number of published records.
 
     Raises
     ------

@@ -25,12 +25,13 @@ def belief_notes(
     """Sentences that name what the beliefs of an attack leave out or approximate.
 
     Return a tuple of Note: on repeated evidence (`overconfident`), the law of counterfeits or the rule of m-invariance
-    (`kept_signatures`), groups approximated by the law of large numbers, and estimates that did not converge. Cost: O(n) per
-    release.
+    (`kept_signatures`), contradicted groups, groups approximated by the law of large numbers, and estimates that did not converge.
+    Cost: O(n) per release.
     """
     return (
         *overconfident(adversary, [one.observation for one in releases]),
         *([] if signatures else _unread_rule(_counterfeit_law(adversary), releases)),
+        *_contradicted(tuple(releases)),
         *_approximated(releases),
         *unconverged(releases),
     )
@@ -337,7 +338,8 @@ def _contradicted(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
     )
     kind = (
         "the adversary's knowledge excludes the values of {number:,} groups, given the other releases (status CONTRADICTED). "
-        "The first is {example}. Transitions or priors of 0 are the usual reason; a pseudo-count avoids them."
+        "The first is {example}. Zeros in priors, transitions or other parts of the knowledge are the usual reason; a "
+        "pseudo-count, or a small factor in their place, avoids them."
     )
     return [Note(kind, number=number, example=example)]
 

@@ -69,7 +69,7 @@ def _spread(posterior: Posterior, seen: Observation) -> Posterior:
     number = len(seen.counts)
     names = [name for name in ("status", "rule", "error", "divergences") if getattr(posterior, name) is not None]
     spread: dict[str, Any] = {name: np.repeat(getattr(posterior, name)[:1], number) for name in names}
-    return replace(posterior, **spread)
+    return replace(posterior, unknown_draws=(), **spread)
 
 
 @dataclass(frozen=True)
@@ -155,4 +155,4 @@ def _gathered(posterior: Posterior, seen: Observation) -> Posterior:
     """A posterior with the status of all members for each group, without other diagnostics of groups."""
     status = np.zeros(len(seen.counts), dtype=np.int64)
     np.bitwise_or.at(status, seen.group[seen.group >= 0], posterior.status)
-    return replace(posterior, status=status, rule=None, error=None, divergences=None)
+    return replace(posterior, status=status, rule=None, error=None, divergences=None, unknown_draws=())

@@ -13,6 +13,7 @@ from foreknow.attacks.belief_notes import joint_notes
 from foreknow.attacks.signature import signature_evidence
 from foreknow.models import (
     Adversary,
+    Averaged,
     Beliefs,
     GroupGraph,
     JointPosterior,
@@ -22,6 +23,7 @@ from foreknow.models import (
     Release,
     joint_history,
 )
+from foreknow.models.adversary import check_reads
 from foreknow.models.arrays import FloatArray
 from foreknow.models.joint.building import JointHistory, release_beliefs
 from foreknow.models.joint.learned_knowledge import check_learned_order
@@ -33,6 +35,7 @@ from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.mechanisms import SignatureLaw
 from foreknow.models.progress import Progress
 from foreknow.models.settings import check_choice, check_flag
+from foreknow.models.tables.columns import check_order
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ class JointAttack(AdversaryAttack):
     adversary : Adversary or Averaged
         Its revision and law of counterfeits are rules of release-by-release inference, and have no meaning here; its estimator
         reads only distorted values and signatures. Compromised records are a likelihood under `EvidenceCascade` and `RemoveKnown`,
-        and a mixture under `PriorCascade` and `PosteriorCascade` (`foreknow.models.joint.building.claim_evidence`). `Enumeration`,
-        `GroupGraph` and `PathSampler` read its relations.
+        and a mixture under `PriorCascade` (`foreknow.models.joint.building.claim_evidence`); other cascades are refused.
+        `Enumeration`, `GroupGraph`, `JointAuto` and `PathSampler` read its relations.
     solver : JointSolver
         `GroupGraph` by default; `JOINT_SOLVERS` lists all. All but `Enumeration` take ``progress=``.
     hindsight : bool
@@ -86,6 +89,16 @@ class JointAttack(AdversaryAttack):
         check_is_solver("JointAttack", "solver", self.solver)
         if self.signatures:
             check_order_1(self, self.adversary)
+        if not self.hindsight and isinstance(self.adversary, Averaged):
+            self._check_weights(self.adversary)
+
+    def _check_weights(self, averaged: Averaged) -> None:
+        """Raise ValueError if the evidence of a forward attack, by which draws are weighed, does not read their relations."""
+        if averaged.updated and any(one.relations is not None for one in averaged.adversaries):
+            raise ValueError(
+                "JointAttack: the weights of draws going forward do not read relations; attack in hindsight, or give "
+                "Averaged(..., updated=False)."
+            )
 
     def forecast(self, observations: Sequence[Observation], people: People, time: Any) -> FloatArray:
         """Beliefs before a view is published, carried on by the chain: float array, shape ``(n, m)``.
@@ -106,6 +119,8 @@ class JointAttack(AdversaryAttack):
         ------
         TypeError
             For an `Averaged` adversary.
+        ValueError
+            For relations: those whose first common release is the next view are not known yet.
 
         Notes
         -----
@@ -113,7 +128,12 @@ class JointAttack(AdversaryAttack):
         Cost: that of the solver.
         """
         if not isinstance(self.adversary, Adversary):
-            raise TypeError("JointAttack.forecast: the adversary is Averaged; give one Adversary.")
+            raise TypeError(
+                "JointAttack.forecast: the adversary is Averaged; give one Adversary, or publish(..., adversary=averaged)."
+            )
+        check_reads("JointAttack.forecast", self.adversary, [part for part in self.reads if part != "relations"])
+        if observations:
+            check_order(observations[-1].time, time)
         none = np.zeros((0, len(people.schema.values)), dtype=np.int64)
         listed = Observation(people, np.full(len(people), -1), none, time)
         posed = _posed(self, self.adversary, [*observations, listed])
@@ -153,7 +173,7 @@ class _Posed(NamedTuple):
 
 def _posed(attack: JointAttack, adversary: Adversary, observations: list[Observation]) -> _Posed:
     history = joint_history(adversary, observations)
-    if not attack.signatures:
+    if not attack.signatures or not history.problem.tables:
         return _Posed(history, history.problem, (), None)
     _, laws = read_signatures(adversary.without("presence", "relations"), observations)
     rule = signature_rule(history.problem, laws)

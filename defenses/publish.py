@@ -212,7 +212,11 @@ def believer_of(owner: str, adversary: Any, believes: Any) -> Adversary | Averag
     """The one of two arguments that forms the prior of a defense; raise TypeError or ValueError unless it can, and is alone."""
     if believes is None:
         return adversary  # type: ignore[no-any-return]
-    if not callable(getattr(believes, "forecast", None)) or not isinstance(believes.adversary, Adversary):
+    if (
+        isinstance(believes, type)
+        or not callable(getattr(believes, "forecast", None))
+        or not isinstance(believes.adversary, Adversary)
+    ):
         raise TypeError(
             f"{owner}: believes is {shown(believes)}; it is a joint attack whose adversary is not Averaged, as "
             "JointAttack(adversary, hindsight=False)."

@@ -156,6 +156,11 @@ class Adversary:
         if self.membership is not None:
             check_kind("Adversary", "membership", self.membership, Callable, "is UniformMembership(), or None")
             check_membership_estimator(self.estimator)
+            if self.cascade is not None and type(self.cascade).posterior is not Cascade.posterior:
+                raise ValueError(
+                    f"Adversary: {self.cascade!r} weighs the assignments of one group, and with a membership there is none; give "
+                    "RemoveKnown(), PriorCascade() or EvidenceCascade()."
+                )
         own = tuple(as_list("Adversary", "own", self.own, "is a tuple of Knowledge"))
         object.__setattr__(self, "own", own)
         check_own_parts(own)
@@ -503,7 +508,9 @@ def check_reads(
 def check_own_parts(own: tuple[Any, ...]) -> None:
     """Raise TypeError or ValueError unless parts of one's own are `Knowledge` with a name each."""
     for part in own:
-        check_kind("Adversary", "a part of own", part, Knowledge, "extends Knowledge, with a name")
+        check_kind(
+            "Adversary", "a part of own", part, Knowledge, "is an object of a class that extends Knowledge, with a name"
+        )
     names = [part.name for part in own]
     taken = [name for name in names if name in (*PARTS, OWN) or names.count(name) > 1 or not name]
     if taken:

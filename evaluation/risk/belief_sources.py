@@ -12,7 +12,7 @@ from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.risk.respondent_risk import code_of, row_of
 from foreknow.models import Adversary, Averaged, Observation, Release
 from foreknow.models.beliefs import check_respondent
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import shown
 
 MIN_BELIEF = 1e-12
 """Probability by which beliefs are kept from 0 and 1, so that log odds and their changes are finite."""
@@ -88,10 +88,16 @@ def belief_sources(
     seen = [release.observation for release in check_releases(owner, releases)]
     adversary = getattr(attack, "adversary", None)
     takes = "is an attack with an adversary, as JointAttack(adversary)"
-    check_kind(owner, "attack", attack if isinstance(adversary, Adversary | Averaged) else None, Attack, takes)
+    if not isinstance(adversary, Adversary | Averaged) or not callable(attack):
+        raise TypeError(f"{owner}: attack is {shown(attack)}; it {takes}.")
     lists = [one for one in seen if len(one.people.rows(respondent))]
     check_respondent(lists, respondent, [_Seen(one) for one in seen])
     at = lists[-1].time if time is None else time
+    if at in [one.time for one in seen] and at not in [one.time for one in lists]:
+        raise ValueError(
+            f"{owner}: respondent {respondent!r} is not in the release at {at!r}; it is in those at "
+            f"{', '.join(repr(one.time) for one in lists)}."
+        )
     whole = attack([_Seen(one) for one in seen]).at(at)  # type: ignore[misc]
     row = row_of(owner, whole.observation, respondent)
     code = code_of(owner, whole, row, value)

@@ -15,7 +15,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.problem import JointPosterior, JointProblem, first_releases
-from foreknow.models.knowledge.cascades import Cascade
+from foreknow.models.knowledge.cascades import Cascade, PriorCascade
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_alike, check_domain_size
 from foreknow.models.knowledge.parts import Visits, evidence_of, weighed
@@ -126,6 +126,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     group, counts, release = _groups(observations, records)
     prior = _priors(adversary, observations, records, steps.path, m)
     evidence, evidence_row = claim_evidence(claims, records.release, records.row, steps, prior, adversary.cascade)
+    if adversary.relations is not None and isinstance(adversary.cascade, PriorCascade):
+        _refuse_mixture(claims)
     emission, emission_row = channel_emissions(adversary, observations, release, counts)
     # A counterfeit is a path of one record, behind the records of its group.
     invented = np.where(counts.any(axis=1), counts.sum(axis=1) - np.bincount(group, minlength=len(counts)), 0)
@@ -165,16 +167,25 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     return replace(history, problem=replace(problem, evidence=evidence, evidence_row=evidence_row))
 
 
+def _refuse_mixture(claims: list[Claims | None]) -> None:
+    """Raise ValueError for a claim below 1: its mixture would need the probability of the value with all relations."""
+    if any(claim is not None and len(claim.unsure.rows) for claim in claims):
+        raise ValueError(
+            "Relations: the mixture of PriorCascade is not known where respondents are related; give cascade=EvidenceCascade()."
+        )
+
+
 def _with_pairs(
     problem: JointProblem, relations: Relations, observations: tuple[Observation, ...], record: tuple[IntArray, ...]
 ) -> JointProblem:
     """Problem with the pairs of related records: one for each edge, at its first common release. Cost: O(R + edges)."""
     if relations.tables.shape[1] != problem.values:
         raise ValueError(
-            f"Relations: tables are of {relations.tables.shape[1]} values, and the domain has {problem.values}."
+            f"Relations: tables are of {relations.tables.shape[1]} values, and the domain has {problem.values}; give one row and "
+            "column for each of schema.values, in its order."
         )
     found = first_meetings(
-        "joint_history",
+        "Relations",
         relations.graph,
         [observation.people.respondents for observation in observations],
         [observation.group >= 0 for observation in observations],
@@ -421,7 +432,7 @@ def claim_evidence(
 ) -> tuple[FloatArray, IntArray]:
     """Likelihood of each value of the records that claims are about, shape ``(E, m)``, and the row of each record; -1 for none.
 
-    It is that of the cascade (`Cascade.likelihood`). Where this has none, a claim of confidence c in the value s makes the law of a
+    It is that of the cascade (`Cascade.likelihood`). Where this is None, a claim of confidence c in the value s makes the law of a
     path the mixture of the path given s, with weight c, and the path::
 
         evidence(x) = (1 - sum of c) + c_x / P(x),    P(x) = probability of x at this record by prior and transitions
@@ -430,8 +441,9 @@ def claim_evidence(
     Equation 5, normalized. ``release`` and ``row`` are those of each record, sorted by release; ``prior`` is of the first value of
     each path.
 
-    Several claims about one respondent at different times are independent evidence: P is the law without any of them. A value of
-    probability 0 has ``P = DOUBT``. Cost: O(R log R), and O(m^(d + 1)) for each record on the path of a claim up to it.
+    Several claims about one respondent at different times are independent evidence: P is the law without any of them, and without
+    the rule of m-invariance. A value of probability 0 has ``P = DOUBT``. Cost: O(R log R), and O(m^(d + 1)) for each record on the
+    path of a claim up to it.
     """
     m = prior.shape[1]
     evidence_row = np.full(len(release), -1, dtype=np.int64)

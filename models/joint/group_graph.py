@@ -96,6 +96,10 @@ MAX_ARRANGEMENTS = 1_000_000
 """Largest limit of arrangements of one block; ten members with distinct values have 3.6 million."""
 
 
+EXACT_PAIRS = "Enumeration() and PathSampler(rng=...) do"
+"""Solvers that read relations with chains of any order and with distorted values."""
+
+
 @dataclass(frozen=True)
 class GroupGraph:
     """Posterior of the joint law by messages between groups that share several members.
@@ -172,7 +176,7 @@ class GroupGraph:
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
         if problem.order > 1:
-            check_no_pairs("GroupGraph with chains of an order above 1", problem)
+            check_no_pairs("GroupGraph with chains of an order above 1", problem, EXACT_PAIRS)
             return _all_tilted(GroupMessages(progress=self.progress)(problem))
         step = stepping(self.progress, range(len(thresholds(MaxEntropy().tolerance)) + int(self.sweeps)))
         return self._solved(problem, step)
@@ -183,7 +187,7 @@ class GroupGraph:
         The messages of the prefix before, as a start, send its evidence around cycles again.
         """
         if problem.order > 1:
-            check_no_pairs("GroupGraph with chains of an order above 1", problem)
+            check_no_pairs("GroupGraph with chains of an order above 1", problem, EXACT_PAIRS)
             return _all_tilted(GroupMessages(progress=self.progress).forward(problem))
         return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
 
@@ -193,6 +197,8 @@ class GroupGraph:
             return self._posterior(problem, np.zeros(0), np.zeros(len(problem.counts), dtype=np.int64), 0)
         zeros: Zeros = np.zeros if self.scratch is None else partial(mapped_zeros, Path(self.scratch))
         most = MOST_ARRANGEMENTS if self.scratch is None else np.inf
+        if (problem.emission_row >= 0).any():
+            check_no_pairs("GroupGraph with distorted values", problem, EXACT_PAIRS)
         parts, contradicted = parts_of(problem, self.limit, most, zeros)
         approximate = parts.tilted.any() or (parts.mode == COUNTS_BY_NORMAL).any()
         fit: TiltedLaw | None = None

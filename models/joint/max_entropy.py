@@ -320,7 +320,11 @@ def joint_log_evidence(posterior: JointPosterior) -> float:
     """
     if posterior.log_evidence is not None:
         return posterior.log_evidence - _log_of_relations(posterior.problem)
-    check_no_pairs("joint_log_evidence of an approximate posterior", posterior.problem)
+    check_no_pairs(
+        "joint_log_evidence of an approximate posterior",
+        posterior.problem,
+        "Enumeration() has it, and GroupGraph() where it uses no tilt; Averaged(..., updated=False) needs none",
+    )
     if posterior.log_tilted is None:
         posterior = posterior.relaxed or MaxEntropy()(posterior.problem)
     assert posterior.log_tilted is not None

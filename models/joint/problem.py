@@ -346,16 +346,16 @@ def _check_pairs(problem: JointProblem) -> None:
         raise ValueError("JointProblem: a table of pairs is not positive, finite and symmetric.")
 
 
-PAIR_SOLVERS = "Enumeration(), GroupGraph(), JointAuto() and PathSampler(rng=...)"
+PAIR_SOLVERS = "Enumeration(), GroupGraph(), JointAuto() and PathSampler(rng=...) do"
 """Solvers that read relations."""
 
 
-def check_no_pairs(owner: str, problem: JointProblem) -> None:
-    """Raise ValueError if a problem has pairs of related records, for what does not read them."""
+def check_no_pairs(owner: str, problem: JointProblem, readers: str = PAIR_SOLVERS) -> None:
+    """Raise ValueError if a problem has pairs of related records, for what does not read them, with the names of what does."""
     if len(problem.pairs):
         raise ValueError(
             f"{owner} does not read relations, and the history has {counted(len(problem.pairs), 'pair')} of related records; "
-            f"{PAIR_SOLVERS} do. Leave them out knowingly: adversary.without('relations')."
+            f"{readers}. Leave them out knowingly: adversary.without('relations')."
         )
 
 

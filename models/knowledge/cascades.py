@@ -35,13 +35,19 @@ class Cascade(Protocol):
         """
         return posterior_of_others(problem, claims.sure, estimator)
 
-    def likelihood(self, claims: Claims, values: int) -> FloatArray | None:  # noqa: ARG002 - overridden
+    def likelihood(self, claims: Claims, values: int) -> FloatArray | None:
         """Likelihood of each value under the claims about one respondent, shape ``(m,)``, for the joint law.
 
-        By default None: there a claim of confidence c makes the law of the respondent a mixture, of the law given the value with
-        weight c, and of the law without the claim.
+        None where a claim of confidence c makes the law of the respondent a mixture: of the law given the value, with weight c, and
+        of the law without the claim. By default certainty, and ValueError for a claim of a confidence below 1.
         """
-        return None
+        unsure = claims.unsure.confidence
+        if len(unsure):
+            raise ValueError(
+                f"{self!r} has no meaning in the joint law for a compromised record of confidence {unsure[0]:g}. Give "
+                "EvidenceCascade(), the likelihood of one record, or PriorCascade(), a mixture."
+            )
+        return np.bincount(claims.values, minlength=values).astype(float)
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,8 @@ class PriorCascade(Cascade):
 
     Applied to the revised prior of one release, it approximates the mixture that `JointAttack` computes: with probability CR the
     whole path is that given the value, and otherwise the path without the claim. There the reference of the claim is the law
-    before all releases, here the belief after the earlier ones. The two are equal for the first release with ``normalized=True``.
+    before all releases, here the belief after the earlier ones. The two are equal for the first release. ``normalized=False`` has
+    no such meaning, and `JointAttack` refuses it.
     """
 
     normalized: bool = True
@@ -122,6 +129,10 @@ class PriorCascade(Cascade):
             mixed[rows, values] = confidence + (1 - confidence) * prior[rows, values]
         mixed[rows] /= mixed[rows].sum(axis=1, keepdims=True)
         return with_known_values(mixed, claims.sure)
+
+    def likelihood(self, claims: Claims, values: int) -> FloatArray | None:
+        """None, for a mixture; ValueError for claims of a confidence below 1 with ``normalized=False``."""
+        return None if self.normalized else super().likelihood(claims, values)
 
 
 @dataclass(frozen=True)
@@ -153,7 +164,7 @@ class PosteriorCascade(Cascade):
     Notes
     -----
     Pseudo-counts weigh the assignments of one group at one release; they are no likelihood, and have no counterpart in the joint
-    law. `JointAttack` computes the mixture of `PriorCascade` in their place.
+    law: `JointAttack` refuses the cascade for records of a confidence below 1.
     """
 
     keep_stated: bool = False

@@ -97,7 +97,7 @@ def product(parts: Iterable[Knowledge], method: str, shape: tuple[int, ...], arg
     Raises
     ------
     TypeError, ValueError
-        If a result is no array of that shape, or a factor or the product is not finite or below 0.
+        If a result is no array of that shape, all factors are 0, or a factor or the product is not finite or below 0.
     """
     found = None
     for part in parts:
@@ -110,6 +110,8 @@ def product(parts: Iterable[Knowledge], method: str, shape: tuple[int, ...], arg
         found = rows if found is None else found * rows
         if not (np.isfinite(found).all() and (rows >= 0).all()):
             raise ValueError(f"{name}: a factor, or its product with those of other parts, is below 0 or not finite.")
+        if rows.size and not rows.any():
+            raise ValueError(f"{name}: all factors are 0, which excludes every value; a factor of 1 is no knowledge.")
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, check_range, counted
+from foreknow.models.tables.columns import lookalike
 from foreknow.models.tables.history import History
 
 if TYPE_CHECKING:
@@ -78,6 +80,8 @@ class Relations:
             kind: _checked_table(table, f"the table of {kind!r}" if by_kind else "table")
             for kind, table in given.items()
         }
+        if not tables:
+            raise ValueError("Relations: there is no table; give one of each kind of edge, or leave relations out.")
         if len({table.shape for table in tables.values()}) > 1:
             raise ValueError(
                 f"Relations: tables have the shapes {[table.shape for table in tables.values()]}; all have one domain."
@@ -89,7 +93,9 @@ class Relations:
                         f"Relations: the edge of {one!r} and {other!r} has the kind {kind!r}, and there are tables of "
                         f"{', '.join(map(repr, tables)) or 'no kind'}. Give a table of it, or remove such edges from the graph."
                     )
-        set_fields(self, graph=nx.freeze(self.graph.copy()), table=tables if by_kind else tables[None])
+        set_fields(
+            self, graph=nx.freeze(self.graph.copy()), table=MappingProxyType(tables) if by_kind else tables[None]
+        )
 
     def __repr__(self) -> str:
         respondents, edges = self.graph.number_of_nodes(), self.graph.number_of_edges()
@@ -130,11 +136,12 @@ class Relations:
 
         Notes
         -----
-        O counts unordered pairs of values at the first view that lists both; E is its expectation for independent values with the
-        frequencies p of both ends. Without a pseudo-count, ``p_x table[x, y] p_y`` is the observed distribution. With one, ratios
-        are shrunk towards 1 (as in Norén, Hopstadius, Bate, 2013), most where few pairs are expected, and the table is scaled on
-        both sides so that its marginals are p. So the law without releases has the fitted marginals and the fitted table of a pair
-        at its first common release, if both have the marginal p there by prior and chain, and no other edge.
+        O counts unordered pairs of values at the first view that lists both; where a release withholds one, the factor enters later
+        than it was fitted. E is its expectation for independent values with the frequencies p of both ends. Without a pseudo-count,
+        ``p_x table[x, y] p_y`` is the observed distribution. With one, ratios are shrunk towards 1 (as in Norén, Hopstadius, Bate,
+        2013), most where few pairs are expected, and the table is scaled on both sides so that its marginals are p. So the law
+        without releases has the fitted marginals and the fitted table of a pair at its first common release, if both have the
+        marginal p there by prior and chain, and no other edge.
 
         Cost: O(records + edges + K m^2 rounds).
         """
@@ -215,9 +222,10 @@ def first_meetings(
                     place[name][t], bits[name] = row, bits[name] | 1 << t
     absent = [node for node in graph if node not in listed]
     if absent:
+        everyone = (name for names in respondents for name in names.tolist())
         raise ValueError(
             f"{owner}: the graph of relations has {counted(len(absent), 'respondent')} in no release, as {absent[0]!r}; "
-            "leave them out: graph.subgraph(respondents of the releases)."
+            f"leave them out: graph.subgraph(respondents of the releases).{lookalike(absent[0], everyone)}"
         )
     edges = list(graph.edges(data="kind"))
     common = [bits[one] & bits[other] for one, other, _ in edges]
@@ -262,6 +270,8 @@ def _checked_table(given: Any, name: str) -> FloatArray:
             f"Relations: {name} is {table[x, y]:g} at [{x}, {y}] and {table[y, x]:g} at [{y}, {x}]; it is symmetric, as edges "
             "have no direction. Give the mean of both."
         )
+    table = table.copy()
+    table.setflags(write=False)
     return table
 
 

@@ -201,12 +201,11 @@ class ProgramEstimator:
                 "ProgramEstimator: build takes an observation and the problem has none. Attack releases, or take the problem from "
                 "observation.problem(prior); a defense's candidate groups need a program of the problem alone."
             )
+        if is_reader and self.per == "group":  # Each group has an observation of its own.
+            self._check_groups(int(np.count_nonzero(problem.sizes)))
         parts = list(parts_of(problem, self.per, problem.observation if is_reader else None))
-        if self.per == "group" and (different := len({part.key for part in parts})) > self.max_groups:
-            raise TooLarge(
-                f"ProgramEstimator: the release has {different} different groups, more than max_groups={self.max_groups}. "
-                "Raise max_groups if there is time to sample each of them, or use Auto(), which does not sample."
-            )
+        if self.per == "group":
+            self._check_groups(len({part.key for part in parts}))
         status, divergences = (np.zeros(len(problem.counts), dtype=np.int64) for _ in range(2))
         defaults = (0.0, float(self.draws * self.chains), 1.0)
         answer = [problem.prior.copy(), *(np.full(problem.prior.shape, default) for default in defaults)]
@@ -232,6 +231,14 @@ class ProgramEstimator:
         return Posterior(
             belief, status, standard_error, ess, rhat, divergences=divergences, unknown_draws=tuple(unknown)
         )
+
+    def _check_groups(self, different: int) -> None:
+        """Raise TooLarge for more different groups than may be sampled."""
+        if different > self.max_groups:
+            raise TooLarge(
+                f"ProgramEstimator: the release has {different} different groups, more than max_groups={self.max_groups}. "
+                "Raise max_groups if there is time to sample each of them, or use Auto(), which does not sample."
+            )
 
     def _summary(self, part: Part) -> PartSummary:
         """Summary of the posterior of one part."""

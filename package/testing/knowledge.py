@@ -9,8 +9,11 @@ import numpy as np
 
 from foreknow.attacks import JointAttack, SequentialAttack, SignatureAttack
 from foreknow.attacks.attack import Attack
+from foreknow.evaluation.arguments import check_releases
 from foreknow.models import Adversary, Beliefs, Knowledge, MarkovChain, Presence, Release, UniformPrior, View, Visits
+from foreknow.models.adversary import check_own_parts
 from foreknow.models.arrays import FloatArray
+from foreknow.models.knowledge.parts import overrides
 from foreknow.models.settings import check_kind
 from foreknow.testing import examples
 from foreknow.testing.examples import is_a_settings_object, run
@@ -48,21 +51,24 @@ def check_knowledge(part: Knowledge, releases: Sequence[Release] | None = None) 
 
     Notes
     -----
-    Checked: a frozen dataclass with a name; shapes; factors are finite and at least 0; two calls agree; the row of a respondent
-    depends neither on the order of the others nor on their presence; the order of two parts does not matter; exchanging the true
-    values within groups changes no belief; an attack that does not read such parts refuses the adversary. Cost: a few attacks on
-    the releases.
+    Checked: a frozen dataclass with a name that no field of `Adversary` has; a method is overridden; shapes; factors are finite and
+    at least 0; two calls agree; the row of a respondent depends neither on the order of the others nor on their presence; the order
+    of two parts does not matter; exchanging the true values within groups changes no belief; an attack that does not read such
+    parts refuses the adversary. Cost: a few attacks on the releases.
 
     Examples
     --------
     >>> from foreknow.models import Presence
     >>> check_knowledge(Presence([0.1, 0.1, 0.5]))
     """
-    check_kind("check_knowledge", "part", part, Knowledge, "extends Knowledge, with a name")
-    given = examples.releases() if releases is None else tuple(releases)
+    check_kind(
+        "check_knowledge", "part", part, Knowledge, "is an object of a class that extends Knowledge, with a name"
+    )
+    given = examples.releases() if releases is None else check_releases("check_knowledge", releases)
     checks: tuple[Callable[..., None], ...] = (
         _is_a_settings_object_with_a_name,
-        _factors_are_numbers_of_at_least_0,
+        _says_something,
+        _factors_are_numbers_of_their_shape,
         _respondents_are_independent,
         _order_of_parts_does_not_matter,
         _true_values_change_no_belief,
@@ -75,15 +81,25 @@ def _is_a_settings_object_with_a_name(part: Knowledge, releases: Sequence[Releas
     is_a_settings_object(part)
     assert isinstance(part.name, str), f"its name is {part.name!r}"
     assert part.name, "it has no name"
+    if not isinstance(part, Presence):
+        check_own_parts((part,))
 
 
-def _factors_are_numbers_of_at_least_0(part: Knowledge, releases: Sequence[Release]) -> None:
+def _says_something(part: Knowledge, releases: Sequence[Release]) -> None:  # noqa: ARG001
+    methods = ("prior_factor", "step_factor", "evidence")
+    assert any(overrides(part, name) for name in methods), f"it overrides none of {', '.join(methods)}"
+
+
+def _factors_are_numbers_of_their_shape(part: Knowledge, releases: Sequence[Release]) -> None:
     for method, shape, ask in _questions(part, releases):
         found, again = ask(), ask()
         if found is None:
             continue
         rows = np.asarray(found)
-        assert rows.shape == shape, f"{method} has the shape {rows.shape}; it is {shape}"
+        assert rows.shape == shape, (
+            f"the result of {method} has the shape {rows.shape} and must have {shape} for these releases; give check_knowledge "
+            "releases= of the domain that the part is made for"
+        )
         assert np.isfinite(rows).all(), f"{method} has a factor that is not finite"
         assert (rows >= 0).all(), f"{method} has a factor below 0"
         assert np.array_equal(rows, again), f"two calls of {method} differ"

@@ -34,10 +34,10 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 64_038, 36_028, 253
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 67_431, 37_835, 259
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
-MOST_NAMES = 218
+MOST_NAMES = 230
 """Largest number of public names."""
 
 ALONE = {

@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -93,9 +92,7 @@ class Relations:
                         f"Relations: the edge of {one!r} and {other!r} has the kind {kind!r}, and there are tables of "
                         f"{', '.join(map(repr, tables)) or 'no kind'}. Give a table of it, or remove such edges from the graph."
                     )
-        set_fields(
-            self, graph=nx.freeze(self.graph.copy()), table=MappingProxyType(tables) if by_kind else tables[None]
-        )
+        set_fields(self, graph=nx.freeze(self.graph.copy()), table=tables if by_kind else tables[None])
 
     def __repr__(self) -> str:
         respondents, edges = self.graph.number_of_nodes(), self.graph.number_of_edges()

@@ -71,6 +71,9 @@ class AgeTells(Knowledge):
 class Nothing(Knowledge):
     name = "nothing"
 
+    def evidence(self, visits):  # noqa: ARG002
+        return None
+
 
 PRESENCE = Presence([0.1, 0.3, 0.6], [0.2, 0.2, 0.1], 0.5)
 

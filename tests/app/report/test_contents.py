@@ -157,9 +157,8 @@ class TestByHand:
         # Six published records: the two of the second release stay at the share.
         gains = table["gain"] * 6 / 4
         np.testing.assert_allclose(gains, [2 * 0.81 / 0.82 - 1, 0, 2 * without - 1], atol=1e-9)
-        assert (
-            "of the 4 people, the groups alone expose 0, and departures without the groups 4" in made.verdict.sentence
-        )
+        told = "of 4 people exposed to the informed adversary, the groups alone expose 0, and departures without the groups 4"
+        assert told in made.verdict.sentence
         assert "what leaving tells" in made.html
 
     def test_headline(self):

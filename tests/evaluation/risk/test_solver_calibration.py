@@ -22,8 +22,8 @@ from foreknow.models import (
     GivenPrior,
     Grouping,
     MarkovChain,
+    PriorCascade,
     Release,
-    RemoveKnown,
     joint_history,
 )
 from foreknow.models.joint.problem import JointProblem
@@ -77,7 +77,7 @@ class Changed:
         (replace(ADVERSARY, gaps="power"), RELEASES, True),
         (Adversary(PRIOR, TWICE), RELEASES, True),
         (Adversary(PRIOR, TWICE, gaps="power"), RELEASES, True),
-        (replace(ADVERSARY, compromised=KNOWN, cascade=RemoveKnown()), RELEASES, True),
+        (replace(ADVERSARY, compromised=KNOWN, cascade=PriorCascade()), RELEASES, True),
         (ADVERSARY, WITH_COUNTERFEITS, True),
     ],
     ids=["chain", "forward", "steps", "order 2", "order 2, steps", "compromised", "counterfeits"],
@@ -205,7 +205,7 @@ def test_a_world_keeps_groups_and_counts_drawn_values(releases):
 
 def test_values_follow_prior_chain_and_claims():
     """Shares of the values of A at the first release, and of the pairs of values of A, among 1,500 worlds."""
-    known = replace(ADVERSARY, compromised=replace(KNOWN, contradicted="report"), cascade=RemoveKnown())
+    known = replace(ADVERSARY, compromised=replace(KNOWN, contradicted="report"), cascade=PriorCascade())
     history, rng = joint_history(known, [each.observation for each in RELEASES]), np.random.default_rng(1)
     drawn = np.array(
         [[release.view.sensitive[0] for release in redrawn_releases(history, RELEASES[:2], rng)] for _ in range(1500)]

@@ -15,7 +15,7 @@ from foreknow.models import (
     Numeric,
     Observation,
     PriorByTime,
-    RemoveKnown,
+    PriorCascade,
     Schema,
     Status,
     UniformPrior,
@@ -208,7 +208,7 @@ def adversary_of(case):
         PriorByTime({10 + t: PriorTable(rows) for t, rows in enumerate(case["prior"])}),
         case["transitions"],
         compromised=CompromisedRecords(pd.DataFrame(claims)) if claims else None,
-        cascade=RemoveKnown() if claims else None,
+        cascade=PriorCascade() if claims else None,
         gaps=case["gaps"],
     )
 
@@ -290,7 +290,7 @@ class TestJointHistoryChecks:
     def adversary(self, contradicted="raise", **options):
         claims = pd.DataFrame({"respondent": ["A"], "value": ["b"], "time": [1], "confidence": [1.0]})
         return Adversary(
-            UniformPrior(), compromised=CompromisedRecords(claims, contradicted), cascade=RemoveKnown(), **options
+            UniformPrior(), compromised=CompromisedRecords(claims, contradicted), cascade=PriorCascade(), **options
         )
 
     def test_domains_differ(self):
@@ -345,7 +345,7 @@ class TestJointHistoryChecks:
         claims = CompromisedRecords(
             pd.DataFrame({"respondent": ["A"], "value": ["b"], "time": [1], "confidence": [1.0]})
         )
-        adversary = Adversary(prior, compromised=claims, cascade=RemoveKnown())
+        adversary = Adversary(prior, compromised=claims, cascade=PriorCascade())
         posterior = Enumeration()(joint_history(adversary, [self.observation()]).problem)
         assert posterior.status.tolist() == [Status.CONTRADICTED]
         assert np.allclose(posterior.rows(np.arange(2)).sum(axis=1), 1)

@@ -23,6 +23,7 @@ from foreknow.models import (
     MaxEntropy,
     Mixed,
     PathSampler,
+    PosteriorCascade,
     PriorCascade,
     ProgramEstimator,
     Release,
@@ -36,6 +37,22 @@ STICKY = MarkovChain(1, np.array([[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.05, 0.2
 def simulated(views=4, records=120, seed=1):
     simulation = exams(views, records, rng=seed)
     return simulation, Adversary(simulation.prior, simulation.transitions, estimator=Exact())
+
+
+@pytest.mark.parametrize("cascade", [PosteriorCascade(), PriorCascade(normalized=False), RemoveKnown()], ids=repr)
+def test_a_cascade_without_a_likelihood_is_refused_below_certainty(cascade):
+    simulation, adversary = simulated(1, 20)
+    releases = publish(simulation.history, Mondrian(DistinctDiversity(2)), rng=1)
+    first = simulation.history[0].frame.iloc[0]
+    claim = {"respondent": [first["id"]], "time": [1], "value": [first["result"]]}
+
+    def informed(confidence):
+        known = CompromisedRecords(pd.DataFrame(claim | {"confidence": [confidence]}))
+        return JointAttack(replace(adversary, compromised=known, cascade=cascade))
+
+    assert informed(1.0)(releases).posterior(1).loc[first["id"], first["result"]] == pytest.approx(1)
+    with pytest.raises(ValueError, match=r"has no meaning in the joint law .* EvidenceCascade"):
+        informed(0.5)(releases)
 
 
 def test_evidence_is_the_likelihood_of_one_record_in_all_releases():

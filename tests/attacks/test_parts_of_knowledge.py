@@ -283,6 +283,40 @@ def test_the_help_text_of_the_command_has_the_same_table():
 
 
 @dataclass(frozen=True)
+class Excludes(Knowledge):
+    name = "excludes"
+
+    def step_factor(self, release):  # noqa: ARG002
+        return np.zeros((3, 3))
+
+
+@dataclass(frozen=True)
+class Misspelt(Knowledge):
+    name = "misspelt"
+
+    def step_factors(self, release):  # noqa: ARG002
+        return np.ones((3, 3))
+
+
+@dataclass(frozen=True)
+class NamedPrior(Severity):
+    name = "prior"
+
+
+def test_a_part_that_excludes_everything_is_refused():
+    with pytest.raises(ValueError, match=r"Excludes.step_factor: all factors are 0"):
+        SequentialAttack(Adversary(UniformPrior(), CHAIN, own=(Excludes(),)))(examples.releases())
+
+
+@pytest.mark.parametrize(
+    ("part", "message"), [(Misspelt(), "overrides none of prior_factor"), (NamedPrior(), "has the name 'prior'")]
+)
+def test_the_kit_finds_a_part_without_effect_and_a_taken_name(part, message):
+    with pytest.raises(AssertionError, match=message):
+        check_knowledge(part)
+
+
+@dataclass(frozen=True)
 class AtRelease(Knowledge):
     """Evidence of one release alone, for the first value, about one respondent or all."""
 

@@ -1,14 +1,16 @@
 """Joint beliefs as the prior of a defense: the forecast against all paths, and what `publish` and `certificate` do with it."""
 
+from dataclasses import replace
 from itertools import product
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from strategies import view_of
 
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.defenses import UHRA, JSReduce, KAnonymity, Mondrian, TCloseness, publish
+from foreknow.defenses import UHRA, JSReduce, KAnonymity, MInvariance, Mondrian, TCloseness, publish
 from foreknow.evaluation import certificate, exams
 from foreknow.models import (
     Adversary,
@@ -20,6 +22,7 @@ from foreknow.models import (
     Grouping,
     MarkovChain,
     Presence,
+    Relations,
     Release,
     UniformPrior,
 )
@@ -122,6 +125,24 @@ def test_defense_without_beliefs_is_not_affected(simulated):
 def test_only_a_joint_attack_of_one_adversary_believes(simulated, believes):
     with pytest.raises(TypeError, match="believes is"):
         publish(simulated[0], Mondrian(KAnonymity(3)), believes=believes)
+
+
+def test_what_a_forecast_does_not_read_is_refused(simulated):
+    history, adversary = simulated
+    pair = nx.Graph([tuple(history[0].people.respondents[:2])])
+    related = replace(adversary, relations=Relations(pair, np.ones((len(history.schema.values),) * 2)))
+    with pytest.raises(ValueError, match=r"forecast does not read the part 'relations'"):
+        publish(history, Mondrian(KAnonymity(3)), believes=JointAttack(related))
+    with pytest.raises(ValueError, match=r"earlier|increase|order|after"):
+        JointAttack(adversary).forecast([SECOND.observation], FIRST.view.people, 1)
+    with pytest.raises(TypeError, match="the class JointAttack"):
+        publish(history, Mondrian(KAnonymity(3)), believes=JointAttack)
+
+
+def test_a_believer_who_knows_the_rule_of_m_invariance_begins_without_transitions(simulated):
+    history, adversary = simulated
+    attack = JointAttack(adversary, signatures=True)
+    assert len(publish(history, MInvariance(2, rng=1), believes=attack, rng=1)) == len(history)
 
 
 def test_there_is_one_believer(simulated):

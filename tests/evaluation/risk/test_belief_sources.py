@@ -100,7 +100,7 @@ def test_wrong_arguments(couple):
     attack = SequentialAttack(Adversary(UniformPrior()))
     with pytest.raises(ValueError, match="is in no release"):
         belief_sources(attack, couple, "Z")
-    with pytest.raises(ValueError, match="not in the release at 2"):
+    with pytest.raises(ValueError, match="not in the release at 2; it is in those at 1"):
         belief_sources(attack, couple, "B", time=2)
     with pytest.raises(ValueError, match="value is 'dead'"):
         belief_sources(attack, couple, "A", value="dead")

@@ -26,6 +26,7 @@ from foreknow.models import (
     Memory,
     Numeric,
     People,
+    PosteriorCascade,
     PublishedTable,
     RandomWorlds,
     Release,
@@ -462,3 +463,9 @@ def test_a_release_without_groups_tells_nothing():
     given = release([30, 40], "ab", [-1, -1])
     posterior = SnapshotAttack(UNSURE)([given]).releases[0].posterior
     np.testing.assert_array_equal(posterior.probabilities, 0.5)
+
+
+def test_a_cascade_of_assignments_is_refused():
+    claim = CompromisedRecords(pd.DataFrame({"respondent": ["A"], "time": [1], "value": ["a"], "confidence": [0.5]}))
+    with pytest.raises(ValueError, match=r"PosteriorCascade.* weighs the assignments of one group"):
+        Adversary(UniformPrior(), compromised=claim, cascade=PosteriorCascade(), membership=UniformMembership())

@@ -1,5 +1,6 @@
 """Relations against the enumeration of all values, written from the definition; their estimate, laws and refusals."""
 
+from dataclasses import replace
 from itertools import permutations, product
 
 import networkx as nx
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import view_of
 
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import KAnonymity, Mondrian, publish
@@ -341,3 +343,23 @@ def test_who_does_not_read_relations_refuses_and_names_the_way_out():
     assert "relations" not in adversary.without("relations").parts
     with pytest.raises(TypeError, match="is Relations"):
         Adversary(UniformPrior(), relations=EDGE)
+
+
+def test_weights_that_do_not_read_relations_are_refused():
+    pair = Adversary(UniformPrior(), relations=Relations(nx.Graph([("A", "B")]), np.ones((3, 3))))
+    with pytest.raises(ValueError, match=r"going forward do not read relations; .* updated=False"):
+        JointAttack(Averaged([pair, pair]), hindsight=False)
+    JointAttack(Averaged([pair, pair], updated=False), hindsight=False)
+
+
+def test_distorted_values_with_relations_are_refused_by_the_group_graph():
+    seen = view_of("AB", "ab")
+    pair = Adversary(UniformPrior(), relations=Relations(nx.Graph([("A", "B")]), np.ones((3, 3))))
+    distorted = replace(Release(seen, [0, 0]).observation, distorted=1)
+    with pytest.raises(ValueError, match=r"GroupGraph with distorted values does not read relations.* PathSampler"):
+        GroupGraph()(joint_history(pair, [distorted]).problem)
+
+
+def test_without_a_table_there_are_no_relations():
+    with pytest.raises(ValueError, match="there is no table"):
+        Relations(nx.Graph([("A", "B")]), {})

@@ -24,10 +24,11 @@ PANELS = ("exams", "pbc")
 def exposure(cell, _rng):
     """Risk of the publications of one defense under the two defenders."""
     history, adversary = HISTORIES[cell["history"]]()
-    rule, attack = ten(1, SIZES[cell["history"]])[cell["defense"]], JointAttack(adversary)
+    attack = JointAttack(adversary)
     defenders = {"release by release": {"adversary": adversary}, "joint": {"believes": attack}}
     rows = []
     for name, believer in defenders.items():
+        rule = ten(1, SIZES[cell["history"]])[cell["defense"]]  # made anew: some defenses hold a generator
         releases = publish(history, rule, **believer, infeasible="suppress", rng=seeded(1))
         total = total_of_risk(risk_table(attack(releases), history, sure=SURE))
         suppressed = float(np.mean(np.concatenate([release.group < 0 for release in releases])))

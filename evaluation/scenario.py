@@ -59,6 +59,9 @@ SEQUENTIAL = "sequential"
 QUASI_IDENTIFIERS = "quasi-identifiers"
 """What is known of people who must be looked for among the groups."""
 
+NEAR = 0.5
+"""Least similarity of a known name that a message names as the nearest one."""
+
 DRAWS = 20
 """Number of draws of the knowledge if it is left out."""
 
@@ -210,6 +213,10 @@ class Scenario:
             for key in settings:
                 check_near("Scenario", "a key", key, [each.name for each in fields(cls)])
             return cls(**settings)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(
+                f'{path}: {error}; it has settings as TOML, with texts in quotes: law = "corpus".'
+            ) from None
         except (TypeError, ValueError) as error:
             raise type(error)(f"{path}: {error}") from None
 
@@ -437,7 +444,7 @@ class ScenarioAttack:
 def check_near(owner: str, what: str, given: Any, known: Sequence[str]) -> None:
     """Raise ValueError unless a name is among the known ones; the message has the nearest one."""
     if given not in known:
-        near = get_close_matches(str(given), known, n=1, cutoff=0.0)
+        near = get_close_matches(str(given), known, n=1, cutoff=NEAR)
         hint = f" The nearest is {near[0]!r}." if isinstance(given, str) and near else ""
         raise ValueError(f"{owner}: {shown(given)} is not {what}.{hint} Choose one of {', '.join(known)}.")
 

@@ -283,7 +283,7 @@ def read_scenario(text: str) -> Scenario:
     ValueError
         If it is neither, or a scenario of the command line does not read its settings.
     """
-    if not Path(text).is_file():
+    if not Path(text).suffix and not Path(text).is_file():
         check_near("--scenario", "a built-in scenario or a file", text, list(SCENARIOS))
     scenario = SCENARIOS[text] if text in SCENARIOS else Scenario.read(text)
     if scenario.compromised:

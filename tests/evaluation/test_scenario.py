@@ -302,7 +302,7 @@ class TestFile:
             ("presence = 'raed'", r"s\.toml: Scenario: 'raed' is not a presence\. The nearest is 'read'"),
             ("presence = true", r"True is not a presence\. Choose one of ignored, read"),
             ("threshold = 'high'", "threshold is 'high'"),
-            ("law = ", r"s\.toml: Invalid value"),
+            ("law = ", r"s\.toml: Invalid value.*texts in quotes"),
         ],
     )
     def test_a_wrong_file_is_named_with_the_nearest_key(self, text, message, tmp_path):

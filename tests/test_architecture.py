@@ -46,7 +46,6 @@ ALONE = {
     "foreknow.defenses.negative_rules": "an algorithm of its own: mining of rules",
     "foreknow.defenses.suppression.item_search": "an algorithm of its own: search over sets of items",
     "foreknow.evaluation.plots.end_labels": "an algorithm of its own: placement of labels",
-    "foreknow.models.joint.graph_messages": "an algorithm of its own: kernels of propagation between groups",
 }
 """Modules with one importer, in their own folder, and the reason why they are not a part of it."""
 

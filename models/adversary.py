@@ -1,6 +1,6 @@
 """Adversary: background knowledge and the rules by which it is revised from release to release."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
@@ -9,7 +9,7 @@ import numpy as np
 
 from foreknow.models.advice import Advice, Wording, message_of
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.estimators import Auto, TooLarge
+from foreknow.models.estimators import ESTIMATORS, Auto, TooLarge
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_domain_size
@@ -17,7 +17,6 @@ from foreknow.models.knowledge.membership import (
     Membership,
     MembershipPosterior,
     Part,
-    check_membership_estimator,
     connected_parts,
     membership_posterior,
 )
@@ -155,7 +154,10 @@ class Adversary:
         )
         if self.membership is not None:
             check_kind("Adversary", "membership", self.membership, Callable, "is UniformMembership(), or None")
-            check_membership_estimator(self.estimator)
+            # Of the parts, an estimator meets the membership alone; the others are in its rows.
+            read = (OWN, *(name for name in PARTS if name != "membership"), *getattr(self.estimator, "reads", ()))
+            readers = readers_among(rule() for rule in ESTIMATORS.values())
+            check_reads(type(self.estimator).__name__, self, read, readers=readers)
             if self.cascade is not None and type(self.cascade).posterior is not Cascade.posterior:
                 raise ValueError(
                     f"Adversary: {self.cascade!r} weighs the assignments of one group, and with a membership there is none; give "
@@ -503,6 +505,13 @@ def check_reads(
             f"adversary.without({name!r})."
         )
         raise ValueError(Advice(Wording(text, f"{owner} does not read --{name}{by}; leave it out.")))
+
+
+def readers_among(rules: Iterable[Any]) -> Callable[[str], list[str]]:
+    """Function of a part of knowledge that returns the names of the rules, classes or objects, that read it."""
+    return lambda part: [
+        getattr(rule, "__name__", type(rule).__name__) for rule in rules if part in getattr(rule, "reads", ())
+    ]
 
 
 def check_own_parts(own: tuple[Any, ...]) -> None:

@@ -23,6 +23,11 @@ ROW_SUM_TOLERANCE = 1e-6
 rounding errors are set to 0."""
 
 
+ROW_PARTS = ("prior", "transitions", "compromised", "presence", "own")
+"""Parts of an adversary's knowledge that reach a rule as prior rows, transitions and evidence of records: what it reads unless its
+class attributes ``reads`` and ``ignores`` say otherwise."""
+
+
 class Status(IntFlag):
     """Flags that an estimator sets for a group, beside its posterior."""
 

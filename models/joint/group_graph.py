@@ -53,13 +53,12 @@ from foreknow.models.joint.problem import (
     JointProblem,
     Layout,
     belief_starts,
-    check_no_pairs,
     components,
     forward_by_prefixes,
     sub_problem,
     without_pairs,
 )
-from foreknow.models.problem import CONTRADICTED, CYCLES, DOUBT, TILTED, UNCONVERGED
+from foreknow.models.problem import CONTRADICTED, CYCLES, DOUBT, ROW_PARTS, TILTED, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import check_folder, check_iteration, check_whole
 
@@ -96,9 +95,6 @@ bytes each on `exams`, more where a block has over five edges, and at most twice
 
 MAX_ARRANGEMENTS = 1_000_000
 """Largest limit of arrangements of one block; ten members with distinct values have 3.6 million."""
-
-EXACT_PAIRS = "Enumeration() and PathSampler(rng=...) do"
-"""Solvers that read relations with chains of any order and with distorted values."""
 
 TILT_ROUNDS = 20
 """Largest number of rounds in which a visit fits the tilts of a group."""
@@ -208,6 +204,7 @@ class GroupGraph:
     scratch: "Path | str | None" = field(default=None, kw_only=True, repr=False, compare=False)
     workers: int | None = field(default=None, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = (*ROW_PARTS, "relations")
 
     def __post_init__(self) -> None:
         check_whole("GroupGraph", "limit", self.limit, "arrangements", most=MAX_ARRANGEMENTS)
@@ -220,7 +217,6 @@ class GroupGraph:
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
         if problem.order > 1:
-            check_no_pairs("GroupGraph with chains of an order above 1", problem, EXACT_PAIRS)
             return _all_tilted(GroupMessages(progress=self.progress)(problem))
         step = stepping(self.progress, range(len(thresholds(MaxEntropy().tolerance)) + int(self.sweeps)))
         return self._solved(problem, step)
@@ -231,7 +227,6 @@ class GroupGraph:
         The messages of the prefix before, as a start, send its evidence around cycles again.
         """
         if problem.order > 1:
-            check_no_pairs("GroupGraph with chains of an order above 1", problem, EXACT_PAIRS)
             return _all_tilted(GroupMessages(progress=self.progress).forward(problem))
         return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
 
@@ -241,13 +236,12 @@ class GroupGraph:
             return self._posterior(problem, np.zeros(0), np.zeros(len(problem.counts), dtype=np.int64), 0)
         zeros: Zeros = np.zeros if self.scratch is None else partial(mapped_zeros, Path(self.scratch))
         most = MOST_ARRANGEMENTS if self.scratch is None else np.inf
-        if (problem.emission_row >= 0).any():
-            check_no_pairs("GroupGraph with distorted values", problem, EXACT_PAIRS)
         parts, contradicted = parts_of(problem, self.limit, most, zeros)
         approximate = parts.tilted.any() or (parts.mode == COUNTS_BY_NORMAL).any()
         fit: TiltedLaw | None = None
-        if approximate or (problem.emission_row >= 0).any():
-            fit = MaxEntropy().fit(without_pairs(problem), step=step)
+        distorted = (problem.emission_row >= 0).any()
+        if approximate or distorted:
+            fit = MaxEntropy().fit(problem if distorted else without_pairs(problem), step=step)
         posterior = None
         if not contradicted.any() or doubted:
             now = first_messages(problem, parts, fit, zeros)

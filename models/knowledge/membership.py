@@ -15,8 +15,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.assignments import possible_pairs
 from foreknow.models.estimators.auto import Auto
 from foreknow.models.estimators.belief_propagation import BeliefPropagation, logistic
-from foreknow.models.estimators.exact import Exact, TooLarge, log_evidence, state_counts
-from foreknow.models.estimators.sinkhorn import Sinkhorn
+from foreknow.models.estimators.exact import TooLarge, log_evidence, state_counts
 from foreknow.models.problem import ROW_SUM_TOLERANCE, UNCONVERGED, Estimator, Posterior, Problem
 from foreknow.models.settings import as_floats, check_kind, check_shape
 from foreknow.models.tables.columns import check_columns, describe_missing, plain_columns
@@ -24,9 +23,6 @@ from foreknow.models.tables.release import UnlabeledObservation
 from foreknow.models.tables.schema import Numeric
 
 COLUMNS = ("respondent", "group", "time", "probability")
-
-PRODUCT_LAW = (Exact, BeliefPropagation, Sinkhorn)
-"""Estimators whose law is a product of weights, in which a weight of 0 rules a pair out; and `Auto` of them."""
 
 DENSE_PAIRS = 2**12
 """Number of pairs of a part up to which `BeliefPropagation` has them all in one array, which is exact for small components."""
@@ -136,15 +132,6 @@ class GivenMembership:
         rest = 1.0 - weights.sum(axis=1)
         weights[:, -1] = np.where(rest > ROW_SUM_TOLERANCE, rest, 0.0)
         return weights
-
-
-def check_membership_estimator(estimator: Estimator) -> None:
-    """Raise ValueError unless an estimator can read a membership: one of `PRODUCT_LAW`, or `Auto` of them."""
-    if not isinstance(estimator.beyond if isinstance(estimator, Auto) else estimator, PRODUCT_LAW):
-        raise ValueError(
-            f"Adversary: {estimator!r} has no law of people and groups, and there is a membership; choose Auto(), Exact(), "
-            "BeliefPropagation() or Sinkhorn()."
-        )
 
 
 class Part(NamedTuple):
@@ -291,7 +278,8 @@ def membership_posterior(
         Rows are probabilities.
     counts : int array, shape (g, m)
     estimator : Estimator
-        One of `PRODUCT_LAW`. `Exact` is exact, and the others as they are for a group of as many members and values.
+        One that reads membership: its law is a product of weights, and a weight of 0 rules a pair out. `Exact` is exact, and the
+        others as they are for a group of as many members and values.
     of_known_groups : callable, optional
         Rule for the parts of one set instead of the estimator, as of a cascade.
 

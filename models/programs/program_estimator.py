@@ -12,7 +12,15 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.convergence import MAX_RHAT
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.estimators.swap_chain import MAX_STORED_PROBABILITIES, check_chains, summarize_chains
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, are_probabilities, probability_rows
+from foreknow.models.problem import (
+    CONTRADICTED,
+    ROW_PARTS,
+    UNCONVERGED,
+    Posterior,
+    Problem,
+    are_probabilities,
+    probability_rows,
+)
 from foreknow.models.programs.compiled_program import (
     ChainSettings,
     Part,
@@ -166,6 +174,7 @@ class ProgramEstimator:
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     rng: "np.random.Generator | int" = field(kw_only=True)
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ROW_PARTS
     is_program: ClassVar[bool] = True
     _programs: ProgramCache = field(init=False, repr=False, compare=False, default_factory=ProgramCache)
 

@@ -14,10 +14,10 @@ from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_domain_size
 from foreknow.models.knowledge.membership import (
+    Component,
     Membership,
     MembershipPosterior,
-    Part,
-    connected_parts,
+    connected_components,
     membership_posterior,
 )
 from foreknow.models.knowledge.parts import (
@@ -315,24 +315,24 @@ class Adversary:
                 f"the release at {seen.time!r} has distorted values, whose law needs the groups; give "
                 'Adversary(..., distortion="ignored"), or leave the membership out: adversary.without("membership").'
             )
-        parts, claims = self.membership_parts(seen), self.claims(seen.time, seen.people)
+        components, claims = self.membership_components(seen), self.claims(seen.time, seen.people)
         known = None
         if claims is not None and self.cascade is not None:
             known = partial(self.cascade.posterior, claims=claims, estimator=self.estimator)
         try:
-            return membership_posterior(parts, revised, seen.counts, self.estimator, known)
+            return membership_posterior(components, revised, seen.counts, self.estimator, known)
         except TooLarge as error:
             raise TooLarge(Advice(f"the release at {seen.time!r}: ", message_of(error))) from None
 
-    def membership_parts(self, seen: UnlabeledObservation) -> list[Part]:
-        """Connected parts of a release by the membership; ValueError if no group that may be theirs shows a claimed value."""
+    def membership_components(self, seen: UnlabeledObservation) -> list[Component]:
+        """Connected components of a release by the membership; ValueError if no group that may be theirs shows a claimed value."""
         assert self.membership is not None
-        parts, claims = connected_parts(self.membership, seen), self.claims(seen.time, seen.people)
+        components, claims = connected_components(self.membership, seen), self.claims(seen.time, seen.people)
         if claims is not None and self.compromised is not None and self.compromised.contradicted == "raise":
             shown = np.vstack([seen.counts > 0, np.ones((1, seen.counts.shape[1]), dtype=np.bool_)])
             rows = np.ones((len(seen.people), seen.counts.shape[1]), dtype=np.bool_)
-            for part in parts:
-                rows[part.rows] = shown[np.concatenate(part.groups)].any(axis=0)
+            for component in components:
+                rows[component.rows] = shown[np.concatenate(component.groups)].any(axis=0)
             missing = np.flatnonzero(~rows[claims.rows, claims.values])
             if len(missing):
                 respondent = seen.people.respondents[claims.rows[missing[0]]]
@@ -342,7 +342,7 @@ class Adversary:
                     "may be theirs shows it. Correct it, or report such groups with "
                     "CompromisedRecords(frame, contradicted='report')."
                 )
-        return parts
+        return components
 
     def channel(self, revised: FloatArray, observation: Observation) -> Channel | None:
         """Channel of the distorted values of a release, estimated from it; None where none is distorted or counted."""

@@ -219,7 +219,7 @@ def check_is_estimator(owner: str, name: str, value: Any) -> None:
     """Raise TypeError unless a setting is an estimator: an object that can be called and has the flag ``exact``."""
     takes = (
         "is an estimator object, as Exact() or Auto(). Make one of a function of the prior (k, m) and the counts (m,) of one group "
-        "by PerGroup(function)"
+        "by PerGroup(function), and of a PyMC program by ProgramEstimator(program, rng=1)"
     )
     check_kind(owner, name, value, Estimator, takes)
 

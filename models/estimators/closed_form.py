@@ -29,8 +29,8 @@ class RandomWorlds:
     """
 
     exact: ClassVar[bool] = False
-    reads: ClassVar[tuple[str, ...]] = ()
-    ignores: ClassVar[tuple[str, ...]] = ROW_PARTS
+    reads: ClassVar[tuple[str, ...]] = ("compromised",)  # those that leave the group
+    ignores: ClassVar[tuple[str, ...]] = ("prior", "transitions", "presence", "own")
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""

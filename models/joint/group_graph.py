@@ -42,7 +42,6 @@ from foreknow.models.joint.graph_parts import (
     ValueArray,
     Zeros,
     ends_of,
-    parts_of,
     write_own_weights,
 )
 from foreknow.models.joint.group_messages import GroupMessages, tilted_messages
@@ -236,7 +235,7 @@ class GroupGraph:
             return self._posterior(problem, np.zeros(0), np.zeros(len(problem.counts), dtype=np.int64), 0)
         zeros: Zeros = np.zeros if self.scratch is None else partial(mapped_zeros, Path(self.scratch))
         most = MOST_ARRANGEMENTS if self.scratch is None else np.inf
-        parts, contradicted = parts_of(problem, self.limit, most, zeros)
+        parts, contradicted = blocks_of(problem, self.limit, most, zeros)
         approximate = parts.tilted.any() or (parts.mode == COUNTS_BY_NORMAL).any()
         fit: TiltedLaw | None = None
         distorted = (problem.emission_row >= 0).any()
@@ -344,7 +343,7 @@ def mapped_zeros(folder: Path, length: int, number: type[np.generic]) -> NDArray
 def first_messages(
     problem: JointProblem, parts: Parts, fit: TiltedLaw | None, zeros: Zeros = np.zeros
 ) -> GraphMessages:
-    """Messages of the law of `MaxEntropy`, or 1 without it; each group is to be visited. ``zeros`` is that of `parts_of`."""
+    """Messages of the law of `MaxEntropy`, or 1 without it; each group is to be visited. ``zeros`` is that of `blocks_of`."""
     at, starts, groups = problem.layout, belief_starts(problem), len(problem.counts)
     first = parts.edge_members[parts.edge_starts[:-1]]
     message = zeros(int(parts.key_starts[-1]), np.float64)
@@ -424,7 +423,7 @@ class GraphLaw:
         everywhere: bool = False,
     ) -> None:
         self._problem, self._fit, self._starts = problem, fit, belief_starts(problem)
-        parts = parts_of(problem, limit, MOST_ARRANGEMENTS)[0]
+        parts = blocks_of(problem, limit, MOST_ARRANGEMENTS)[0]
         self._parts = parts._replace(tilted=np.zeros_like(parts.tilted))
         self._now = first_messages(problem, self._parts, fit)
         self._damping = damping

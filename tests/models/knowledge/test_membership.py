@@ -416,7 +416,7 @@ def test_given_rows_fit_the_release():
     with pytest.raises(ValueError, match="drop duplicates"):
         GivenMembership(pd.concat([twice, twice]))
     with pytest.raises(
-        ValueError, match="no column 'group'; it has 'respondent', 'time', 'probability'. Rename the column"
+        ValueError, match=r"no column 'group'; it has 'respondent', 'time', 'probability'\. Rename the column"
     ):
         GivenMembership(twice.drop(columns="group"))
     with pytest.raises(TypeError, match="DataFrame"):

@@ -471,8 +471,9 @@ class TestHistories:
 
     def test_a_last_release_without_records_is_counted(self):
         """All are withheld at it: they are listed, and have not left."""
-        listed = releases()[0].observation
-        withheld = Release(View(listed.people.frame.assign(result="a"), SCHEMA, 2002), np.full(6, -1)).observation
+        first = releases()[0]
+        listed = first.observation
+        withheld = Release(View(first.view.frame, SCHEMA, 2002), np.full(6, -1)).observation
         history = joint_history(Adversary(lambda people: np.full((len(people), 2), 0.5)), [listed, withheld])
         found = []
         history_model(history, program=lambda records: found.append(records) or np.zeros((len(records.release), 2)))

@@ -41,6 +41,7 @@ from foreknow.models.joint.graph_parts import (
     Parts,
     ValueArray,
     Zeros,
+    blocks_of,
     ends_of,
     write_own_weights,
 )

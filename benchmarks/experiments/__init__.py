@@ -9,6 +9,7 @@ from experiments.defenders import DEFENDERS
 from experiments.defenses_and_adversaries import DEFENSES_AND_ADVERSARIES
 from experiments.joint_solvers import JOINT_SOLVER_ACCURACY
 from experiments.m_invariance import M_INVARIANCE
+from experiments.parts_of_knowledge import PARTS
 from experiments.presence import PRESENCE
 from experiments.redrawn_worlds import REDRAWN_WORLDS
 from experiments.rules import RULE_ERRORS
@@ -23,4 +24,5 @@ EXPERIMENTS = (
     DEFENDERS,
     CALIBRATION,
     CORPUS_SIZE,
+    *PARTS,
 )

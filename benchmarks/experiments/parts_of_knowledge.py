@@ -56,7 +56,7 @@ DEFENSES = {
 }
 """Defenses of `UNLABELED`, in groups of three."""
 
-SIZES = {"4 to 6": ((4, 7), (2, 4), 300), "17 to 19": ((17, 20), (3, 6), 100)}
+SIZES = {"300 of 4 to 6 people": ((4, 7), (2, 4), 300), "100 of 17 to 19 people": ((17, 20), (3, 6), 100)}
 """Ends of the numbers of people and of groups, and the number of cases."""
 
 ESTIMATORS = {"BeliefPropagation": BeliefPropagation(), "Sinkhorn": Sinkhorn()}
@@ -157,8 +157,8 @@ SUBJECTS = {"exams, 4 x 400": on_exams, "households, weeks 11 to 14": on_househo
 def membership_errors(cell, rng):
     """Total variation of each estimator to `Exact` on each case: mean over the people."""
     rows = []
-    for number in range(SIZES[cell["people"]][2]):
-        weights, prior, counts = membership_case(*SIZES[cell["people"]][:2], rng)
+    for number in range(SIZES[cell["cases"]][2]):
+        weights, prior, counts = membership_case(*SIZES[cell["cases"]][:2], rng)
         ends, schema = np.zeros((len(counts), 1)), Schema({"age": Numeric(0, 9)}, "result", ("a", "b", "c"))
         people = People(np.arange(len(prior)).astype(object), np.zeros((len(prior), 1)), schema)
         parts = connected_parts(lambda _, weights=weights: weights, UnlabeledObservation(people, ends, ends, counts, 0))
@@ -230,7 +230,7 @@ UNLABELED = Experiment(
     "unlabeled", unlabeled, [{"panel": panel, "defense": defense} for panel in SUBJECTS for defense in DEFENSES]
 )
 
-MEMBERSHIP_ERRORS = Experiment("membership_errors", membership_errors, [{"people": people} for people in SIZES])
+MEMBERSHIP_ERRORS = Experiment("membership_errors", membership_errors, [{"cases": cases} for cases in SIZES])
 
 SEVERITY = Experiment("severity", severity, [{"defense": "Mondrian k=2, l=2", "back": back} for back in BACK])
 
@@ -290,10 +290,12 @@ def unlabeled_table(rows):
 
 def membership_table(rows):
     """Lines of Markdown of `MEMBERSHIP_ERRORS`."""
-    columns = [f"{number} cases of {people} people: mean (largest)" for people, (_, _, number) in SIZES.items()]
-    lines = [f"| estimator | {' | '.join(columns)} |", "|---" * (len(SIZES) + 1) + "|"]
+    lines = [
+        f"| estimator | {' | '.join(f'{cases}: mean (largest)' for cases in SIZES)} |",
+        "|---" * (len(SIZES) + 1) + "|",
+    ]
     for name in ESTIMATORS:
-        errors = [rows.loc[rows["people"] == people, name] for people in SIZES]
+        errors = [rows.loc[rows["cases"] == cases, name] for cases in SIZES]
         each = (f"{_decimals(one.mean(), 3)} ({_decimals(one.max(), 3)})" for one in errors)
         lines.append(f"| `{name}` | {' | '.join(each)} |")
     return lines

@@ -17,7 +17,6 @@ from foreknow.models import (
     Averaged,
     Beliefs,
     GroupGraph,
-    JointPosterior,
     LearnedKnowledge,
     Observation,
     People,
@@ -30,7 +29,7 @@ from foreknow.models.averaged import check_rule_reads
 from foreknow.models.joint.building import JointHistory, release_beliefs
 from foreknow.models.joint.learned_knowledge import check_learned_order
 from foreknow.models.joint.max_entropy import joint_log_evidence
-from foreknow.models.joint.problem import JointProblem, JointSolver, check_is_solver, forward_by_prefixes, with_progress
+from foreknow.models.joint.problem import JointProblem, JointSolver, check_is_solver, solved
 from foreknow.models.joint.signatures import SignatureRule, read_signatures, signature_rule
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GAPS, GapRule
@@ -146,7 +145,7 @@ class JointAttack(AdversaryAttack):
         observations = [release.observation for release in releases]
         adversary.check_claim_times([observation.time for observation in observations])
         history, problem, laws, rule = _posed(self, adversary, observations)
-        posterior = self._solved(history, problem)
+        posterior = solved(self.solver, problem, self.hindsight, history.known_after if adversary.witnesses else None)
         found = release_beliefs(history, posterior, self.hindsight)
         beliefs = Beliefs(found, notes=joint_notes(adversary, posterior, self.solver, found, self.signatures))
         if not self.hindsight:
@@ -154,15 +153,6 @@ class JointAttack(AdversaryAttack):
             return Weighed(beliefs, weight)
         zero, first = np.zeros(len(beliefs)), rule.log_evidence(history.problem.prior) if rule else 0.0
         return Weighed(beliefs, lambda: ReleaseEvidence(zero, zero + joint_log_evidence(posterior) + first))
-
-    def _solved(self, history: JointHistory, problem: JointProblem) -> JointPosterior:
-        if self.hindsight:
-            return self.solver(problem)
-        if not history.adversary.witnesses:
-            return self.solver.forward(problem)
-        # What is known of a record depends on later releases: each prefix is another problem.
-        progress = getattr(self.solver, "progress", None) or iter
-        return forward_by_prefixes(with_progress(self.solver, iter), problem, progress, history.known_after)
 
 
 class _Posed(NamedTuple):

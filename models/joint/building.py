@@ -3,7 +3,7 @@
 Parts: transition tables between consecutive records, channels of distorted values, and evidence of compromised records.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from foreknow.models.joint.problem import JointPosterior, JointProblem, first_re
 from foreknow.models.knowledge.cascades import Cascade, PriorCascade
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_alike, check_domain_size
-from foreknow.models.knowledge.parts import Visits, evidence_of, weighed
+from foreknow.models.knowledge.parts import Knowledge, Visits, evidence_of, weighed
 from foreknow.models.knowledge.personal_transitions import PersonalTransitions, chains_at, classes_of
 from foreknow.models.knowledge.presence import following_releases
 from foreknow.models.knowledge.relations import Relations, first_meetings
@@ -158,7 +158,9 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     )
     places = _places(rows, records, place, len(observations))
     if adversary.relations is not None:
-        problem = _with_pairs(problem, adversary.relations, observations, places[0])
+        listed = [observation.people.respondents for observation in observations]
+        published = [observation.group >= 0 for observation in observations]
+        problem = with_pairs(problem, adversary.relations, listed, published, places[0])
     claimed = (problem.evidence, problem.evidence_row)
     history = JointHistory(problem, adversary, observations, *places, classes, claimed)
     if not adversary.witnesses:
@@ -175,21 +177,32 @@ def _refuse_mixture(claims: list[Claims | None]) -> None:
         )
 
 
-def _with_pairs(
-    problem: JointProblem, relations: Relations, observations: tuple[Observation, ...], record: tuple[IntArray, ...]
+def with_pairs(
+    problem: JointProblem,
+    relations: Relations,
+    respondents: Sequence[np.ndarray[Any, Any]],
+    published: Sequence[np.ndarray[Any, Any]],
+    record: Sequence[IntArray],
 ) -> JointProblem:
-    """Problem with the pairs of related records: one for each edge, at its first common release. Cost: O(R + edges)."""
+    """Problem with the pairs of related records: one for each edge, at its first common release. Cost: O(R + edges).
+
+    Parameters
+    ----------
+    problem : JointProblem
+    relations : Relations
+    respondents : sequence of array, shapes (n,)
+        Respondents who are listed in each release; those who have no relations may be left out.
+    published : sequence of bool array, shapes (n,)
+        Those who are published.
+    record : sequence of int array, shapes (n,)
+        Record of each published respondent.
+    """
     if relations.tables.shape[1] != problem.values:
         raise ValueError(
             f"Relations: tables are of {relations.tables.shape[1]} values, and the domain has {problem.values}; give one row and "
             "column for each of schema.values, in its order."
         )
-    found = first_meetings(
-        "Relations",
-        relations.graph,
-        [observation.people.respondents for observation in observations],
-        [observation.group >= 0 for observation in observations],
-    )
+    found = first_meetings("Relations", relations.graph, respondents, published)
     number = {kind: k for k, kind in enumerate(relations.kinds)}
     pairs = [record[t][rows] for t, rows in zip(found.release[found.edge], found.rows, strict=True)]
     table = [number.get(found.kind[edge], 0) for edge in found.edge]
@@ -199,23 +212,42 @@ def _with_pairs(
 
 
 def _with_witnesses(history: JointHistory, records: int, releases: int) -> tuple[FloatArray, IntArray]:
-    """Evidence of all parts about the first records, shape ``(E, m)``, and the row of each; -1 for none.
-
-    Given the first releases alone.
-    """
+    """Evidence of all parts about the first records, given the first releases alone, as `record_evidence`."""
     evidence, row = history.claimed
     seen = history.observations[:releases]
-    found = np.ones((records, evidence.shape[1]))
     following = following_releases([observation.people for observation in seen])
-    for t, observation in enumerate(seen):
-        told = evidence_of(history.adversary.witnesses, Visits(observation.people, t, releases - 1, following[t]))
-        inside = np.flatnonzero(history.record[t] >= 0)
+    visits = [Visits(seen[t].people, t, releases - 1, following[t]) for t in range(len(seen))]
+    return record_evidence(history.adversary.witnesses, visits, history.record[:releases], (evidence, row[:records]))
+
+
+def record_evidence(
+    witnesses: Sequence[Knowledge],
+    visits: Iterable[Visits],
+    record: Iterable[IntArray],
+    claimed: tuple[FloatArray, IntArray],
+) -> tuple[FloatArray, IntArray]:
+    """Evidence of all parts about R records, shape ``(E, m)``, and the row of each record; -1 for none.
+
+    Parameters
+    ----------
+    witnesses : sequence of Knowledge
+    visits : iterable of Visits
+        Respondents of each release, with what is known of when they are listed again.
+    record : iterable of int array, shapes (n,)
+        Record of each of them; -1 for none.
+    claimed : tuple of float array, shape (E, m), and int array, shape (R,)
+        Evidence of the compromised records, and the row of each record; -1 for none.
+    """
+    evidence, row = claimed
+    found = np.ones((len(row), evidence.shape[1]))
+    for visit, own in zip(visits, record, strict=True):
+        told, inside = evidence_of(witnesses, visit), np.flatnonzero(own >= 0)
         if told is not None and len(inside):
-            found[history.record[t][inside]] = told[inside]
-    claimed = np.flatnonzero(row[:records] >= 0)
-    found[claimed] *= evidence[row[claimed]]
+            found[own[inside]] = told[inside]
+    known = np.flatnonzero(row >= 0)
+    found[known] *= evidence[row[known]]
     some = np.flatnonzero((found != 1.0).any(axis=1))
-    rows = np.full(records, -1, dtype=np.int64)
+    rows = np.full(len(row), -1, dtype=np.int64)
     rows[some] = np.arange(len(some))
     return found[some], rows
 

@@ -546,6 +546,25 @@ def with_progress(solver: JointSolver, progress: Progress) -> JointSolver:
     return solver
 
 
+def solved(
+    solver: JointSolver,
+    problem: JointProblem,
+    hindsight: bool,
+    prefix: Callable[[JointProblem, int], JointProblem] | None = None,
+) -> JointPosterior:
+    """Posterior of each release given all releases, or without ``hindsight`` given those up to it.
+
+    ``prefix`` is that of `forward_by_prefixes`, where the evidence of records depends on later releases: each prefix of the
+    history is then another problem.
+    """
+    if hindsight:
+        return solver(problem)
+    if prefix is None:
+        return solver.forward(problem)
+    progress = getattr(solver, "progress", None) or iter
+    return forward_by_prefixes(with_progress(solver, iter), problem, progress, prefix)
+
+
 def forward_by_prefixes(
     solver: JointSolver,
     problem: JointProblem,

@@ -162,4 +162,4 @@ def learned_from(table: "LargeTable", learning: Learning, engine: "Engine") -> A
         with engine.connection() as connection:
             records = int(table.relation(connection).aggregate("count(*)").fetchall()[0][0])
         classes = class_intervals(table.schema, learning.classes, records)
-        return learn_from_disk(table, classes, learning.pseudo_count, learning.gaps, engine)
+        return learn_from_disk(table, classes, learning.pseudo_count, learning.gaps, engine, learning.presence)

@@ -18,18 +18,23 @@ from foreknow.models.knowledge.personal_transitions import PersonalTransitions, 
 from foreknow.models.settings import check_kind, shown
 
 
-def check_large_adversary(owner: str, adversary: Any) -> None:
-    """Raise ValueError unless the state of an adversary is the last belief about each respondent.
+def check_large_adversary(owner: str, adversary: Any, joint: bool = False) -> None:
+    """Raise ValueError unless an adversary's knowledge is read from disk.
+
+    The state of a sequential attack is the last belief about each respondent. A ``joint`` one reads presence and relations, too.
 
     Raises
     ------
     TypeError
         If it is no `Adversary`.
     ValueError
-        If it has compromised records, a prior by respondent, transitions by person, or transitions of an order over 1.
+        If it has a part that is not read, compromised records, a prior by respondent, transitions by person, or transitions of an
+        order over 1.
     """
     check_kind(owner, "adversary", adversary, Adversary, "is an Adversary; an Averaged one needs all records in memory")
-    check_reads(owner, adversary, ("prior", "transitions", "compromised", "program"))
+    of_joint = ("presence", "relations")
+    reads = ("prior", "transitions", "compromised", "program", *(of_joint if joint else ()))
+    check_reads(owner, adversary, reads, readers=lambda part: ("JointAttack",) if part in of_joint else ())
     chains = adversary.transitions
     differ = isinstance(chains, PersonalTransitions) or (chains is not None and chains_at(chains, 0)[0].order > 1)
     if adversary.compromised is not None or _reads_respondents(adversary.prior, set()) or differ:

@@ -113,7 +113,7 @@ def measure_large(
     join and a sort on disk for each release, and one aggregation by respondent. Memory: one block for each worker.
     """
     check_kind("measure_large", "published", published, LargeReleases)
-    check_large_adversary("measure_large", adversary)
+    check_large_adversary("measure_large", adversary, joint=True)
     check_range("measure_large", "sure", sure, 0, 1, "the belief from which the adversary is sure")
     check_kind("measure_large", "beliefs", beliefs, (str, Path), "is the path of a folder that attack_large wrote")
     engine, beliefs, rows = as_engine("measure_large", engine), Path(beliefs), []

@@ -29,7 +29,7 @@ from foreknow.app.disk.sorted_records import whole_groups
 from foreknow.models import Adversary, MaxEntropy, Schema
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.joint import JointProblem
-from foreknow.models.joint.building import chain_steps
+from foreknow.models.joint.building import chain_steps, record_evidence
 from foreknow.models.joint.group_messages import exact_beliefs, tilted_messages, weights_without_groups
 from foreknow.models.joint.max_entropy import contradicted_groups, with_doubt
 from foreknow.models.joint.messages import (
@@ -42,15 +42,25 @@ from foreknow.models.joint.messages import (
     write_record_weights,
 )
 from foreknow.models.joint.problem import JointPosterior, belief_starts, record_beliefs
+from foreknow.models.knowledge.parts import Visits
 
 GROUPS_OF_A_RELEASE = 2**49
 """Upper limit of the labels of a release, at least `MOST_BLOCKS` times `GROUPS_OF_A_BLOCK`: the key of a group is release times
 limit plus label."""
 
+WITHHELD = GROUPS_OF_A_RELEASE - 1
+"""Label of the records of a release that are not published: behind those of all groups, which are at most `MOST_BLOCKS` times
+`GROUPS_OF_A_BLOCK`."""
+
 
 def release_of(keys: IntArray) -> IntArray:
     """Release of each group, by its key."""
     return np.asarray(keys // GROUPS_OF_A_RELEASE, dtype=np.int64)
+
+
+def withheld(keys: IntArray) -> BoolArray:
+    """True for the groups of records that are not published, by their keys."""
+    return np.asarray(keys % GROUPS_OF_A_RELEASE == WITHHELD, dtype=np.bool_)
 
 
 class PeoplePartitions(NamedTuple):
@@ -60,7 +70,7 @@ class PeoplePartitions(NamedTuple):
     ----------
     path : Path
         Parquet file with ``part``, ``release``, ``key`` of the group, ``respondent``, ``value`` and ``q0`` to ``qd``, sorted by the
-        first four.
+        first four; and ``following``, as of `law_records`.
     ranges : list of tuple of int
         First row of each partition and of the next one.
     shared : Path
@@ -75,14 +85,16 @@ class PeoplePartitions(NamedTuple):
     counts: FloatArray
 
 
-def partition_people(connection: duckdb.DuckDBPyConnection, published: LargeReleases, work: Path) -> PeoplePartitions:
+def partition_people(
+    connection: duckdb.DuckDBPyConnection, published: LargeReleases, adversary: Adversary, work: Path
+) -> PeoplePartitions:
     """Partition the respondents by the rank of their first published record.
 
     There are as many partitions as blocks of the largest release, and each holds as many ranks of a release as the others. The
     groups of a defense are of near ranks, so that most groups lie in one partition. Cost: two joins and a sort on disk.
     """
     path, shared = work / "partitions.parquet", work / "shared.npy"
-    connection.execute(f"CREATE OR REPLACE VIEW published AS {published_records(published)}")
+    connection.execute(f"CREATE OR REPLACE VIEW published AS {law_records(published, adversary)}")
     people = work / "people.parquet"
     connection.execute(
         "COPY (SELECT respondent, arg_min(part, release) AS part FROM published GROUP BY respondent) "
@@ -100,14 +112,40 @@ def partition_people(connection: duckdb.DuckDBPyConnection, published: LargeRele
     return PeoplePartitions(path, list(pairwise(edges)), shared, counts)
 
 
-def published_records(published: LargeReleases) -> str:
-    """Query of the published records of all releases: key of the group, and partition to which the rank leads."""
+def listed_records(published: LargeReleases) -> str:
+    """Query of the records of all releases: key of the group, and partition to which the rank leads."""
     ends = [published.ranges(release) for release in range(len(published.releases))]
     parts = max(map(len, ends))
     return " UNION ALL ".join(
         f'SELECT * EXCLUDE (rank, "group"), {release} AS release, rank * {parts} // {ranges[-1][1]} AS part, '
-        f'{release} * {GROUPS_OF_A_RELEASE} + "group" AS key FROM {published.key_rows(release)} WHERE "group" >= 0'
+        f'{release} * {GROUPS_OF_A_RELEASE} + CASE WHEN "group" < 0 THEN {WITHHELD} ELSE "group" END AS key '
+        f"FROM {published.key_rows(release)}"
         for release, ranges in enumerate(ends)
+    )
+
+
+IS_PUBLISHED = f"key % {GROUPS_OF_A_RELEASE} < {WITHHELD}"
+"""Condition of a query on `listed_records`."""
+
+
+def published_records(published: LargeReleases) -> str:
+    """Query of the published records, as `listed_records`."""
+    return f"SELECT * FROM ({listed_records(published)}) WHERE {IS_PUBLISHED}"
+
+
+def law_records(published: LargeReleases, adversary: Adversary) -> str:
+    """Query of the records that enter the joint law of an adversary, as `listed_records`.
+
+    They are the published ones. With presence, ``following`` is the number of the next release that lists the respondent, -1 for
+    none, and with ``gaps="power"`` withheld records after the first published one are among them, as in `joint_history`.
+    """
+    if not adversary.witnesses:
+        return published_records(published)
+    own = "OVER (PARTITION BY respondent)"
+    later = f"min(release) FILTER ({IS_PUBLISHED}) {own} < release" if adversary.gaps == "power" else "false"
+    return (
+        "SELECT *, coalesce(lead(release) OVER (PARTITION BY respondent ORDER BY release), -1) AS following "
+        f"FROM ({listed_records(published)}) QUALIFY {IS_PUBLISHED} OR {later}"
     )
 
 
@@ -115,7 +153,7 @@ def _shared_groups(connection: duckdb.DuckDBPyConnection, path: Path, m: int) ->
     """Keys and counts of the groups with members in several partitions."""
     rows = connection.execute(
         f"SELECT key, value, count(*) AS number FROM {parquet_of(path)} SEMI JOIN (SELECT key FROM {parquet_of(path)} "
-        "GROUP BY key HAVING min(part) < max(part)) USING (key) GROUP BY key, value"
+        f"WHERE {IS_PUBLISHED} GROUP BY key HAVING min(part) < max(part)) USING (key) GROUP BY key, value"
     ).fetchnumpy()
     keys, group = np.unique(rows["key"], return_inverse=True)
     counts = np.zeros((len(keys), m))
@@ -163,12 +201,15 @@ class PartitionLaw(NamedTuple):
         Entries of the transition tables that were zero.
     groups : int array, shape (h,)
         Numbers of the shared groups in the problem.
+    withheld : bool array, shape (G,)
+        Groups of records that are not published.
     """
 
     problem: JointProblem
     law: JointProblem
     impossible: BoolArray
     groups: IntArray
+    withheld: BoolArray
 
 
 class PartitionState(NamedTuple):
@@ -179,8 +220,14 @@ class PartitionState(NamedTuple):
     gap: FloatArray
 
 
-def begin_partition(task: Partition) -> tuple[IntArray, IntArray]:
+def begin_partition(task: Partition, known: int) -> tuple[IntArray, IntArray]:
     """Write the law of a partition and its first messages.
+
+    Parameters
+    ----------
+    task : Partition
+    known : int
+        Number of the first releases that give the evidence of presence.
 
     Returns
     -------
@@ -194,8 +241,8 @@ def begin_partition(task: Partition) -> tuple[IntArray, IntArray]:
     place = np.searchsorted(everywhere := np.load(task.shared, mmap_mode="r"), keys)
     inside = np.flatnonzero(place < len(everywhere))
     groups = inside[everywhere[place[inside]] == keys[inside]]
-    problem = problem_of(task, block, keys, group.astype(np.int64), groups)
-    law = PartitionLaw(problem, *with_doubt(problem), groups)
+    problem = problem_of(task, block, keys, group.astype(np.int64), groups, known)
+    law = PartitionLaw(problem, *with_doubt(problem), groups, withheld(keys))
     messages = first_messages(law.law)
     write_pickle(_law_path(task), law)
     write_pickle(_state_path(task, 0), PartitionState(messages, np.full(len(keys), np.inf), np.zeros(len(keys))))
@@ -242,16 +289,47 @@ def drop_state(partition: Partition, exchange: int) -> None:
     _state_path(partition, exchange).unlink(missing_ok=True)
 
 
-def problem_of(task: Partition, block: pa.Table, keys: IntArray, group: IntArray, shared: IntArray) -> JointProblem:
-    """Joint problem of the records of a partition, sorted by group; the groups with numbers ``shared`` publish nothing."""
+def problem_of(
+    task: Partition, block: pa.Table, keys: IntArray, group: IntArray, shared: IntArray, known: int
+) -> JointProblem:
+    """Joint problem of the records of a partition, sorted by group; the groups with numbers ``shared`` publish nothing.
+
+    The evidence is that which the first ``known`` releases give.
+    """
     m, release = len(task.schema.values), block["release"].to_numpy().astype(np.int64)
     shown = np.bincount(group * m + block["value"].to_numpy().astype(np.int64), minlength=len(keys) * m)
     counts = shown.reshape(len(keys), m).astype(np.int64)
-    counts[shared] = 0
+    counts[shared], counts[withheld(keys)] = 0, 0
     person = pc.dictionary_encode(block["respondent"].combine_chunks()).indices.to_numpy().astype(np.int64)
     steps = chain_steps(task.adversary, release, person, m)
     prior = _priors(task, block, steps.path, release)
-    return JointProblem(prior, steps.tables, steps.path, group, steps.chain, counts, release_of(keys))
+    evidence, row = evidence_from(task, block, known)
+    return JointProblem(
+        prior,
+        steps.tables,
+        steps.path,
+        group,
+        steps.chain,
+        counts,
+        release_of(keys),
+        evidence=evidence,
+        evidence_row=row,
+    )
+
+
+def evidence_from(task: Partition, block: pa.Table, known: int) -> tuple[FloatArray, IntArray]:
+    """Evidence of presence about the records of a partition given the first ``known`` releases, as `record_evidence`."""
+    none = np.zeros((0, len(task.schema.values))), np.full(len(block), -1, dtype=np.int64)
+    if not task.adversary.witnesses:
+        return none
+    starts = np.searchsorted(block["release"].to_numpy(), np.arange(known + 1)).tolist()
+    visits, record = [], [np.arange(*ends) for ends in pairwise(starts)]
+    for t, (start, stop) in enumerate(pairwise(starts)):
+        rows = block.slice(start, stop - start)
+        following = rows["following"].to_numpy().astype(np.int64)
+        people = people_of(rows, task.schema, task.times[t])
+        visits.append(Visits(people, t, known - 1, np.where(following < known, following, -1)))
+    return record_evidence(task.adversary.witnesses, visits, record, none)
 
 
 def _priors(task: Partition, block: pa.Table, path: IntArray, release: IntArray) -> FloatArray:
@@ -322,7 +400,7 @@ def write_beliefs(
     if weights is not None:
         beliefs = _weights(law, messages, releases, hindsight)
     doubtful |= _write_parts(own, law, beliefs, releases, folder, weights)
-    doubtful[law.groups] = False
+    doubtful[law.groups], doubtful[law.withheld] = False, False
     return np.bincount(release[doubtful & inside] - releases.start, minlength=len(releases)), contradicted
 
 
@@ -352,6 +430,7 @@ def _write_parts(
     is_shared = np.isin(group, law.groups)
     for number in releases:
         records = np.arange(*np.searchsorted(release[group], [number, number + 1]))
+        records = records[~law.withheld[group[records]]]
         rows = posterior.rows(records)
         if weights is not None:
             shared = is_shared[records]

@@ -500,7 +500,7 @@ def _outcomes(history: JointHistory) -> Outcomes:
     rows = np.split(found.row, np.cumsum([len(one) for one in following])[:-1])
     for record, own in zip(history.record, rows, strict=True):
         row[record[record >= 0]] = own[record >= 0]
-    return found._replace(row=row)
+    return found._replace(row=row, numbers=np.bincount(row[row >= 0], minlength=len(found.kinds)).astype(np.float64))
 
 
 def with_rule(data: LearningData, observations: tuple[Observation, ...], gaps: GapRule) -> LearningData:

@@ -123,15 +123,8 @@ class Presence(Knowledge):
         for all values.
         """
         cuts, counts, back = _counts("Presence.fit", history, classes, pseudo_count)
-        totals = counts.sum(axis=0)
-        if not totals.all():
-            at = tuple(np.argwhere(totals == 0)[0])
-            where = f" in class {at[:-1]}" if cuts else ""
-            raise ValueError(
-                f"Presence.fit: no record before the last release has the value {history.schema.values[at[-1]]!r}{where}; give a "
-                "pseudo_count over 0."
-            )
-        return cls._of_outcomes(counts / totals, back, cuts)
+        _check_seen(counts, cuts, history.schema.values)
+        return cls._of_outcomes(counts / counts.sum(axis=0), back, cuts)
 
     @classmethod
     def _of_outcomes(cls, chances: FloatArray, back: float | None, cuts: Mapping[str, tuple[float, ...]]) -> "Presence":
@@ -216,36 +209,44 @@ class Outcomes(NamedTuple):
         it, as they may pause still.
     row : int array, shape (R,)
         Kind of each record; -1 at the last release.
+    numbers : float array, shape (E,)
+        Number of records of each kind.
     back : float or None
         Chance of coming back at each release after the first one of a pause; None without pauses.
     """
 
     kinds: IntArray
     row: IntArray
+    numbers: FloatArray
     back: float | None
 
     @classmethod
     def of(cls, following: Sequence[IntArray]) -> "Outcomes":
         """Of the respondents of all releases, one after the other; ``following`` is that of `following_releases`."""
-        last = len(following) - 1
         release = np.repeat(np.arange(len(following)), [len(each) for each in following])
         later = np.concatenate([np.zeros(0, dtype=np.int64), *following])
+        return cls.of_counts(release, later, len(following) - 1, np.ones(len(later)))
+
+    @classmethod
+    def of_counts(cls, release: IntArray, later: IntArray, last: int, number: FloatArray) -> "Outcomes":
+        """Of records by release and next release that lists the respondent, each of which stands for a ``number`` of records."""
         outcome, length = _outcome(later, release), np.where(later < 0, last - release, 0)
         known = np.flatnonzero(release < last)
         paused = np.flatnonzero((outcome == PAUSES) & (release < last))
-        absent = int((later - release - 1)[paused].sum())
+        returns, absent = float(number[paused].sum()), float(((later - release - 1) * number)[paused].sum())
         if not len(paused):
             outcome, length = np.where(outcome == STAYS, 1, outcome), 0 * length
         kinds, own = np.unique(np.stack([outcome, length], axis=1)[known], axis=0, return_inverse=True)
         row = np.full(len(later), -1, dtype=np.int64)
         row[known] = own.reshape(-1)
-        found = cls(kinds.astype(np.int64), row, len(paused) / absent if absent else None)
-        return found._with_back(len(paused), absent) if absent else found
+        numbers = np.bincount(own.reshape(-1), weights=number[known], minlength=len(kinds))
+        found = cls(kinds.astype(np.int64), row, numbers, returns / absent if absent else None)
+        return found._with_back(returns, absent) if absent else found
 
-    def _with_back(self, returns: int, absent: int) -> "Outcomes":
+    def _with_back(self, returns: float, absent: float) -> "Outcomes":
         """With the chance of coming back of highest likelihood if the chances of all values are equal."""
         found, chances = self, self.start(1)
-        numbers = np.bincount(self.row[self.row >= 0], minlength=len(self.kinds))[:, None].astype(np.float64)
+        numbers = self.numbers[:, None]
         gone, waited = self.kinds[:, 0] == LEAVES, np.maximum(self.kinds[:, 1] - 1, 0)
         for _ in range(ROUNDS):
             still = found.shares(chances)[PAUSES][gone, 0] * numbers[gone, 0]
@@ -260,7 +261,7 @@ class Outcomes(NamedTuple):
 
     def start(self, m: int) -> FloatArray:
         """Shares of the outcomes, after each of m values, shape ``(o, m)``."""
-        counts = np.bincount(self.kinds[self.row[self.row >= 0], 0], minlength=2 if self.back is None else 3) + 1.0
+        counts = np.bincount(self.kinds[:, 0], self.numbers, minlength=2 if self.back is None else 3) + 1.0
         return np.tile((counts / counts.sum())[:, None], (1, m))
 
     def evidence(self, chances: FloatArray) -> FloatArray:
@@ -301,16 +302,56 @@ def _counts(
     views = list(history)
     outcomes = Outcomes.of(following_releases([view.people for view in views]))
     cell = np.concatenate([class_codes(cuts, view.people) * shape[-1] + view.sensitive for view in views])
-    numbers, known = np.zeros((len(outcomes.kinds), int(np.prod(shape, dtype=np.int64)))), outcomes.row >= 0
-    np.add.at(numbers, (outcomes.row[known], cell[known]), 1.0)
-    chances = outcomes.start(numbers.shape[1])
+    counts = _expected(outcomes, cell, np.ones(len(cell)), int(np.prod(shape, dtype=np.int64)), pseudo_count)
+    return cuts, counts.reshape(len(counts), *shape), outcomes.back
+
+
+def presence_of_followed(followed: IntArray, last: int, values: Sequence[Hashable], pseudo_count: float) -> Presence:
+    """Chances that `Presence.fit` estimates in one class, from numbers of records.
+
+    Parameters
+    ----------
+    followed : int array, shape (k, 4)
+        Value, release, next release that lists the respondent (-1 for none), and the number of such records.
+    last : int
+        Number of the last release.
+    values : sequence
+        Sensitive values of the schema.
+    pseudo_count : float
+    """
+    value, release, following, number = followed.T
+    outcomes = Outcomes.of_counts(release, following, last, number.astype(np.float64))
+    counts = _expected(outcomes, value, number.astype(np.float64), len(values), pseudo_count)
+    _check_seen(counts, {}, values)
+    return outcomes.knowledge(counts / counts.sum(axis=0))
+
+
+def _expected(outcomes: Outcomes, cell: IntArray, number: FloatArray, cells: int, pseudo_count: float) -> FloatArray:
+    """Expected numbers of outcomes and pseudo-counts in each cell, by expectation-maximization: shape ``(o, cells)``.
+
+    ``cell`` is the class and value of each record, which stands for a ``number`` of records.
+    """
+    numbers, known = np.zeros((len(outcomes.kinds), cells)), outcomes.row >= 0
+    np.add.at(numbers, (outcomes.row[known], cell[known]), number[known])
+    chances = outcomes.start(cells)
     for _ in range(ROUNDS):
         counts = outcomes.counts(numbers, chances) + pseudo_count
         after = rows_of_counts(counts.T, 0.0, chances.T).T
         change, chances = float(np.abs(after - chances).max(initial=0.0)), after
         if outcomes.back is None or change < CONVERGED:
             break
-    return cuts, counts.reshape(len(counts), *shape), outcomes.back
+    return counts
+
+
+def _check_seen(counts: FloatArray, cuts: Mapping[str, tuple[float, ...]], values: Sequence[Hashable]) -> None:
+    """Raise ValueError if a value of a class has no record before the last release, and no pseudo-count."""
+    totals = counts.sum(axis=0)
+    if not totals.all():
+        at = tuple(np.argwhere(totals == 0)[0])
+        where = f" in class {at[:-1]}" if cuts else ""
+        raise ValueError(
+            f"Presence.fit: no record before the last release has the value {values[at[-1]]!r}{where}; give a pseudo_count over 0."
+        )
 
 
 def following_releases(people: Sequence[People]) -> list[IntArray]:

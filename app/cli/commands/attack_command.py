@@ -268,7 +268,7 @@ DISK_SOLVERS = ("group-messages", "group-graph", "max-entropy")
 
 IN_MEMORY = (
     "published", "people", "group", "sensitive_set", "attribute_set", "support", "r", "statements", "k", "l", "seed",
-    "pictures", "presence",
+    "pictures",
 )  # fmt: skip
 """Options of `foreknow attack` that are read without --from-disk alone."""
 
@@ -344,6 +344,9 @@ def _checked(run: AttackRun) -> "LargeReleases":
             "--estimator is not read by the joint attack from disk; leave it out, or choose --attack sequential, snapshot.": (
                 row.solves and "estimator" in given_options(run.context)
             ),
+            f"--presence is not read by --attack {name} from disk; leave it out, or choose --attack joint.": (
+                run.known.presence and not row.solves
+            ),
             f"--order {run.known.order} is not read with --from-disk; the adversary has order 1.": run.known.order != 1,
             f"--knowledge learned {in_memory} --knowledge records, or --corpus FILE.": run.knowledge == LEARNED,
             "--from-disk needs --groups FOLDER, the folder of foreknow publish --from-disk.": (
@@ -386,7 +389,7 @@ def _adversary(run: AttackRun, published: "LargeReleases") -> Adversary:
     coded = type(source)(source.files, published.schema, source.time)  # the beliefs have the codes of the publication
     learned = learned_from(coded, run.known, run.disk.engine("learning, blocks of a release"))
     transitions = None if run.chosen.attack == "snapshot" else learned.transitions
-    return run.known.adversary(learned.prior, transitions, run.attack.posterior)
+    return run.known.adversary(learned.prior, transitions, run.attack.posterior, learned.presence)
 
 
 def _remove_earlier(out: Path) -> None:

@@ -41,7 +41,6 @@ MOST_NAMES = 230
 """Largest number of public names."""
 
 ALONE = {
-    "foreknow.app.disk.joint_attack": "algorithms of their own: exchanged tilts, and the graph of groups in files",
     "foreknow.defenses.suppression.label_workspace": "an algorithm of its own: labels of a group under removals of items",
     "foreknow.models.joint.graph_parts": "an algorithm of its own: construction of the graph of groups",
 }

@@ -89,7 +89,8 @@ def attack_large(
     published : LargeReleases
     attack : SequentialAttack, JointAttack or Adversary
         An adversary alone stands for its `SequentialAttack`. A `JointAttack` has the solver `GroupGraph`, `GroupMessages` or
-        `MaxEntropy`, and no ``signatures``. The adversary has transitions of order 1 or none, and no compromised records.
+        `MaxEntropy`, and no ``signatures``. The adversary has transitions of order 1 or none, and no compromised records. A
+        `JointAttack` reads its presence, and with `GroupGraph` its relations.
     folder : path
         Folder to make, or that an interrupted run of the same attack left. It holds one part for each block of each release; with
         `MaxEntropy` and `GroupMessages` one for each partition of the respondents, and with `GroupMessages` one for each block of
@@ -126,6 +127,9 @@ def attack_large(
 
     `JointAttack` with `GroupGraph`: beliefs are those in memory of views that are sorted by respondent. Arrangements and messages
     are in files; memory is some 800 bytes for each record of all releases, in one process (`write_graph_beliefs`).
+
+    Presence: a sort of all records by respondent, and 8 m bytes for each record; with ``hindsight=False`` each prefix of the history
+    is solved anew, as in memory. Relations: one Python object for each respondent.
 
     `JointAttack` with another solver: the respondents are partitioned by the rank of their first published record, in as many
     partitions as the largest release has blocks. Groups within a partition are fitted there by the code that works in memory; the

@@ -136,17 +136,16 @@ def published_records(published: LargeReleases) -> str:
 def law_records(published: LargeReleases, adversary: Adversary) -> str:
     """Query of the records that enter the joint law of an adversary, as `listed_records`.
 
-    They are the published ones. With presence, ``following`` is the number of the next release that lists the respondent, -1 for
-    none, and with ``gaps="power"`` withheld records after the first published one are among them, as in `joint_history`.
+    They are the published ones, and those that are withheld where the chain takes a step at each release, as in `joint_history`.
+    With presence, ``following`` is the number of the next release that lists the respondent, -1 for none.
     """
-    if not adversary.witnesses:
-        return published_records(published)
-    own = "OVER (PARTITION BY respondent)"
-    later = f"min(release) FILTER ({IS_PUBLISHED}) {own} < release" if adversary.gaps == "power" else "false"
-    return (
-        "SELECT *, coalesce(lead(release) OVER (PARTITION BY respondent ORDER BY release), -1) AS following "
-        f"FROM ({listed_records(published)}) QUALIFY {IS_PUBLISHED} OR {later}"
-    )
+    records, own = listed_records(published), "OVER (PARTITION BY respondent"
+    if adversary.witnesses:
+        records = f"SELECT *, coalesce(lead(release) {own} ORDER BY release), -1) AS following FROM ({records})"
+    if adversary.gaps != "power" or adversary.transitions is None:
+        return f"SELECT * FROM ({records}) WHERE {IS_PUBLISHED}"
+    later = f"min(release) FILTER ({IS_PUBLISHED}) {own}) < release"
+    return f"SELECT * FROM ({records}) QUALIFY {IS_PUBLISHED} OR {later}"
 
 
 def _shared_groups(connection: duckdb.DuckDBPyConnection, path: Path, m: int) -> tuple[IntArray, FloatArray]:

@@ -11,7 +11,7 @@ from commands import ROLES, proposed, records, run, write
 from large_history import bytes_of
 from printed_tables import printed
 
-from foreknow.app.disk import LargeTable, joint_attack, measures, publish_large
+from foreknow.app.disk import LargeTable, measures, publish_large
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import partition as partition_beliefs
 from foreknow.defenses import KAnonymity, Mondrian
@@ -223,7 +223,7 @@ def test_check_of_an_attack_in_memory(tmp_path):
 @pytest.mark.parametrize(
     ("module", "fails", "solver"),
     [
-        (joint_attack, "write_part", "group-graph"),
+        (attack_module, "write_part", "group-graph"),
         (partition_beliefs, "write_part", "group-messages"),
         (attack_module, "write_json", "group-graph"),
         (measures, "exposed_respondents", "group-graph"),

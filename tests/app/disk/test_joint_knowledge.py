@@ -1,7 +1,7 @@
 """Presence and relations in the joint attack from disk: the beliefs in memory, on real data whose respondents leave.
 
-By `GroupGraph` to 1e-12, as the records are those in memory, in the same order; by partitions, whose solvers have a tolerance, to 1e-4.
-Releases have several blocks, each of which withholds records.
+By `GroupGraph` to 1e-12, as the records are those in memory in the same order; by partitions, whose solvers have a tolerance, to
+1e-4. Releases have several blocks, and withhold records.
 """
 
 import json
@@ -34,7 +34,7 @@ from foreknow.models import (
 )
 
 DATA = {
-    "pbc": lambda: History(list(pbc())[:5]),
+    "pbc": lambda: History(list(pbc())[:4]),
     "exams": lambda: exams(views=4, records=120, rng=1).history,
 }
 
@@ -71,14 +71,19 @@ class Published:
     def beliefs(self, attack, name="beliefs"):
         """Beliefs of an attack from disk, and those in memory, as rows; and the manifest."""
         folder = attack_large(self.large, attack, self.folder / name)
-        rows, expected = [], []
-        made = attack(self.releases)
-        for number, (release, of_release) in enumerate(zip(self.releases, made, strict=True)):
-            shown, found = release.group >= 0, beliefs_of(folder, number, len(self.history.schema.values))
-            assert set(found) == set(release.view.people.respondents[shown])
-            rows += [found[who] for who in release.view.people.respondents[shown]]
-            expected.append(of_release.posterior.probabilities[shown])
-        return np.array(rows), np.concatenate(expected), made, json.loads((folder / "manifest.json").read_text())
+        made, rows = attack(self.releases), []
+        for number, release in enumerate(self.releases):
+            names = release.view.people.respondents[release.group >= 0]
+            found = beliefs_of(folder, number, len(self.history.schema.values))
+            assert set(found) == set(names)
+            rows += [found[who] for who in names]
+        manifest = json.loads((folder / "manifest.json").read_text())
+        return np.array(rows), self.rows_of(made), made, manifest
+
+    def rows_of(self, beliefs):
+        """Beliefs about the published records."""
+        pairs = zip(self.releases, beliefs, strict=True)
+        return np.concatenate([each.posterior.probabilities[release.group >= 0] for release, each in pairs])
 
 
 @pytest.fixture(scope="module", params=DATA)
@@ -89,30 +94,37 @@ def published(request, tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("parts", [("presence",), ("relations",), ("presence", "relations")])
 @pytest.mark.parametrize(
-    ("gaps", "hindsight"), [("ignore", True), ("power", True), ("ignore", False), ("power", False)]
+    ("parts", "gaps", "hindsight"),
+    [
+        (("presence",), "ignore", True),
+        (("presence",), "power", True),
+        (("presence",), "power", False),
+        (("relations",), "power", True),
+        (("relations",), "ignore", False),
+        (("presence", "relations"), "ignore", True),
+        (("presence", "relations"), "ignore", False),
+        (("presence", "relations"), "power", True),
+    ],
 )
 def test_the_graph_of_groups_reads_them_as_in_memory(published, parts, gaps, hindsight):
     attack = JointAttack(published.adversary(*parts, gaps=gaps), GroupGraph(), hindsight)
     rows, expected, made, manifest = published.beliefs(attack, f"{parts}-{gaps}-{hindsight}")
-    # Where the chain takes steps at records that nothing is known of, their sums are in another order in memory.
     np.testing.assert_allclose(rows, expected, rtol=0, atol=1e-12)
-    without = JointAttack(published.adversary(gaps=gaps), GroupGraph(), hindsight)(published.releases)
-    others = np.concatenate(
-        [
-            each.posterior.probabilities[release.group >= 0]
-            for each, release in zip(without, published.releases, strict=True)
-        ]
-    )
-    assert np.abs(others - expected).max() > 0.01
-    # Shares of records are over those of the law, among which are withheld ones in memory alone.
-    assert manifest["doubtful_groups"] == [int((one.posterior.status & 3 > 0).sum()) for one in made]
+    assert manifest["notes"] == [str(note) for note in made.notes]
+    if hindsight:
+        others = published.rows_of(JointAttack(published.adversary(gaps=gaps))(published.releases))
+        assert np.abs(others - expected).max() > 0.01
 
 
-@pytest.mark.parametrize("solver", [MaxEntropy, GroupMessages])
 @pytest.mark.parametrize(
-    ("gaps", "hindsight"), [("ignore", True), ("power", True), ("ignore", False), ("power", False)]
+    ("solver", "gaps", "hindsight"),
+    [
+        (MaxEntropy, "ignore", True),
+        (MaxEntropy, "power", False),
+        (GroupMessages, "power", True),
+        (GroupMessages, "ignore", False),
+    ],
 )
 def test_partitions_read_presence_as_in_memory(published, solver, gaps, hindsight):
     attack = JointAttack(published.adversary("presence", gaps=gaps), solver(1e-6, 10_000), hindsight)

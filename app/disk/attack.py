@@ -128,8 +128,8 @@ def attack_large(
     `JointAttack` with `GroupGraph`: beliefs are those in memory of views that are sorted by respondent. Arrangements and messages
     are in files; memory is some 800 bytes for each record of all releases, in one process (`write_graph_beliefs`).
 
-    Presence: a sort of all records by respondent, and 8 m bytes for each record; with ``hindsight=False`` each prefix of the history
-    is solved anew, as in memory. Relations: one Python object for each respondent.
+    Presence: a sort of all records by respondent, and 8 m bytes for each record; with ``hindsight=False`` each prefix of the
+    history is solved anew, as in memory. Relations: one Python object for each respondent.
 
     `JointAttack` with another solver: the respondents are partitioned by the rank of their first published record, in as many
     partitions as the largest release has blocks. Groups within a partition are fitted there by the code that works in memory; the
@@ -184,7 +184,8 @@ def checked_attack(published: LargeReleases, attack: Any) -> SequentialAttack | 
             f"attack_large: {made!r} needs all records in memory. From disk: JointAttack with the solver GroupGraph(), "
             "GroupMessages() or MaxEntropy(), and without signatures."
         )
-    if "relations" in made.adversary.parts and not isinstance(made.solver, GroupGraph):
+    relations = made.adversary.relations if isinstance(made.adversary, Adversary) else None
+    if relations is not None and not isinstance(made.solver, GroupGraph):
         raise ValueError(
             f"attack_large: {made.solver!r} does not read relations. From disk GroupGraph() does; or leave them out knowingly: "
             "adversary.without('relations')."

@@ -72,6 +72,21 @@ def test_codes_of_a_csv_stay_as_written(tmp_path):
     assert {row[0] for row in rows(tmp_path / "out" / "public", ["result"])} == {"042", "10", "7"}
 
 
+@pytest.mark.parametrize("solver", ["group-graph", "group-messages"])
+def test_who_leaves_is_read_with_presence(tmp_path, solver):
+    """All with the value c leave, and no others; without presence leaving says nothing."""
+    first = pd.DataFrame({"id": [f"p{i:02d}" for i in range(36)], "week": 1, "result": list("abc") * 12})
+    later = first[first["result"] != "c"].assign(week=2)
+    source = write(pd.concat([first, later]).assign(age=30, town="Rome"), tmp_path / "records.parquet")
+    run("publish", source, *ROLES, *DISK, "--defense", "mondrian", "--seed", 3, "--out", tmp_path / "out")
+    attack = ["attack", source, *ROLES, "--from-disk", "--groups", tmp_path / "out", "--solver", solver]
+    exposed = []
+    for number, options in enumerate([["--presence"], []]):
+        run(*attack, *options, "--sure", 0.8, "--out", tmp_path / f"risk{number}")
+        exposed.append({*pd.read_parquet(tmp_path / f"risk{number}" / "at-risk.parquet")["respondent"]})
+    assert exposed == [{f"p{i:02d}" for i in range(2, 36, 3)}, set()]
+
+
 def test_publish_attack_and_check(tmp_path):
     source, out = write(records(people=60, present=50), tmp_path / "r.parquet"), tmp_path / "out"
     run("publish", source, *ROLES, *DISK, "-t", 0.9, "--out", out, "--memory", 1)
@@ -354,6 +369,10 @@ def test_options_of_publish_that_need_memory(tmp_path, options, words):
         (["--from-disk", "--estimator", "omega"], "--estimator is not read by the joint attack from disk"),
         (["--from-disk", "--attack", "sequential", "--forward"], "sequential does not read --forward"),
         (["--from-disk", "--knowledge", "learned"], "--knowledge learned needs all releases in memory"),
+        (
+            ["--from-disk", "--attack", "sequential", "--presence"],
+            "--presence is not read by --attack sequential from disk; leave it out, or choose --attack joint.",
+        ),
         (["--from-disk", "--groups", "nowhere"], "needs --groups FOLDER"),
         (["--from-disk", "--statements", "s.csv"], "--statements is not read with --from-disk"),
         (["--workers", 2], "--workers is read with --from-disk alone"),

@@ -51,7 +51,7 @@ class Published:
         assumed = Adversary(UniformPrior(), self.chain, estimator=Omega()) if defense is None else None
         table = LargeTable(folder / "visits.parquet", history.schema, "week")
         defense = JSReduce(3, 0.5, 0.6, patience=20) if defense is None else defense
-        self.large = publish_large(table, defense, folder / "published", assumed, block=15, seed=3)
+        self.large = publish_large(table, defense, folder / "published", assumed, block=40, seed=3)
         self.releases, self.history, self.folder = in_memory(self.large, frame), history, folder
         quasi = {"age": 2} if "age" in history.schema.quasi_identifiers else None
         self.prior = ClassFrequencies.fit(history, quasi, 0.5)
@@ -130,7 +130,7 @@ def test_partitions_read_presence_as_in_memory(published, solver, gaps, hindsigh
     attack = JointAttack(published.adversary("presence", gaps=gaps), solver(1e-6, 10_000), hindsight)
     rows, expected, _, manifest = published.beliefs(attack, f"{solver.__name__}-{gaps}-{hindsight}")
     np.testing.assert_allclose(rows, expected, atol=1e-4)
-    assert manifest["partitions"] > 3
+    assert manifest["partitions"] >= 3
     assert manifest["shared_groups"] > 0
     assert sum(manifest["doubtful_groups"]) == 0
 

@@ -41,6 +41,7 @@ MOST_NAMES = 230
 """Largest number of public names."""
 
 ALONE = {
+    "foreknow.app.disk.partition": "an algorithm of its own: the joint law of one partition, by tasks of workers",
     "foreknow.defenses.suppression.label_workspace": "an algorithm of its own: labels of a group under removals of items",
     "foreknow.models.joint.graph_parts": "an algorithm of its own: construction of the graph of groups",
 }

@@ -277,7 +277,7 @@ def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) 
 
 
 def _content(adversary: Any) -> Any:
-    """What an adversary knows, as an object whose pickled bytes do not depend on what was computed of a graph before."""
+    """Knowledge of an adversary, as an object whose pickled bytes do not depend on what was computed of a graph before."""
     relations = adversary.relations
     if relations is None:
         return adversary

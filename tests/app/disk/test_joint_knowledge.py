@@ -169,11 +169,11 @@ def test_a_relative_who_is_withheld_in_all_releases_is_no_error_and_one_in_no_re
     hidden = [who for who in published.history.respondents if who not in shown]
     assert hidden
     some, m = next(iter(shown)), len(published.history.schema.values)
-    for name, other in (("hidden", hidden[0]), ("absent", "a stranger")):
+    for name, other in (("hidden", hidden[0]), ("absent", "unknown")):
         relations = Relations(nx.Graph([(some, other)]), 1 + np.eye(m))
         attack = JointAttack(Adversary(published.prior, published.chain, relations=relations))
         if name == "absent":
-            with pytest.raises(ValueError, match="1 respondent in no release, as 'a stranger'"):
+            with pytest.raises(ValueError, match="1 respondent in no release, as 'unknown'"):
                 attack_large(published.large, attack, published.folder / name)
         else:
             rows, expected, *_ = published.beliefs(attack, name)

@@ -138,7 +138,7 @@ def attack_command(run: AttackRun) -> Outcome:
 
     With --from-disk, --groups is the folder of foreknow publish --from-disk. The attack is joint (--solver
     group-messages, group-graph or max-entropy), sequential or snapshot, and the adversary learned from --corpus or from the
-    records.
+    records. The joint attack alone reads --presence there.
 
     With --published, RECORDS is a published table found elsewhere, and there are no originals: no truth to compare with. Beliefs
     are about the persons of a register (--people), who are linked to a group where the labels and the sizes of the groups

@@ -33,11 +33,11 @@ DIGITS = 9
 """Decimals of the logarithms of revised priors by which these are equal: the rest are rounding errors."""
 
 GHOSTS = "{ghosts:,} {ghosts:ghost carries|ghosts carry} on {ghosts:the place|the places} of respondents who left."
-WAITING = "{records:,} {records:record is|records are} withheld: there are too few people of the same revised prior for a cell."
-RETURNED = "{records:,} {records:record is|records are} withheld: the respondent is back, and a ghost carries on the old place."
-WITHDRAWN = "{records:,} {records:record is|records are} withheld: the respondent was withdrawn with others who left."
-ENDING = "{records:,} {records:record is|records are} withheld, the last {ends} before a departure."
-TERMINAL = "{records:,} {records:record has|records have} a terminal value and {records:counts|count} as departed."
+WAITING = "{records:,} {records:record is|records are} suppressed: there are too few people of the same revised prior for a cell."
+RETURNED = "{records:,} {records:record is|records are} suppressed: the respondent is back, and a ghost carries on the old place."
+WITHDRAWN = "{records:,} {records:record is|records are} suppressed: the respondent was withdrawn with others who left."
+ENDING = "{records:,} {records:record is|records are} suppressed, the last {ends} before a departure."
+TERMINAL = "{records:,} {records:record is|records are} suppressed: a terminal value counts as a departure."
 
 
 @equal_by_fields

@@ -317,5 +317,7 @@ def random_ghosts(rng, returners=False):
         here = rng.permutation([i for i in range(n) if t in people[i]["places"]]).tolist()
         cut = int(rng.integers(0, len(here) + 1))
         groups.append([part for part in (here[:cut], here[cut:]) if part])
-    counts = [[np.bincount([values[i][t] for i in part], minlength=m) for part in shown] for t, shown in enumerate(groups)]
+    counts = [
+        [np.bincount([values[i][t] for i in part], minlength=m) for part in shown] for t, shown in enumerate(groups)
+    ]
     return people, values, groups, counts, (prior, table, ghost, leave, power, releases)

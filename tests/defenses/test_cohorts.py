@@ -275,7 +275,7 @@ class Scripted(Cohorts):
 
     script: Any = None
 
-    def _drawn(self, view, value, rng):
+    def _drawn(self, view, value, rng):  # noqa: ARG002
         rng.random(len(value))
         return value
 
@@ -315,7 +315,7 @@ class TestExchange:
             for name, (_, _, ghost) in places_of(release).items():
                 if not ghost:
                     exchanged[int(name[1:]), t] = shown[t, name]
-        script = type("Given", (Scripted,), {"script": shown, "__repr__": lambda self: "Given()"})
+        script = type("Given", (Scripted,), {"script": shown, "__repr__": lambda _: "Given()"})
         again, _ = published(lists, exchanged, made, kind=script)
         for first, second in zip(releases, again, strict=True):
             assert np.array_equal(first.group, second.group)
@@ -450,7 +450,7 @@ class TestErrors:
         assert (Cohorts(4, 4, wait=0)(flat(6), rows).labels == -1).all()
         assert (Cohorts(4, 4, wait=0, priors=2 * apart)(flat(6), rows).labels == 0).all()
         assert (Cohorts(4, 4, wait=0, priors=1.9 * apart)(flat(6), rows).labels == -1).all()
-        assert Cohorts(4, 4)(flat(6), rows).notes[0].startswith("6 records are withheld")
+        assert Cohorts(4, 4)(flat(6), rows).notes[0].startswith("6 records are suppressed")
 
     def test_relations_are_refused(self):
         relations = pytest.importorskip("networkx").Graph([("p0", "p1")])

@@ -107,7 +107,9 @@ def test_the_histories_have_all_cases():
         seen["withheld"] += any(set(person["listed"]) & set(person["ghosts"]) for person in people)
         seen["presence"] += knowledge[3] is not None
         seen["power"] += knowledge[4]
-        seen["ghosts alone"] += any(len(set(release.group[release.group >= 0])) < release.groups for release in releases)
+        seen["ghosts alone"] += any(
+            len(set(release.group[release.group >= 0])) < release.groups for release in releases
+        )
     assert min(seen.values()) > 5
 
 
@@ -116,9 +118,9 @@ def test_propagation_is_near_and_a_sampler_converges():
     for number, (people, releases, expected, knowledge) in enumerate(worlds([32], 25)):
         history = joint_history(adversary_of(knowledge), [release.observation for release in releases])
         errors += list(differences(people, history, GroupGraph()(history.problem), expected))
-        if number < 8:
-            posterior = PathSampler(2000, rng=number)(history.problem)
-            assert max(differences(people, history, posterior, expected)) < 0.08
+        if number < 3:
+            posterior = PathSampler(300, rng=number)(history.problem)
+            assert max(differences(people, history, posterior, expected)) < 0.12
     assert np.mean(errors) < 0.02
 
 
@@ -152,5 +154,5 @@ def test_the_branch_of_ghosts_that_is_cut_off_for_who_returns():
         found[back] += list(differences(people, history, Enumeration()(history.problem), expected))
     assert max(found[False]) < 1e-10
     assert len(found[True]) > 100
-    print(np.mean(found[True]), np.quantile(found[True], [0.5, 0.9, 1.0]))
     assert np.mean(found[True]) < 0.06
+    assert np.quantile(found[True], 0.9) < 0.2

@@ -80,8 +80,9 @@ class Cohorts:
     Raises
     ------
     ValueError
-        If size is neither a nor at least 2 a: the last a - 1 places of a cell could then never leave. When called, if ``past`` is
-        of another defense or lacks its first releases, ``coming`` is shorter than ``lag``, or a terminal value is not in the domain.
+        If size is neither a nor at least 2 a: the last a - 1 places of a cell could then never leave. When called, if ``past``
+        is of another defense or lacks its first releases, ``coming`` is shorter than ``lag``, or a terminal value is not in the
+        domain.
         If ghosts are needed and the chain cannot go on from each value that is not terminal.
     Infeasible
         When called, if ghosts are needed and there are no ``transitions``.
@@ -93,14 +94,14 @@ class Cohorts:
     choices.
 
     Members of a cell arrive together and are near along a Hilbert curve within a class of equal revised prior. A place, once a
-    ghost's, is never a respondent's again, and places are not filled again. Who returns after an absence is placed as an arrival, by
-    the revised prior, after the own ghost has ended; until then, and while the prior fits no cell, the record is withheld. Who was
-    withdrawn is never published again. Where a cell has fewer than 2 a places left, they end when all have left. No ghost has a
-    terminal value (`mechanism`).
+    ghost's, is never a respondent's again, and places are not filled again. Who returns after an absence is placed as an arrival,
+    by the revised prior, after the own ghost has ended; until then, and while the prior fits no cell, the record is suppressed.
+    Who was withdrawn is never published again. Where a cell has fewer than 2 a places left, they end when all have left. No ghost
+    has a terminal value (`mechanism`).
 
-    What breaks it: presence, read by the adversary (``ends`` bounds it), returners, quasi-identifiers that tell more than the prior
-    says, transitions that differ between members, relations, and leaked values (docs/methods/cohorts.md). Cost: O(N log N) for the
-    N respondents of the series; the releases before the last are not read again.
+    What breaks it: presence, read by the adversary (``ends`` bounds it), returners, quasi-identifiers that tell more than the
+    prior says, transitions that differ between members, relations, and leaked values (docs/reference/defenses.md). Cost:
+    O(N log N) for the N respondents of the series; the releases before the last are not read again.
 
     Examples
     --------
@@ -193,13 +194,13 @@ class Cohorts:
         prior = prior_of(view, prior)
         stays, ending, terminal = self._staying(view, coming)
         seen = self._course(view, past).listing(view.people)
-        at = seen.index.get_indexer(_index(view.people))
-        row = np.full(len(seen.index), -1)
+        at = seen.respondents.get_indexer(_index(view.people))
+        row = np.full(len(seen.respondents), -1)
         row[at] = np.arange(len(view))
         place = np.flatnonzero(seen.cell >= 0)
         member = (row[place] >= 0) & ~seen.ghost[place]
         member[member] = stays[row[place[member]]]
-        kept = self._kept(seen.cell[place], ~member, self._leaving(seen.index[place], coming), rng)
+        kept = self._kept(seen.cell[place], ~member, self._leaving(seen.respondents[place], coming), rng)
         labels = np.full(len(view), -1, dtype=np.int64)
         labels[row[place[kept & member]]] = seen.cell[place[kept & member]]
         ghosts = place[kept & ~member]
@@ -226,7 +227,7 @@ class Cohorts:
             return Grouping(labels, notes=notes)
         drawn = self._drawn(view, seen.value[ghosts], rng)
         counterfeits = np.column_stack([seen.cell[ghosts], drawn, np.arange(len(ghosts))])
-        places = People(seen.index.to_numpy()[ghosts], seen.codes[ghosts], view.schema)
+        places = People(seen.respondents.to_numpy()[ghosts], seen.codes[ghosts], view.schema)
         return Grouping(labels, counterfeits=counterfeits, notes=notes, places=places)
 
     def _check_coming(self, view: View, coming: tuple[People, ...]) -> None:
@@ -346,7 +347,7 @@ class _Course(NamedTuple):
     A respondent has at most one place, as a member of a cell or by a ghost.
     """
 
-    index: "pd.Index[Any]"
+    respondents: "pd.Index[Any]"
     cell: IntArray  # of the place, the group of the last release; -1 for none
     value: IntArray  # published last at the place
     ghost: BoolArray  # the place is carried on
@@ -367,22 +368,22 @@ class _Course(NamedTuple):
     def listing(self, people: People) -> "_Course":
         """With some people among the respondents."""
         own = _index(people)
-        new = own[self.index.get_indexer(own) < 0]
+        new = own[self.respondents.get_indexer(own) < 0]
         more = len(new)
         if not more:
             return self
         arrays = [np.concatenate([each, np.zeros((more, *each.shape[1:]), dtype=each.dtype)]) for each in self[1:]]
-        arrays[0][len(self.index) :] = -1
-        both = np.concatenate([self.index.to_numpy(), new.to_numpy()])
+        arrays[0][len(self.respondents) :] = -1
+        both = np.concatenate([self.respondents.to_numpy(), new.to_numpy()])
         return _Course(pd.Index(both, dtype=object, tupleize_cols=False), *arrays)
 
     def after(self, release: Release, ends: int, terminal: BoolArray, a: int) -> "_Course":
         """After one more release, of which the records with a terminal value are given."""
         old = self.listing(release.view.people)
-        at = old.index.get_indexer(_index(release.view.people))
-        n, kept = len(old.index), release.group >= 0
+        at = old.respondents.get_indexer(_index(release.view.people))
+        n, kept = len(old.respondents), release.group >= 0
         people, group, value = release.ghosts
-        carried = old.index.get_indexer(_index(people)) if people is not None else at[:0]
+        carried = old.respondents.get_indexer(_index(people)) if people is not None else at[:0]
         listed, shown, ghost, stays = np.zeros((4, n), dtype=np.bool_)
         listed[at], shown[at], ghost[carried], stays[at] = True, kept, True, ~terminal
         cell, values, codes = np.full(n, -1), old.value.copy(), old.codes.copy()
@@ -393,7 +394,7 @@ class _Course(NamedTuple):
         ended = (old.cell >= 0) & ~old.ghost & stays & ~shown & ~ghost
         standing = np.where(ended, 1, np.where(listed & (old.standing > 0), old.standing + 1, 0))
         return _Course(
-            old.index,
+            old.respondents,
             cell,
             values,
             ghost,

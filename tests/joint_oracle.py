@@ -242,7 +242,7 @@ def courses(person, knowledge):
     """
     prior, table, ghost, leave, power, releases = knowledge
     listed, places, ghosts = person["listed"], person["places"], person["ghosts"]
-    own = [t for t in range(listed[0], listed[-1] + 1)] if power else [t for t in places if t not in ghosts]
+    own = list(range(listed[0], listed[-1] + 1)) if power else [t for t in places if t not in ghosts]
     m, weights = len(table), {}
     for values in itertools.product(range(m), repeat=len(own)):
         at = dict(zip(own, values, strict=True))

@@ -262,7 +262,11 @@ BUILT_IN: dict[str, DefenseChoice] = {
     "cohorts": DefenseChoice(
         ("a", "size", "departures", "ends", *KNOWLEDGE_OPTIONS),
         lambda o: Cohorts(
-            _default(o.a, 5), o.size, _default(o.departures, "ghosts"), ends=o.ends, rng=seeded_generator(o.seed)
+            _default(o.a, 5),
+            _default(o.size, 4 * _default(o.a, 5)),
+            _default(o.departures, "ghosts"),
+            ends=o.ends,
+            rng=seeded_generator(o.seed),
         ),
     ),
     "m-invariance": DefenseChoice(("m", "deterministic"), lambda o: MInvariance(_default(o.m, 2), **o.randomness)),

@@ -67,7 +67,7 @@ def histories(draw, most=26, terminal=0.0, gaps=True):
         if not here.any():
             here[rng.integers(n)] = True
         lists.append(np.flatnonzero(here).tolist())
-        ever = np.isin(np.arange(n), sum(lists, []))
+        ever = np.isin(np.arange(n), [i for listed in lists for i in listed])
         here = np.where(here, rng.random(n) < stay, rng.random(n) < np.where(ever, back, 0.3))
     shares = [(1 - terminal) / 3] * 3 + [terminal]
     value = {(i, t): int(rng.choice(4, p=shares)) for i in range(n) for t in range(releases)}
@@ -186,7 +186,7 @@ class Simulator:
                 batch = max(left, self.a)
                 assert len(ended) == (0 if not left else c if batch > c - self.a else batch)
                 assert gone <= ended
-            self.banned |= {i for i in ended - gone}
+            self.banned |= ended - gone
 
     def _check_new(self, t, now, new):
         """New cells are of respondents who may be published, and of one kind."""

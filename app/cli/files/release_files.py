@@ -21,8 +21,8 @@ from foreknow.models.tables.table_files import read_table
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
     """The published table of all releases; quasi-identifiers are text, because a Parquet column has one type.
 
-    If a release has ghosts, the column ``ghosts`` has their number in the group of each row: a reader multiplies counts of a group by
-    its share of real records.
+    If a release has ghosts, the column ``ghosts`` has their number in the group of each row: a reader multiplies the counts of a
+    group by its share of real records.
     """
     releases, tables = list(releases), []
     carried = any(release.grouping.places is not None for release in releases)
@@ -56,7 +56,9 @@ def key_table(releases: Iterable[Release], columns: Columns) -> pd.DataFrame:
             counterfeits = pd.DataFrame({**rows, "published": values[value]})
             if grouping.places is not None:
                 of = object_array([*grouping.places.respondents, None])[place]
-                counterfeits = counterfeits.assign(**{columns.respondent: of, "ghost": np.where(place >= 0, 1, None)})
+                counterfeits = counterfeits.assign(
+                    **{columns.respondent: of, "ghost": object_array([1 if each >= 0 else None for each in place])}
+                )
             table = pd.concat([table, counterfeits], ignore_index=True)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)

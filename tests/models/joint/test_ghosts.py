@@ -41,7 +41,7 @@ def releases_of(people, values, groups):
             break
         cells = ["ab"[values[i][t] if i in own else 0] for i in listed]
         view = View(pd.DataFrame({"id": listed, "age": 1, "result": cells}), SCHEMA, t)
-        names = np.array(ghosts + [None], dtype=object)[:-1]
+        names = np.array([*ghosts, None], dtype=object)[:-1]
         places = People(names, np.ones((len(ghosts), 1)), view.schema) if ghosts else None
         made = [(group[i], values[i][t], row) for row, i in enumerate(ghosts)]
         labels = [group[i] if i in own else -1 for i in listed]
@@ -127,7 +127,7 @@ def test_propagation_is_near_and_a_sampler_converges():
 def test_a_ghost_taken_for_a_stranger_gives_another_answer():
     """The same records without places: uniform counterfeits, each a respondent of one record."""
     off = []
-    for people, releases, expected, knowledge in worlds([33], 40):
+    for people, releases, _, knowledge in worlds([33], 40):
         if not any(person["ghosts"] for person in people):
             continue
         strangers = []

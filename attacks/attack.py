@@ -12,7 +12,7 @@ from foreknow.models.averaged import check_rule_reads
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.notes import prefixed
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import check_kind, counted
 
 # End of a message on an argument that holds no releases
 WAY_OUT = (
@@ -35,13 +35,24 @@ class Published(Protocol):
         ...
 
 
-def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterator[P]:
-    """Yield releases, each checked to have an observation; a TypeError names the attack."""
+def each_release[P: Published](attack: object, releases: Iterable[P], reads_ghosts: bool | None = None) -> Iterator[P]:
+    """Yield releases, each checked to have an observation; a TypeError names the attack.
+
+    An attack that does not read the part ``mechanism`` refuses releases with ghosts, unless ``reads_ghosts``.
+    """
+    if reads_ghosts is None:
+        reads_ghosts = "mechanism" in getattr(attack, "reads", ())
     for release in releases if np.iterable(releases) and not hasattr(releases, "observation") else (None,):
         if not isinstance(getattr(release, "observation", None), Observation):
             raise TypeError(
                 f"{type(attack).__name__} takes a list of releases in the order of time, and got a {type(releases).__name__}. "
                 f"{WAY_OUT}"
+            )
+        if release.observation.ghosts is not None and not reads_ghosts:
+            raise ValueError(
+                f"{type(attack).__name__} does not read ghosts, and the release at {release.time!r} has "
+                f"{counted(len(release.observation.ghosts), 'record')} that carry on the places of respondents who left; "
+                "JointAttack reads them, by an adversary with mechanism=GhostChain(), and LearnedAttack."
             )
         yield release  # type: ignore[misc]
 

@@ -16,6 +16,7 @@ from foreknow.models import (
     Adversary,
     Averaged,
     Beliefs,
+    GhostChain,
     GroupGraph,
     JointPosterior,
     LearnedKnowledge,
@@ -80,7 +81,7 @@ class JointAttack(AdversaryAttack):
     forward attack. With ``signatures`` the probability of all signatures is in the weights, given the shares under each draw.
     """
 
-    reads = ("prior", "transitions", "compromised", "presence", "relations", "own")
+    reads = ("prior", "transitions", "compromised", "presence", "relations", "mechanism", "own")
 
     solver: JointSolver = field(default_factory=GroupGraph)
     hindsight: bool = True
@@ -228,7 +229,7 @@ class LearnedAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
-        attacked = tuple(each_release(self, releases))
+        attacked = tuple(each_release(self, releases, reads_ghosts=True))
         learned = LearnedKnowledge.fit(
             attacked,
             classes=self.classes,
@@ -239,7 +240,10 @@ class LearnedAttack:
             presence=self.presence,
             progress=self.progress,
         )
-        adversary = Adversary(learned.prior, learned.transitions, gaps=self.gaps, presence=learned.presence)
+        given = any(release.observation.ghosts is not None for release in attacked)
+        mechanism = GhostChain() if given else None
+        known = {"gaps": self.gaps, "presence": learned.presence, "mechanism": mechanism}
+        adversary = Adversary(learned.prior, learned.transitions, **known)
         signatures = self.signatures and learned.transitions is not None
         beliefs = JointAttack(adversary, self.solver, self.hindsight, signatures=signatures)(attacked)
         first = f"Prior and transitions were learned from the releases alone, in {learned.rounds} rounds."

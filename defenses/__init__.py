@@ -6,6 +6,7 @@ from foreknow.defenses.algorithms.growth import grow
 from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.anatomy import Anatomy
 from foreknow.defenses.bkaa import BKAA
+from foreknow.defenses.cohorts import Cohorts
 from foreknow.defenses.foreground_safe import ForegroundSafe
 from foreknow.defenses.full_domain import FullDomain
 from foreknow.defenses.injector import Injector
@@ -33,6 +34,7 @@ from foreknow.defenses.uhra import UHRA
 DEFENSES: dict[str, Callable[..., Defense]] = {
     "anatomy": Anatomy,
     "bkaa": BKAA,
+    "cohorts": Cohorts,
     "foreground-safe": ForegroundSafe,
     "full-domain": FullDomain,
     "injector": Injector,
@@ -71,6 +73,7 @@ __all__ = [
     "BTPrivacy",
     "BasicBetaLikeness",
     "BetaLikeness",
+    "Cohorts",
     "Defense",
     "DistinctDiversity",
     "EntropyDiversity",

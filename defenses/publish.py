@@ -30,7 +30,8 @@ class Defense(Protocol):
     A defense may have an attribute ``smallest``, the smallest number of records of a view that it can publish. `publish` then
     names all views that are too small before it groups the first one. One whose groups depend on the prior declares so by
     ``reads = READS``, the parts of knowledge in it; `publish` refuses it without an assumed adversary, as the prior is then
-    uniform. The others have ``ignores = READS``.
+    uniform. The others have ``ignores = READS``. One that reads who is listed later has an attribute ``lag`` over 0, and takes
+    ``coming=``, the people of the next ``lag`` views, which hold no value; the last ``lag`` views are then held back.
     """
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
@@ -158,7 +159,7 @@ def publish(
     Returns
     -------
     tuple of Release
-        One for each view.
+        One for each view; with a defense that has a ``lag``, none for the last ``lag`` views.
 
     Raises
     ------
@@ -188,14 +189,18 @@ def publish(
     respondents = dict.fromkeys(chain.from_iterable(view.people.respondents for view in views))
     ranks = dict(zip(respondents, generator.permutation(len(respondents)).tolist(), strict=True))
     releases: list[Release] = []
+    lag = lag_of(defense, views)
     # Only the number of items that `progress` returns is read.
-    for view, _ in zip(views, progress(views), strict=True):
+    for number, (view, _) in enumerate(zip(views, progress(views), strict=True)):
+        if number + lag >= len(views):
+            continue
         if releases:
             check_order(releases[-1].time, view.time)
             assumed.observe(releases[-1].observation)
         prior = assumed.prior(view)
         try:
-            grouping = _grouped(defense, view, prior, tuple(releases), ranks, generator)
+            coming = tuple(later.people for later in views[number + 1 : number + 1 + lag])
+            grouping = _grouped(defense, view, prior, tuple(releases), ranks, generator, coming)
         except Infeasible as reason:
             if infeasible == "raise":
                 raise
@@ -205,6 +210,17 @@ def publish(
         releases.append(Release(view, grouping if bucketized is None else replace(grouping, bucketized=bucketized)))
     assumed.check_claim_times([release.time for release in releases])
     return tuple(releases)
+
+
+def lag_of(defense: Defense, views: Sequence[View]) -> int:
+    """Number of views to come whose people a defense reads; ValueError if there are no more views than that."""
+    lag = int(getattr(defense, "lag", 0))
+    if lag and lag >= len(views):
+        raise ValueError(
+            f"{defense!r} reads the people of {lag} {'view' if lag == 1 else 'views'} to come, so that the last {lag} of "
+            f"{len(views)} views are held back and none is published; lower ends or lag, or give more views."
+        )
+    return lag
 
 
 def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
@@ -262,11 +278,13 @@ def _grouped(
     past: tuple[Release, ...],
     ranks: Mapping[Hashable, int],
     rng: np.random.Generator,
+    coming: tuple[People, ...],
 ) -> Grouping:
     """Group a view with its records in the order of their respondents' ranks, and number the groups at random."""
     order = np.argsort(np.fromiter(map(ranks.__getitem__, view.people.respondents), np.int64, len(view)))
     ordered = prior.rows(order) if isinstance(prior, DrawnPrior) else prior[order]
-    grouping = defense(view.in_order(order), ordered, past)
+    more: dict[str, Any] = {"coming": coming} if coming else {}
+    grouping = defense(view.in_order(order), ordered, past, **more)
     takes = "is a Grouping, which a defense returns; make one by Grouping(labels), with -1 for suppressed records"
     check_kind("publish", f"the result of {defense!r}", grouping, Grouping, takes)
     if len(grouping.labels) != len(view):
@@ -332,8 +350,11 @@ class AssumedAdversary:
         for d, adversary in enumerate(self._adversaries):
             if self._averaged is not None and self._averaged.updated:
                 self._log_evidence[d] += log_evidence(observation.problem(self._priors[d])).sum()
-            posterior = adversary.posterior(self._priors[d], observation)
-            self._memories[d] = adversary.update_memory(self._memories[d], observation, posterior)
+            everyone, prior = observation.with_ghosts, self._priors[d]
+            if observation.ghosts is not None:
+                prior = np.vstack([prior, adversary.revise(self._memories[d], observation.ghosts)])
+            posterior = adversary.posterior(prior, everyone)
+            self._memories[d] = adversary.update_memory(self._memories[d], everyone, posterior)
 
     def check_claim_times(self, times: list[object]) -> None:
         """Raise ValueError if a compromised record is about a time without a release."""

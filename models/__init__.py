@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from foreknow.models.knowledge.class_frequencies import ClassFrequencies as ClassFrequencies
     from foreknow.models.knowledge.compromised_records import CompromisedRecords as CompromisedRecords
+    from foreknow.models.knowledge.ghost_chain import GhostChain as GhostChain
     from foreknow.models.knowledge.membership import (
         GivenMembership as GivenMembership,
         Membership as Membership,
@@ -134,6 +135,7 @@ NAMES = {
     "knowledge.cascades": "EvidenceCascade PosteriorCascade PriorCascade RemoveKnown",
     "knowledge.class_frequencies": "ClassFrequencies",
     "knowledge.compromised_records": "CompromisedRecords",
+    "knowledge.ghost_chain": "GhostChain",
     "knowledge.membership": "GivenMembership Membership UniformMembership",
     "knowledge.parts": "Knowledge Visits",
     "knowledge.presence": "Presence",

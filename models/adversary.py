@@ -12,6 +12,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators import ESTIMATORS, Auto, TooLarge
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
+from foreknow.models.knowledge.ghost_chain import GhostChain
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_domain_size
 from foreknow.models.knowledge.membership import (
     Component,
@@ -52,7 +53,7 @@ from foreknow.models.tables.history import History
 from foreknow.models.tables.people import Observation, People
 from foreknow.models.tables.release import UnlabeledObservation
 
-PARTS = ("prior", "transitions", "compromised", "presence", "relations", "membership", "program")
+PARTS = ("prior", "transitions", "compromised", "presence", "relations", "membership", "mechanism", "program")
 """Names of the parts of knowledge, beside those of one's own."""
 
 OWN = "own"
@@ -106,6 +107,9 @@ class Adversary:
     membership : Membership, optional
         Probability that each respondent is in each group, as `UniformMembership`. By default each respondent's group is known,
         which is the worst case. By keyword.
+    mechanism : GhostChain, optional
+        How the values of ghosts are drawn, the records that carry on the places of respondents who left. Releases with ghosts are
+        refused without it. By keyword.
     own : tuple of Knowledge
         Parts of one's own (`Knowledge`).
 
@@ -137,6 +141,7 @@ class Adversary:
     presence: Presence | None = field(default=None, kw_only=True)
     relations: Relations | None = field(default=None, kw_only=True)
     membership: Membership | None = field(default=None, kw_only=True)
+    mechanism: GhostChain | None = field(default=None, kw_only=True)
     own: tuple[Knowledge, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
@@ -151,6 +156,9 @@ class Adversary:
         check_kind("Adversary", "presence", self.presence, (Presence, type(None)), "is Presence(leave), or None")
         check_kind(
             "Adversary", "relations", self.relations, (Relations, type(None)), "is Relations(graph, table), or None"
+        )
+        check_kind(
+            "Adversary", "mechanism", self.mechanism, (GhostChain, type(None)), "is GhostChain(transitions), or None"
         )
         if self.membership is not None:
             check_kind("Adversary", "membership", self.membership, Callable, "is UniformMembership(), or None")
@@ -396,9 +404,9 @@ class Adversary:
             memory = with_classes(memory, observation.people, classes)
         if not self.witnesses or not chains:
             return remember(memory, chains, self.revision, self.gaps, people, beliefs, classes[observed])
-        memory = with_listed(memory, observation.people)
+        memory = with_listed(memory, observation.people[: observation.listed])
         if self.gaps == "power":
-            memory = with_absent(memory, observation.people)
+            memory = with_absent(memory, observation.people[: observation.listed])
         after = remember(memory, chains, self.revision, self.gaps, people, beliefs, classes[observed])
         return with_late(after, people, self._late(people, memory.releases))
 

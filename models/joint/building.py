@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.adversary import Adversary
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.problem import JointPosterior, JointProblem, first_releases
@@ -25,7 +25,7 @@ from foreknow.models.knowledge.relations import Relations, first_meetings
 from foreknow.models.mechanisms import emission_matrices
 from foreknow.models.memory import Memory
 from foreknow.models.problem import DOUBT, Posterior, group_rows
-from foreknow.models.settings import as_list, check_kind
+from foreknow.models.settings import as_list, check_kind, counted
 from foreknow.models.tables.people import Observation, check_one_domain
 
 
@@ -53,7 +53,9 @@ class JointHistory:
         With all that the adversary knows after the last release.
     adversary : Adversary
     observations : tuple of Observation
-        In the order of time.
+        In the order of time, with ghosts as respondents behind those who are listed.
+    listed : tuple of Observation
+        As they were given.
     claimed : tuple of float array, shape (E, m), and int array, shape (R,)
         Evidence of the compromised records alone, and the row of each record.
     record : tuple of int array, shapes (n,)
@@ -67,6 +69,7 @@ class JointHistory:
     problem: JointProblem
     adversary: Adversary
     observations: tuple[Observation, ...]
+    listed: tuple[Observation, ...]
     record: tuple[IntArray, ...]
     before: tuple[IntArray, ...]
     classes: IntArray
@@ -100,29 +103,33 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     Raises
     ------
     ValueError
-        If the releases differ in their sensitive domain, the chain is over another domain, or a group does not show the value of a
-        compromised record.
+        If the releases differ in their sensitive domain, the chain is over another domain, a group does not show the value of a
+        compromised record, or there are ghosts and the adversary has no mechanism.
 
     Notes
     -----
     With ``gaps="ignore"`` a respondent's chain leads from one publication to the next; suppressed records drop out unless a
     compromised record is about them. With ``gaps="power"`` it takes a step at every release. Counterfeits are paths of one record
-    with a uniform prior. Cost: O(R log R) and the cost of the prior.
+    with a uniform prior. A ghost lengthens the path of the respondent whose place it carries on, by a step of the ghost chain. The
+    ghosts of a respondent who is published again later are a path of their own, with the prior: what they tell of that respondent
+    is lost, and the law is not exact. Cost: O(R log R) and the cost of the prior.
     """
     observations = tuple(as_list("joint_history", "observations", observations, "is a list of Observations"))
     check_kind("joint_history", "adversary", adversary, Adversary)
     for observation in observations:
         check_kind("joint_history", "an observation", observation, Observation)
     check_one_domain("joint law", observations)
+    listed, observations = observations, _with_ghosts(adversary, observations)
     m = len(observations[0].people.schema.values) if observations else 0
     claims = [adversary.claims(observation.time, observation.people) for observation in observations]
     for claim, observation in zip(claims, observations, strict=True):
         if claim is not None and not (adversary.distortion == "counted" and observation.distorted):
             adversary.contradicted_groups(claim, observation)  # raises if asked to
-    rows = _all_rows(observations)
+    rows, ghost = _all_rows(observations, claims)
     records = _records(adversary, rows, claims)
     classes = _record_classes(adversary, observations, records)
-    steps = chain_steps(adversary, records.release, records.respondent, m, classes)
+    is_ghost = np.isin(records.respondent * len(observations) + records.release, ghost)
+    steps = chain_steps(adversary, records.release, records.respondent, m, classes, is_ghost)
     group, counts, release = _groups(observations, records)
     prior = _priors(adversary, observations, records, steps.path, m)
     evidence, evidence_row = claim_evidence(claims, records.release, records.row, steps, prior, adversary.cascade)
@@ -160,7 +167,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     if adversary.relations is not None:
         problem = _with_pairs(problem, adversary.relations, observations, places[0])
     claimed = (problem.evidence, problem.evidence_row)
-    history = JointHistory(problem, adversary, observations, *places, classes, claimed)
+    history = JointHistory(problem, adversary, observations, listed, *places, classes, claimed)
     if not adversary.witnesses:
         return history
     evidence, evidence_row = _with_witnesses(history, len(problem.path), len(observations))
@@ -187,8 +194,8 @@ def _with_pairs(
     found = first_meetings(
         "Relations",
         relations.graph,
-        [observation.people.respondents for observation in observations],
-        [observation.group >= 0 for observation in observations],
+        [observation.people.respondents[: observation.listed] for observation in observations],
+        [observation.group[: observation.listed] >= 0 for observation in observations],
     )
     number = {kind: k for k, kind in enumerate(relations.kinds)}
     pairs = [record[t][rows] for t, rows in zip(found.release[found.edge], found.rows, strict=True)]
@@ -204,12 +211,12 @@ def _with_witnesses(history: JointHistory, records: int, releases: int) -> tuple
     Given the first releases alone.
     """
     evidence, row = history.claimed
-    seen = history.observations[:releases]
+    seen = history.listed[:releases]
     found = np.ones((records, evidence.shape[1]))
     following = following_releases([observation.people for observation in seen])
     for t, observation in enumerate(seen):
         told = evidence_of(history.adversary.witnesses, Visits(observation.people, t, releases - 1, following[t]))
-        inside = np.flatnonzero(history.record[t] >= 0)
+        inside = np.flatnonzero(history.record[t][: len(observation.people)] >= 0)
         if told is not None and len(inside):
             found[history.record[t][inside]] = told[inside]
     claimed = np.flatnonzero(row[:records] >= 0)
@@ -220,15 +227,51 @@ def _with_witnesses(history: JointHistory, records: int, releases: int) -> tuple
     return found[some], rows
 
 
-def _all_rows(observations: tuple[Observation, ...]) -> Records:
-    """All rows of all observations, in their order; respondents are numbered in the order of first appearance."""
+def _with_ghosts(adversary: Adversary, observations: tuple[Observation, ...]) -> tuple[Observation, ...]:
+    """Observations with ghosts as respondents; ValueError if there are some, and the adversary does not know their rule."""
+    for seen in observations:
+        if seen.ghosts is not None and adversary.mechanism is None:
+            raise ValueError(
+                f"the release at {seen.time!r} has {counted(len(seen.ghosts), 'ghost')}, which carry on the places of respondents "
+                "who left, and the adversary does not know how they are drawn; give Adversary(..., mechanism=GhostChain()), for ghosts "
+                "by the adversary's own transitions, or GhostChain(transitions)."
+            )
+    return tuple(seen.with_ghosts for seen in observations)
+
+
+def _all_rows(observations: tuple[Observation, ...], claims: list[Claims | None]) -> tuple[Records, IntArray]:
+    """All rows of all observations, in their order; respondents are numbered in the order of first appearance.
+
+    The ghosts of a respondent who has a record at their first release or later have a number of their own. Also the ghosts, as
+    numbers ``respondent * releases + release``.
+    """
     sizes = [len(observation.people) for observation in observations]
     if not sizes:
-        return Records(*np.zeros((4, 0), dtype=np.int64))
+        return Records(*np.zeros((4, 0), dtype=np.int64)), np.zeros(0, dtype=np.int64)
     numbers, _ = pd.factorize(np.concatenate([observation.people.respondents for observation in observations]))
     row = np.concatenate([np.arange(size) for size in sizes])
     group = np.concatenate([observation.group for observation in observations])
-    return Records(numbers.astype(np.int64), np.repeat(np.arange(len(sizes)), sizes), row, group)
+    releases, release = len(sizes), np.repeat(np.arange(len(sizes)), sizes)
+    number = numbers.astype(np.int64)
+    is_ghost = row >= np.array([observation.listed for observation in observations])[release]
+    if is_ghost.any():
+        people = int(number.max()) + 1
+        recorded = ~is_ghost & (group >= 0)
+        for start, claim in zip(np.cumsum(sizes) - sizes, claims, strict=True):
+            if claim is not None:
+                recorded[start + claim.rows] = True
+        first, last = np.full(people, releases), np.full(people, -1)
+        np.minimum.at(first, number[is_ghost], release[is_ghost])
+        np.maximum.at(last, number[recorded], release[recorded])
+        apart = is_ghost & (last >= first)[number]
+        number[apart] += people
+        # Rows of a respondent whose place is carried on are no records.
+        group = np.where(~is_ghost & ~recorded & (release >= first[number % people]) & (group < 0), CARRIED, group)
+    return Records(number, release, row, group), (number * releases + release)[is_ghost]
+
+
+CARRIED = -2
+"""Group of a row of a respondent whose place a ghost carries on: no record."""
 
 
 def _records(adversary: Adversary, rows: Records, claims: list[Claims | None]) -> Records:
@@ -241,7 +284,7 @@ def _records(adversary: Adversary, rows: Records, claims: list[Claims | None]) -
     if adversary.gaps == "power" and chain is not None:
         first = np.full(number, len(claims))
         np.minimum.at(first, rows.respondent[included], rows.release[included])
-        included |= first[rows.respondent] < rows.release
+        included |= (first[rows.respondent] < rows.release) & (rows.group != CARRIED)
     records = Records(*(array[included] for array in rows))
     if adversary.gaps == "power" and chain is not None and chains_at(chain, 0)[0].order > 1:
         records = _with_hidden_steps(records, number, len(claims))
@@ -338,12 +381,18 @@ class ChainSteps(NamedTuple):
 
 
 def chain_steps(
-    adversary: Adversary, release: IntArray, respondent: IntArray, m: int, classes: IntArray | None = None
+    adversary: Adversary,
+    release: IntArray,
+    respondent: IntArray,
+    m: int,
+    classes: IntArray | None = None,
+    ghost: BoolArray | None = None,
 ) -> ChainSteps:
     """Steps of an adversary's chain along records that are sorted by release.
 
     ``classes``, shape ``(R,)``, is the class of the respondent at each record, for transitions by class; 0 by default. A step is
-    by the class at the release to which it leads, and by the class of the earlier record where there is no record of it.
+    by the class at the release to which it leads, and by the class of the earlier record where there is no record of it. ``ghost``,
+    shape ``(R,)``, is True for ghosts, to which the chain of the mechanism leads, in one step.
     """
     chain = np.zeros(len(release), dtype=np.int64)
     if adversary.known_transitions is None or not len(release):
@@ -355,12 +404,19 @@ def chain_steps(
     earlier, later = earlier[continued], later[continued]
     by_steps = adversary.gaps == "power" and chains_at(adversary.known_transitions, 0)[0].order == 1
     start = release[earlier] if by_steps else release[later] - 1
+    is_ghost = np.zeros(len(later), dtype=np.bool_) if ghost is None else ghost[later]
+    start = np.where(is_ghost, release[later] - 1, start)
     classes = np.zeros(len(release), dtype=np.int64) if classes is None else classes
     through = np.where(release[later] - start > 1, classes[earlier], classes[later])
     kinds = np.stack([start, release[later], through, classes[later]], axis=1)
     kinds, number = np.unique(kinds, axis=0, return_inverse=True)
     chains, distinct = _distinct_chains(adversary, kinds.tolist() or [[0, 1, 0, 0]], m)
     chain[later] = chains[number.reshape(-1)]
+    mechanism = None if adversary.mechanism is None else adversary.mechanism.transitions
+    if mechanism is not None and is_ghost.any():
+        check_domain_size(mechanism, m)
+        chain[later[is_ghost]] = len(distinct)
+        distinct.append(mechanism)
     check_alike(distinct)
     tables = zip(*(each.tables for each in distinct), strict=True)
     return ChainSteps(path, chain, tuple(np.stack(table) for table in tables))
@@ -505,8 +561,9 @@ def release_beliefs(
     found = []
     unconditional = np.zeros((len(history.problem.prior), history.problem.values))
     witnesses, last = history.adversary.witnesses, len(history.observations) - 1
+    listed = history.listed
     late = _LateEvidence(history) if witnesses and not hindsight else None
-    following = following_releases([seen.people for seen in history.observations]) if witnesses else []
+    following = following_releases([seen.people for seen in listed]) if witnesses else []
     for t, observation in enumerate(history.observations):
         prior = history.adversary.prior_rows(observation.people)
         before = history.before[t]
@@ -516,16 +573,18 @@ def release_beliefs(
             past = weighed(past, late.after(t)[np.maximum(before, 0)])
         predicted = _predicted(history, t, prior, past)
         if witnesses:
-            now = Visits.of_now(observation.people, t)
+            now = Visits.of_now(listed[t].people, t)
             told = evidence_of(witnesses, now._replace(last=last, following=following[t]) if hindsight else now)
-            predicted = predicted if told is None else weighed(predicted, told)
+            if told is not None:
+                predicted = weighed(predicted, np.vstack([told, np.ones((len(predicted) - len(told), told.shape[1]))]))
         revised = predicted
         if hindsight and some:
             revised = _predicted(history, t, prior, unconditional[history.problem.path[before]])
             inside = np.flatnonzero(history.record[t] >= 0)
             unconditional[history.problem.path[history.record[t][inside]]] = revised[inside]
         arrays = _posterior(history, posterior, t, predicted)
-        found.append(ReleaseBeliefs(observation, prior, revised, arrays))
+        n = observation.listed
+        found.append(ReleaseBeliefs(listed[t], prior[:n], revised[:n], arrays.first(n)))
     return tuple(found)
 
 

@@ -29,6 +29,7 @@ from foreknow.models.joint.messages import Messages, first_messages, log_weight
 from foreknow.models.joint.problem import JointPosterior, JointProblem, Layout
 from foreknow.models.joint.signatures import SignatureRule, read_signatures, signature_rule
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_codes, class_cuts
+from foreknow.models.knowledge.ghost_chain import GhostChain
 from foreknow.models.knowledge.markov_chain import MarkovChain, chain_of_tables, check_pseudo_count
 from foreknow.models.knowledge.presence import Outcomes, Presence, following_releases
 from foreknow.models.knowledge.priors import UniformPrior
@@ -167,6 +168,8 @@ class LearnedKnowledge:
         the rounds do not converge, the law of the rounds with expected counts is returned, with a note. The maximum may be local.
 
         The start is the published distribution for the prior, and for each row of the transitions half of it, with half staying.
+        Ghosts are taken to be drawn by the law itself, as by a publisher who knows it.
+
         Where no respondent has two records, only the prior is learned, and ``transitions`` is None. Counterfeits keep a uniform
         prior. The channel of distorted values is not learned: it is estimated once, going forward, under a uniform prior and the
         first transitions.
@@ -478,7 +481,7 @@ def learning_data(
     # Half staying at the last value, half to the published distribution.
     first = np.broadcast_to((np.eye(m) + shown / shown.sum()) / 2, (m,) * (order + 1)).copy()
     chain = MarkovChain(order, first)
-    history = joint_history(Adversary(UniformPrior(), chain, gaps=gaps), observations)
+    history = joint_history(Adversary(UniformPrior(), chain, gaps=gaps, mechanism=GhostChain()), observations)
     problem = history.problem
     number = int(np.prod([len(cut) + 1 for cut in cuts.values()], dtype=np.int64))
     tables = chain.tables if (problem.layout.previous >= 0).any() else ()
@@ -494,12 +497,13 @@ def learning_data(
 
 def _outcomes(history: JointHistory) -> Outcomes:
     """Departures, pauses and stays after the records of the problem."""
-    following = following_releases([seen.people for seen in history.observations])
+    following = following_releases([seen.people for seen in history.listed])
     found = Outcomes.of(following)
     row = np.full(len(history.problem.path), -1, dtype=np.int64)
     rows = np.split(found.row, np.cumsum([len(one) for one in following])[:-1])
     for record, own in zip(history.record, rows, strict=True):
-        row[record[record >= 0]] = own[record >= 0]
+        inside = record[: len(own)] >= 0
+        row[record[: len(own)][inside]] = own[inside]
     return found._replace(row=row)
 
 

@@ -1,7 +1,7 @@
 """Respondents, and what an adversary observes of a release."""
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -65,6 +65,12 @@ class People:
         """Return the rows of a respondent: one, or none. Cost: O(n)."""
         return [row for row, identifier in enumerate(self.respondents) if identifier == respondent]
 
+    def and_then(self, others: "People") -> "People":
+        """These respondents, followed by others of the same schema."""
+        respondents = np.concatenate([self.respondents, others.respondents])
+        codes = np.concatenate([self.quasi_identifiers, others.quasi_identifiers])
+        return replace(self, respondents=respondents, quasi_identifiers=codes)
+
     @property
     def frame(self) -> pd.DataFrame:
         """A table of the quasi-identifiers: one row per respondent, in order, indexed by respondent."""
@@ -105,6 +111,12 @@ class Observation:
         Number of records published with another value than the true one.
     vanished : int
         Number of distorted records whose true value their group does not show.
+    ghosts : People, optional
+        Respondents who are not listed and whose places invented records carry on. By keyword, as ``ghost_group``.
+    ghost_group : int array, shape (number of ghosts,), optional
+        The group of each of these records.
+    listed : int, optional
+        Number of the people who are listed; all of them, but in `with_ghosts`. By keyword.
 
     Raises
     ------
@@ -124,6 +136,9 @@ class Observation:
     time: Any = 0
     distorted: int = 0
     vanished: int = 0
+    ghosts: People | None = field(default=None, kw_only=True)
+    ghost_group: IntArray | None = field(default=None, kw_only=True)
+    listed: int = field(default=-1, kw_only=True)
 
     def __post_init__(self) -> None:
         n, m = len(self.people), len(self.people.schema.values)
@@ -132,10 +147,34 @@ class Observation:
         )
         takes = f"one row per group, with the number of records of each of the {m} sensitive values"
         counts = as_integers("the counts of an observation", self.counts, (None, m), takes)
-        check_groups(group, counts, counterfeits=True)
+        ghosts = self.ghosts if self.ghosts is not None and len(self.ghosts) else None
+        ghost_group = np.zeros(0, dtype=np.int64)
+        if ghosts is not None:
+            takes = f"one group for each of {len(ghosts)} ghosts"
+            ghost_group = as_integers("the ghost_group of an observation", self.ghost_group, (len(ghosts),), takes)
+            published = set(self.people.respondents[group >= 0])
+            if twice := [each for each in ghosts.respondents if each in published]:
+                raise ValueError(
+                    f"respondent {twice[0]!r} has a published record at {self.time!r}, and a ghost carries on the same place; a "
+                    "ghost stands for a respondent without a published record."
+                )
+        check_groups(np.concatenate([group, ghost_group]), counts, counterfeits=True)
         time = check_time("Observation", self.time)
         people = self.people if self.people.time == time else replace(self.people, time=time)
+        listed = n if self.listed < 0 else self.listed
         set_fields(self, people=people, group=group, counts=counts, time=time)
+        set_fields(self, ghosts=ghosts, ghost_group=ghost_group, listed=listed)
+
+    @property
+    def with_ghosts(self) -> "Observation":
+        """The same release with ghosts as respondents, behind those who are listed; itself where there are none.
+
+        A respondent whose own record is suppressed may have two rows.
+        """
+        if self.ghosts is None or self.ghost_group is None:
+            return self
+        group = np.concatenate([self.group, self.ghost_group])
+        return replace(self, people=self.people.and_then(self.ghosts), group=group, ghosts=None)
 
     def problem(self, prior: FloatArray) -> Problem:
         """Return the estimation problem under a prior, as if no value were distorted.

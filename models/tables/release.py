@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.html_tables import html_table
-from foreknow.models.settings import as_generator, as_integers, as_list, check_flag, check_kind
+from foreknow.models.settings import as_generator, as_integers, as_list, check_flag, check_kind, check_shape
 from foreknow.models.tables.people import Observation, People
 from foreknow.models.tables.schema import Categorical, Schema
 from foreknow.models.tables.view import View
@@ -29,8 +29,11 @@ class Grouping:
         The group of each record, any non-negative number; -1 if the record is suppressed.
     values : int array, shape (n,), optional
         The published sensitive codes, if the defense distorts values; the true codes otherwise.
-    counterfeits : int array, shape (c, 2), optional
-        Invented records: the label of a group and a sensitive code each.
+    counterfeits : int array, shape (c, 2) or (c, 3), optional
+        Invented records: the label of a group and a sensitive code each, and the row in ``places`` of the respondent whose place
+        the record carries on; -1 for none, which is also meant by two columns. Kept in three columns.
+    places : People, optional
+        Respondents without a record in the view whose places invented records carry on (ghosts). It is public who they are.
     notes : tuple of str
         Notes on relaxed requirements, suppressed records and other limits that were met.
     bucketized : bool
@@ -42,7 +45,8 @@ class Grouping:
     TypeError
         If an array does not hold numbers, the notes are one text, or ``bucketized`` is not True or False.
     ValueError
-        If a label is not an integer of at least -1, an array has the wrong shape, or a counterfeit is in no group.
+        If a label is not an integer of at least -1, an array has the wrong shape, a counterfeit that carries on no place is in a
+        group without a record, or a place is not carried on by one counterfeit.
 
     Notes
     -----
@@ -60,6 +64,7 @@ class Grouping:
     counterfeits: IntArray | None = None
     notes: tuple[str, ...] = ()
     bucketized: bool = False
+    places: People | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         labels = as_integers(
@@ -72,10 +77,22 @@ class Grouping:
         values, takes = self.values, f"one sensitive code for each of the {len(labels)} records"
         if values is not None:
             values = as_integers("the published values of a grouping", values, (len(labels),), takes)
-        counterfeits = None if self.counterfeits is None else _counterfeits(self.counterfeits, labels)
+        check_kind("Grouping", "places", self.places, (People, type(None)), "is People, the respondents of ghosts")
+        carried = 0 if self.places is None else len(self.places)
+        counterfeits = self.counterfeits
+        if counterfeits is not None or carried:
+            counterfeits = _counterfeits(counterfeits, labels, carried)
+        if self.places is not None:
+            object.__setattr__(self, "places", replace(self.places, time=None) if carried else None)
         notes = as_list("Grouping", "notes", self.notes, "is a list of texts, as ['3 records suppressed']")
         check_flag("Grouping", "bucketized", self.bucketized)
         set_fields(self, labels=labels, values=values, counterfeits=counterfeits, notes=tuple(notes))
+
+    @property
+    def names(self) -> IntArray:
+        """Labels of the groups, in increasing order: int array, shape ``(g,)``. A group may consist of ghosts alone."""
+        invented = self.labels[:0] if self.counterfeits is None else self.counterfeits[:, 0]
+        return np.unique(np.concatenate([self.labels[self.labels >= 0], invented]))
 
     def in_rows(self, rows: IntArray) -> "Grouping":
         """Return the grouping of the records in another order: record i of the result is record ``rows[i]`` of this one.
@@ -96,13 +113,13 @@ class Grouping:
             A random generator, or a seed.
         """
         rng = as_generator("Grouping.renumbered", rng)
-        old = np.unique(self.labels[self.labels >= 0])
+        old = self.names
         new = np.append(rng.permutation(len(old)), -1)
         labels = new[np.where(self.labels >= 0, np.searchsorted(old, self.labels), -1)]
         if self.counterfeits is None:
             return replace(self, labels=labels)
         groups = new[np.searchsorted(old, self.counterfeits[:, 0])]
-        counterfeits = np.column_stack([groups, self.counterfeits[:, 1]])
+        counterfeits = np.column_stack([groups, self.counterfeits[:, 1:]])
         return replace(self, labels=labels, counterfeits=counterfeits[np.lexsort(counterfeits.T[::-1])])
 
 
@@ -154,10 +171,9 @@ class Release:
                 f"the grouping has {len(decided.labels)} labels and the view at {view.time!r} has {len(view)} records; give "
                 "one label per record, in the view's order, -1 for a suppressed one."
             )
-        kept = decided.labels >= 0
-        names, consecutive = np.unique(decided.labels[kept], return_inverse=True)
+        kept, names = decided.labels >= 0, decided.names
         group = np.full(len(view), -1, dtype=np.int64)
-        group[kept] = consecutive
+        group[kept] = np.searchsorted(names, decided.labels[kept])
         set_fields(self, view=view, grouping=decided, group=group, counts=_counts(view, decided, group, names))
 
     def __repr__(self) -> str:
@@ -196,7 +212,9 @@ class Release:
         """
         made = self.grouping
         columns = {"label": made.labels.tolist()} | ({} if made.values is None else {"value": made.values.tolist()})
-        rest = {"notes": made.notes, "bucketized": made.bucketized}
+        rest: dict[str, Any] = {"notes": made.notes, "bucketized": made.bucketized}
+        if made.places is not None:
+            rest["places"] = (made.places.respondents.tolist(), made.places.quasi_identifiers.tolist())
         counterfeits = None if made.counterfeits is None else made.counterfeits.tolist()
         write_views("Release.save", path, [self.view], overwrite, columns, counterfeits=counterfeits, **rest)
 
@@ -215,6 +233,10 @@ class Release:
         with as_saved("Release.load", path):
             (view,) = views
             made = {name: content[name] for name in ("counterfeits", "notes", "bucketized")}
+            if "places" in content:
+                respondents, codes = content["places"]
+                codes = np.array(codes).reshape(len(respondents), -1)
+                made["places"] = People(object_array(respondents), codes, view.schema)
             return cls(view, Grouping(columns["label"], columns.get("value"), **made))  # type: ignore[arg-type]
 
     @property
@@ -239,9 +261,26 @@ class Release:
         published = true if self.grouping.values is None else self.grouping.values
         distorted = kept & (published != true)
         vanished = self.counts[self.group[distorted], true[distorted]] == 0
+        numbers = int(distorted.sum()), int(vanished.sum())
+        ghosts, ghost_group, _ = self.ghosts
         return Observation(
-            self.view.people, self.group, self.counts, self.time, int(distorted.sum()), int(vanished.sum())
+            self.view.people, self.group, self.counts, self.time, *numbers, ghosts=ghosts, ghost_group=ghost_group
         )
+
+    @property
+    def ghosts(self) -> "tuple[People | None, IntArray, IntArray]":
+        """Respondents whose places invented records carry on, and the group and the sensitive code of each of these records."""
+        made = self.grouping
+        if made.places is None or made.counterfeits is None:
+            return None, *np.zeros((2, 0), dtype=np.int64)
+        rows = np.argsort(made.counterfeits[:, 2])[-len(made.places) :]
+        return made.places, np.searchsorted(made.names, made.counterfeits[rows, 0]), made.counterfeits[rows, 1]
+
+    @property
+    def everyone(self) -> "tuple[People, IntArray]":
+        """Respondents of the view and those whose places are carried on, and the group of each; -1 if suppressed."""
+        seen = self.observation.with_ghosts
+        return seen.people, seen.group
 
     @property
     def unlabeled(self) -> "UnlabeledObservation":
@@ -312,18 +351,18 @@ class Release:
 
         They are made from codes: the spelling, types and attributes of the view's columns are those of suppressed records too.
         """
-        people = self.view.people
-        kept = np.flatnonzero(self.group >= 0)
-        order = kept[np.lexsort((*people.quasi_identifiers[kept].T[::-1], self.group[kept]))]
+        people, group = self.everyone
+        kept = np.flatnonzero(group >= 0)
+        order = kept[np.lexsort((*people.quasi_identifiers[kept].T[::-1], group[kept]))]
         cells = {
             name: _whole(column.to_numpy()) if column.dtype == np.float64 else column.tolist()
             for name, column in people[order].frame.items()
         }
-        return pd.DataFrame({"group": self.group[order]} | cells)
+        return pd.DataFrame({"group": group[order]} | cells)
 
     def _generalized_identifiers(self) -> pd.DataFrame:
         """Each group and its generalized quasi-identifiers."""
-        published = published_labels(self.view.people, self.group, self.groups) if self.groups else {}
+        published = published_labels(*self.everyone, self.groups) if self.groups else {}
         columns: dict[str, Any] = {name: published.get(name, []) for name in self.view.schema.quasi_identifiers}
         return pd.DataFrame({"group": np.arange(self.groups), **columns})
 
@@ -346,7 +385,7 @@ def _counts(view: View, grouping: Grouping, group: IntArray, names: IntArray) ->
     m = len(view.schema.values)
     values = view.sensitive if grouping.values is None else grouping.values
     kept = group >= 0
-    counterfeits = np.zeros((0, 2), dtype=np.int64) if grouping.counterfeits is None else grouping.counterfeits
+    counterfeits = np.zeros((0, 3), dtype=np.int64) if grouping.counterfeits is None else grouping.counterfeits
     codes = np.concatenate([values[kept], counterfeits[:, 1]])
     rows = np.concatenate([group[kept], np.searchsorted(names, counterfeits[:, 0])])
     if codes.size and not (codes.min() >= 0 and codes.max() < m):
@@ -355,17 +394,28 @@ def _counts(view: View, grouping: Grouping, group: IntArray, names: IntArray) ->
     return np.bincount(rows * m + codes, minlength=len(names) * m).reshape(len(names), m).astype(np.int64)
 
 
-def _counterfeits(counterfeits: IntArray, labels: IntArray) -> IntArray:
-    """The counterfeits as an array of shape ``(c, 2)``, each in a group that has a record."""
+def _counterfeits(counterfeits: IntArray | None, labels: IntArray, places: int) -> IntArray:
+    """The counterfeits as an array of shape ``(c, 3)``, each in a group that has a record, or carrying on a place."""
     listed = counterfeits.tolist() if isinstance(counterfeits, np.ndarray) else counterfeits
-    if isinstance(listed, list) and not listed:
-        return np.zeros((0, 2), dtype=np.int64)
-    takes = "one row per invented record, of the label of its group and its sensitive code"
-    pairs = as_integers("the counterfeits of a grouping", counterfeits, (None, 2), takes)
-    empty = np.setdiff1d(pairs[:, 0], labels[labels >= 0])
+    rows = np.zeros((0, 3), dtype=np.int64)
+    if listed is not None and not (isinstance(listed, list) and not listed):
+        takes = "one row per invented record: the label of its group, its sensitive code, and the row of its place, -1 for none"
+        rows = as_integers("the counterfeits of a grouping", counterfeits, (None, None), takes)
+        if rows.shape[1] == 2:
+            rows = np.column_stack([rows, np.full(len(rows), -1)])
+        check_shape("the counterfeits of a grouping", rows, (len(rows), 3), takes)
+    place = rows[:, 2]
+    empty = np.setdiff1d(rows[place < 0, 0], labels[labels >= 0])
     if len(empty):
         raise ValueError(f"a counterfeit is in group {empty[0]}, which has no record; use the label of a group.")
-    return pairs
+    if (rows[:, 0] < 0).any():
+        raise ValueError(f"a counterfeit is in group {rows[:, 0].min()}; labels of groups are 0 or more.")
+    if not np.array_equal(np.sort(place[place >= 0]), np.arange(places)) or place.min(initial=0) < -1:
+        raise ValueError(
+            f"the counterfeits of a grouping carry on the places {np.sort(place[place >= 0]).tolist()}, and there are {places}; "
+            "each row of places is carried on by one counterfeit, and -1 stands for none."
+        )
+    return rows
 
 
 @equal_by_fields
@@ -438,11 +488,11 @@ def published_hulls(release: Release) -> Hulls:
     d = len(release.view.schema.quasi_identifiers)
     if not release.groups:
         return Hulls(np.zeros((0, d)), np.zeros((0, d)))
-    people = release.view.people
-    hull = hulls(people, release.group, release.groups)
+    people, group = release.everyone
+    hull = hulls(people, group, release.groups)
     for a, kind in enumerate(people.schema.quasi_identifiers.values()):
         if isinstance(kind, Categorical):
-            level = common_level(kind, people.quasi_identifiers[:, a], release.group, release.groups)
+            level = common_level(kind, people.quasi_identifiers[:, a], group, release.groups)
             first, last = _label_ranges(kind)
             code = hull.low[:, a].astype(np.int64)
             hull.low[:, a], hull.high[:, a] = first[level, code], last[level, code]

@@ -48,13 +48,14 @@ def each_release[P: Published](attack: object, releases: Iterable[P], reads_ghos
                 f"{type(attack).__name__} takes a list of releases in the order of time, and got a {type(releases).__name__}. "
                 f"{WAY_OUT}"
             )
+        assert release is not None
         if release.observation.ghosts is not None and not reads_ghosts:
             raise ValueError(
                 f"{type(attack).__name__} does not read ghosts, and the release at {release.time!r} has "
                 f"{counted(len(release.observation.ghosts), 'record')} that carry on the places of respondents who left; "
                 "JointAttack reads them, by an adversary with mechanism=GhostChain(), and LearnedAttack."
             )
-        yield release  # type: ignore[misc]
+        yield release
 
 
 def beliefs_of_each(

@@ -48,7 +48,7 @@ def _counterfeit_law(adversary: Adversary) -> str:
 def _unread_rule(law: str, releases: Sequence[ReleaseBeliefs]) -> list[Note]:
     """Note on releases with counterfeits, of whose law it says ``law``, or with kept sets of values, and who reads the rule."""
     observations = [one.observation for one in releases]
-    number = sum(int(one.counts.sum() - (one.group >= 0).sum()) for one in observations)
+    number = sum(int(one.counts.sum() - (one.with_ghosts.group >= 0).sum()) for one in observations)
     if number:
         return [
             Note("{counterfeits:,} published records are counterfeits. {law} " + UNREAD, counterfeits=number, law=law)

@@ -242,8 +242,9 @@ class LearnedAttack:
         )
         given = any(release.observation.ghosts is not None for release in attacked)
         mechanism = GhostChain() if given else None
-        known = {"gaps": self.gaps, "presence": learned.presence, "mechanism": mechanism}
-        adversary = Adversary(learned.prior, learned.transitions, **known)
+        adversary = Adversary(
+            learned.prior, learned.transitions, gaps=self.gaps, presence=learned.presence, mechanism=mechanism
+        )
         signatures = self.signatures and learned.transitions is not None
         beliefs = JointAttack(adversary, self.solver, self.hindsight, signatures=signatures)(attacked)
         first = f"Prior and transitions were learned from the releases alone, in {learned.rounds} rounds."

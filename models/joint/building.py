@@ -233,8 +233,8 @@ def _with_ghosts(adversary: Adversary, observations: tuple[Observation, ...]) ->
         if seen.ghosts is not None and adversary.mechanism is None:
             raise ValueError(
                 f"the release at {seen.time!r} has {counted(len(seen.ghosts), 'ghost')}, which carry on the places of respondents "
-                "who left, and the adversary does not know how they are drawn; give Adversary(..., mechanism=GhostChain()), for ghosts "
-                "by the adversary's own transitions, or GhostChain(transitions)."
+                "who left, and the adversary does not know how they are drawn; give Adversary(..., mechanism=GhostChain()), for "
+                "ghosts by the adversary's own transitions, or GhostChain(transitions)."
             )
     return tuple(seen.with_ghosts for seen in observations)
 

@@ -1,12 +1,13 @@
 """Cohorts: cells whose members stay together, leave in batches, and are carried on by ghosts."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
+from foreknow.defenses.publish import READS
 from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, MarkovChain, People, Release, View
@@ -115,7 +116,7 @@ class Cohorts:
     lag: int = 0
     rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
-    weighs_beliefs = False
+    reads: ClassVar[tuple[str, ...]] = (*READS, "mechanism")
 
     def __post_init__(self) -> None:
         check_whole("Cohorts", "a", self.a, "members of an atom", least=2)

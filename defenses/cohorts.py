@@ -116,7 +116,7 @@ class Cohorts:
     lag: int = 0
     rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
-    reads: ClassVar[tuple[str, ...]] = (*READS, "mechanism")
+    reads: ClassVar[tuple[str, ...]] = READS
 
     def __post_init__(self) -> None:
         check_whole("Cohorts", "a", self.a, "members of an atom", least=2)

@@ -23,7 +23,7 @@ ROW_SUM_TOLERANCE = 1e-6
 rounding errors are set to 0."""
 
 
-ROW_PARTS = ("prior", "transitions", "compromised", "presence", "own")
+ROW_PARTS = ("prior", "transitions", "compromised", "presence", "mechanism", "own")
 """Parts of an adversary's knowledge that reach a rule as prior rows, transitions and evidence of records: what it reads unless its
 class attributes ``reads`` and ``ignores`` say otherwise."""
 

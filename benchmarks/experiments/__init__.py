@@ -5,6 +5,7 @@ An experiment has a module of its own, so that a new one leaves the cells of oth
 """
 
 from experiments.calibration import CALIBRATION, CORPUS_SIZE
+from experiments.cohorts import COHORTS, COHORTS_PRESENCE
 from experiments.defenders import DEFENDERS
 from experiments.defenses_and_adversaries import DEFENSES_AND_ADVERSARIES
 from experiments.joint_solvers import JOINT_SOLVER_ACCURACY
@@ -22,6 +23,8 @@ EXPERIMENTS = (
     RULE_ERRORS,
     PRESENCE,
     DEFENDERS,
+    COHORTS,
+    COHORTS_PRESENCE,
     CALIBRATION,
     CORPUS_SIZE,
     *PARTS,

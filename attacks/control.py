@@ -61,7 +61,7 @@ def _merged(seen: Observation) -> Observation:
     """An observation with one group of all published records; without any, the observation itself."""
     if not len(seen.counts):
         return seen
-    group, ghost_group = np.minimum(seen.group, 0), 0 * seen.ghost_group  # type: ignore[operator]
+    group, ghost_group = np.minimum(seen.group, 0), np.zeros_like(seen.ghost_group)
     return replace(seen, group=group, ghost_group=ghost_group, counts=seen.counts.sum(axis=0, keepdims=True))
 
 

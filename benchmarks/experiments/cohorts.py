@@ -3,7 +3,8 @@
 A row of `cohorts` is an attack on a publication of `exams` (24 x 5,000): gain over the share in the group, sure beliefs with those
 right and expected; the shares of ghosts among the published records and of withheld records; K(c, a) of the atoms; the error of
 10,000 queries; and the total variation of the law that an analyst learns from the releases. The adversary knows the law, or has
-learned it from the releases. A row of `cohorts_presence` is an attack by an adversary who reads presence, on the panels of `presence`.
+learned it from the releases. A row of `cohorts_presence` is an attack by an adversary who reads presence, on the panels of
+`presence`.
 """
 
 from functools import cache

@@ -79,7 +79,7 @@ def disclosure(cell, _rng):
     rule = defense(cell["defense"], simulation.transitions, cell["seed"])
     releases = publish(simulation.history, rule, own, infeasible="suppress", rng=seeded([4, cell["seed"]]))
     known = Adversary(simulation.prior, simulation.transitions, mechanism=GhostChain())
-    learned = LearnedKnowledge.fit(releases, classes={"age": 3, "gender": None, "weight": 3})
+    learned = LearnedKnowledge.fit(releases, classes={"age": 3, "gender": 2, "weight": 3})
     guess = Adversary(learned.prior, learned.transitions, mechanism=GhostChain())
     columns = price(releases) | {
         "query_error": float(query_error(releases, workload)["query_median"].mean()),

@@ -6,9 +6,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from foreknow.models import Adversary, Averaged, Beliefs, Observation, Release
-from foreknow.models.adversary import check_reads
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray
+from foreknow.models.averaged import check_rule_reads
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.notes import prefixed
@@ -76,8 +76,7 @@ def check_adversary(attack: object, adversary: Any, averaged: str | None = None)
     name = type(attack).__name__
     takes = f"is an Adversary, as Adversary(UniformPrior()){f', and not Averaged. {averaged}' if averaged else ''}"
     check_kind(name, "adversary", adversary, Adversary if averaged else (Adversary, Averaged), takes.removesuffix("."))
-    for one in adversary.adversaries if isinstance(adversary, Averaged) else (adversary,):
-        check_reads(name, one, attack.reads, attack.ignores, readers)  # type: ignore[attr-defined]
+    check_rule_reads(attack, adversary, readers)
 
 
 def readers(part: str) -> list[str]:

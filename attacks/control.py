@@ -50,7 +50,7 @@ class WithoutGroups:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
-        given = [release.observation for release in each_release(self, releases)]
+        given = [release.observation for release in each_release(self, releases, reads_ghosts=True)]
         beliefs = self.attack([_Regrouped(_merged(seen)) for seen in given])  # type: ignore[misc]
         pairs = zip(beliefs, given, strict=True)
         found = tuple(replace(one, observation=seen, posterior=_spread(one.posterior, seen)) for one, seen in pairs)
@@ -61,7 +61,8 @@ def _merged(seen: Observation) -> Observation:
     """An observation with one group of all published records; without any, the observation itself."""
     if not len(seen.counts):
         return seen
-    return replace(seen, group=np.minimum(seen.group, 0), counts=seen.counts.sum(axis=0, keepdims=True))
+    group, ghost_group = np.minimum(seen.group, 0), np.zeros_like(seen.ghost_group)
+    return replace(seen, group=group, ghost_group=ghost_group, counts=seen.counts.sum(axis=0, keepdims=True))
 
 
 def _spread(posterior: Posterior, seen: Observation) -> Posterior:
@@ -119,7 +120,7 @@ class OthersKnown:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Observations are read, and the values that are known."""
-        given = [release.observation for release in each_release(self, releases)]
+        given = [release.observation for release in each_release(self, releases, reads_ghosts=True)]
         beliefs = self.attack([_Regrouped(self._alone(seen)) for seen in given])  # type: ignore[misc]
         pairs = zip(beliefs, given, strict=True)
         found = tuple(replace(one, observation=seen, posterior=_gathered(one.posterior, seen)) for one, seen in pairs)

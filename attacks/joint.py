@@ -12,6 +12,7 @@ from foreknow.attacks.attack import check_order_1, each_release
 from foreknow.attacks.belief_notes import joint_notes
 from foreknow.attacks.signature import signature_evidence
 from foreknow.models import (
+    JOINT_SOLVERS,
     Adversary,
     Averaged,
     Beliefs,
@@ -24,8 +25,9 @@ from foreknow.models import (
     Release,
     joint_history,
 )
-from foreknow.models.adversary import check_reads
+from foreknow.models.adversary import check_reads, readers_among
 from foreknow.models.arrays import FloatArray
+from foreknow.models.averaged import check_rule_reads
 from foreknow.models.joint.building import JointHistory, release_beliefs
 from foreknow.models.joint.learned_knowledge import check_learned_order
 from foreknow.models.joint.max_entropy import joint_log_evidence
@@ -88,6 +90,7 @@ class JointAttack(AdversaryAttack):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_is_solver("JointAttack", "solver", self.solver)
+        check_rule_reads(self.solver, self.adversary, readers_among(JOINT_SOLVERS.values()))
         if self.signatures:
             check_order_1(self, self.adversary)
         if not self.hindsight and isinstance(self.adversary, Averaged):

@@ -110,7 +110,9 @@ def _evidence_of_each(adversary: Adversary, beliefs: Beliefs, releases: list[Rel
         return single_evidence(beliefs)
     seen = [release.unlabeled for release in releases]
     each = zip(beliefs, seen, strict=True)
-    return np.array([membership_evidence(adversary.membership_parts(one), b.revised, one.counts) for b, one in each])
+    return np.array(
+        [membership_evidence(adversary.membership_components(one), b.revised, one.counts) for b, one in each]
+    )
 
 
 MIN_REVISED_PRIOR = 1e-200  # smallest revised prior by which a posterior is divided; the ratio stays finite

@@ -2,12 +2,13 @@
 
 import weakref
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
+from foreknow.defenses.publish import READS
 from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.defenses.requirements.summary import DrawnPrior, prior_of
 from foreknow.models import GhostChain, Grouping, MarkovChain, People, Release, Schema, View
@@ -120,7 +121,8 @@ class Cohorts:
     lag: int = 0
     rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
-    weighs_beliefs = True
+    reads: ClassVar[tuple[str, ...]] = (*READS, "mechanism")
+    ignores: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         check_whole("Cohorts", "a", self.a, "members of an atom", least=2)

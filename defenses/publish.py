@@ -3,24 +3,25 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import chain
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.defenses.requirements.summary import DrawnPrior, prior_of
 from foreknow.models import Adversary, Averaged, Grouping, Memory, Observation, People, Release, View
-from foreknow.models.adversary import check_reads
 from foreknow.models.advice import VIEW, VIEWS, Advice, Named, Setting
 from foreknow.models.arrays import FloatArray, object_array
+from foreknow.models.averaged import check_rule_reads
 from foreknow.models.estimators.exact import log_evidence
 from foreknow.models.notes import Note
+from foreknow.models.problem import ROW_PARTS
 from foreknow.models.progress import Progress
 from foreknow.models.settings import as_generator, check_choice, check_kind, shown
 from foreknow.models.tables.columns import check_order
 
-READS = ("prior", "transitions", "compromised", "presence", "program", "own", "mechanism")
-"""Parts of the assumed adversary's knowledge that `publish` reads, release by release, as `SequentialAttack`."""
+READS = (*ROW_PARTS, "program")
+"""Parts of the assumed adversary's knowledge that are in the prior of a defense, release by release, as `SequentialAttack`."""
 
 
 class Defense(Protocol):
@@ -28,9 +29,9 @@ class Defense(Protocol):
 
     A defense may have an attribute ``smallest``, the smallest number of records of a view that it can publish. `publish` then
     names all views that are too small before it groups the first one. One whose groups depend on the prior declares so by
-    ``weighs_beliefs = True``; `publish` refuses it without an assumed adversary, as the prior is then uniform. One that reads who
-    is listed later has an attribute ``lag`` over 0, and takes ``coming=``, the people of the next ``lag`` views, which hold no
-    value; the last ``lag`` views are then held back.
+    ``reads = READS``, the parts of knowledge in it; `publish` refuses it without an assumed adversary, as the prior is then
+    uniform. The others have ``ignores = READS``. One that reads who is listed later has an attribute ``lag`` over 0, and takes
+    ``coming=``, the people of the next ``lag`` views, which hold no value; the last ``lag`` views are then held back.
     """
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
@@ -59,7 +60,10 @@ class Forecast(Protocol):
 
 
 class SizedDefense:
-    """A defense whose first setting is the least number of records of a group."""
+    """A defense whose first setting is the least number of records of a group; its groups do not depend on the prior."""
+
+    reads: ClassVar[tuple[str, ...]] = ()
+    ignores: ClassVar[tuple[str, ...]] = READS
 
     @property
     def smallest(self) -> int:
@@ -100,9 +104,14 @@ class RequirementDefense:
         return self.requirement.smallest
 
     @property
-    def weighs_beliefs(self) -> bool:
-        """True if the requirement depends on the prior given to the defense."""
-        return self.requirement.weighs_beliefs
+    def reads(self) -> tuple[str, ...]:
+        """Parts of the knowledge behind the prior, if the requirement depends on it."""
+        return READS if self.requirement.weighs_beliefs else ()
+
+    @property
+    def ignores(self) -> tuple[str, ...]:
+        """The same parts, if it does not."""
+        return () if self.requirement.weighs_beliefs else READS
 
 
 def publish(
@@ -254,9 +263,8 @@ def _check_defense(
     if adversary is not None:
         takes = "is an Adversary with its settings, as Adversary(UniformPrior(), transitions), or Averaged(adversaries)"
         check_kind("publish", "adversary", adversary, (Adversary, Averaged), takes)
-        for one in adversary.adversaries if isinstance(adversary, Averaged) else (adversary,):
-            check_reads("publish", one, READS)
-    elif believer is None and getattr(defense, "weighs_beliefs", False):
+        check_rule_reads(defense, adversary, otherwise=READS)
+    elif believer is None and getattr(defense, "reads", None):
         raise ValueError(
             f"{defense!r} groups by the beliefs of an adversary, and no adversary is assumed; give adversary=, as "
             "Adversary(prior, transitions), or Adversary(UniformPrior()) for one without background knowledge."

@@ -1,6 +1,6 @@
 """Adversary: background knowledge and the rules by which it is revised from release to release."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
@@ -9,17 +9,16 @@ import numpy as np
 
 from foreknow.models.advice import Advice, Wording, message_of
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.estimators import Auto, TooLarge
+from foreknow.models.estimators import ESTIMATORS, Auto, TooLarge
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.ghost_chain import GhostChain
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_domain_size
 from foreknow.models.knowledge.membership import (
+    Component,
     Membership,
     MembershipPosterior,
-    Part,
-    check_membership_estimator,
-    connected_parts,
+    connected_components,
     membership_posterior,
 )
 from foreknow.models.knowledge.parts import (
@@ -163,7 +162,10 @@ class Adversary:
         )
         if self.membership is not None:
             check_kind("Adversary", "membership", self.membership, Callable, "is UniformMembership(), or None")
-            check_membership_estimator(self.estimator)
+            # Of the parts, an estimator meets the membership alone; the others are in its rows.
+            read = (OWN, *(name for name in PARTS if name != "membership"), *getattr(self.estimator, "reads", ()))
+            readers = readers_among(rule() for rule in ESTIMATORS.values())
+            check_reads(type(self.estimator).__name__, self, read, readers=readers)
             if self.cascade is not None and type(self.cascade).posterior is not Cascade.posterior:
                 raise ValueError(
                     f"Adversary: {self.cascade!r} weighs the assignments of one group, and with a membership there is none; give "
@@ -321,24 +323,24 @@ class Adversary:
                 f"the release at {seen.time!r} has distorted values, whose law needs the groups; give "
                 'Adversary(..., distortion="ignored"), or leave the membership out: adversary.without("membership").'
             )
-        parts, claims = self.membership_parts(seen), self.claims(seen.time, seen.people)
+        components, claims = self.membership_components(seen), self.claims(seen.time, seen.people)
         known = None
         if claims is not None and self.cascade is not None:
             known = partial(self.cascade.posterior, claims=claims, estimator=self.estimator)
         try:
-            return membership_posterior(parts, revised, seen.counts, self.estimator, known)
+            return membership_posterior(components, revised, seen.counts, self.estimator, known)
         except TooLarge as error:
             raise TooLarge(Advice(f"the release at {seen.time!r}: ", message_of(error))) from None
 
-    def membership_parts(self, seen: UnlabeledObservation) -> list[Part]:
-        """Connected parts of a release by the membership; ValueError if no group that may be theirs shows a claimed value."""
+    def membership_components(self, seen: UnlabeledObservation) -> list[Component]:
+        """Connected components of a release by the membership; ValueError if no group that may be theirs shows a claimed value."""
         assert self.membership is not None
-        parts, claims = connected_parts(self.membership, seen), self.claims(seen.time, seen.people)
+        components, claims = connected_components(self.membership, seen), self.claims(seen.time, seen.people)
         if claims is not None and self.compromised is not None and self.compromised.contradicted == "raise":
             shown = np.vstack([seen.counts > 0, np.ones((1, seen.counts.shape[1]), dtype=np.bool_)])
             rows = np.ones((len(seen.people), seen.counts.shape[1]), dtype=np.bool_)
-            for part in parts:
-                rows[part.rows] = shown[np.concatenate(part.groups)].any(axis=0)
+            for component in components:
+                rows[component.rows] = shown[np.concatenate(component.groups)].any(axis=0)
             missing = np.flatnonzero(~rows[claims.rows, claims.values])
             if len(missing):
                 respondent = seen.people.respondents[claims.rows[missing[0]]]
@@ -348,7 +350,7 @@ class Adversary:
                     "may be theirs shows it. Correct it, or report such groups with "
                     "CompromisedRecords(frame, contradicted='report')."
                 )
-        return parts
+        return components
 
     def channel(self, revised: FloatArray, observation: Observation) -> Channel | None:
         """Channel of the distorted values of a release, estimated from it; None where none is distorted or counted."""
@@ -511,6 +513,13 @@ def check_reads(
             f"adversary.without({name!r})."
         )
         raise ValueError(Advice(Wording(text, f"{owner} does not read --{name}{by}; leave it out.")))
+
+
+def readers_among(rules: Iterable[Any]) -> Callable[[str], list[str]]:
+    """Function of a part of knowledge that returns the names of the rules, classes or objects, that read it."""
+    return lambda part: [
+        getattr(rule, "__name__", type(rule).__name__) for rule in rules if part in getattr(rule, "reads", ())
+    ]
 
 
 def check_own_parts(own: tuple[Any, ...]) -> None:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from foreknow.models.adversary import Adversary
+from foreknow.models.adversary import Adversary, check_reads
 from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.posterior_variable import posterior_draws
+from foreknow.models.problem import ROW_PARTS
 from foreknow.models.settings import as_floats, as_list, check_choice, check_flag, check_kind, check_range
 from foreknow.models.tables.people import People
 
@@ -195,3 +196,19 @@ def powered_weights(weights: FloatArray, log_evidence: FloatArray, power: float)
 def effective_number(weights: FloatArray) -> float:
     """Effective number of weighted draws, ``1 / sum of squared weights``; weights sum to 1."""
     return float(1.0 / np.square(weights).sum())
+
+
+def check_rule_reads(
+    rule: object,
+    adversary: Adversary | Averaged,
+    readers: Callable[[str], Sequence[str]] = lambda _: (),
+    otherwise: Sequence[str] = ROW_PARTS,
+) -> None:
+    """Raise ValueError if an adversary, or a draw of it, has a part of knowledge that an attack, solver or defense does not read.
+
+    The rule has ``reads`` and ``ignores``, names of parts; without ``reads`` it reads ``otherwise``. ``readers`` is that of
+    `foreknow.models.adversary.check_reads`.
+    """
+    owner = getattr(rule, "__name__", type(rule).__name__)
+    for one in adversary.adversaries if isinstance(adversary, Averaged) else (adversary,):
+        check_reads(owner, one, getattr(rule, "reads", otherwise), getattr(rule, "ignores", ()), readers)

@@ -23,6 +23,11 @@ ROW_SUM_TOLERANCE = 1e-6
 rounding errors are set to 0."""
 
 
+ROW_PARTS = ("prior", "transitions", "compromised", "presence", "mechanism", "own")
+"""Parts of an adversary's knowledge that reach a rule as prior rows, transitions and evidence of records: what it reads unless its
+class attributes ``reads`` and ``ignores`` say otherwise."""
+
+
 class Status(IntFlag):
     """Flags that an estimator sets for a group, beside its posterior."""
 
@@ -214,7 +219,7 @@ def check_is_estimator(owner: str, name: str, value: Any) -> None:
     """Raise TypeError unless a setting is an estimator: an object that can be called and has the flag ``exact``."""
     takes = (
         "is an estimator object, as Exact() or Auto(). Make one of a function of the prior (k, m) and the counts (m,) of one group "
-        "by PerGroup(function)"
+        "by PerGroup(function), and of a PyMC program by ProgramEstimator(program, rng=1)"
     )
     check_kind(owner, name, value, Estimator, takes)
 

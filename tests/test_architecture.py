@@ -41,12 +41,9 @@ MOST_NAMES = 230
 """Largest number of public names."""
 
 ALONE = {
-    "foreknow.app.cli.commands.published_attack": "an algorithm of its own: the attack of a publication by its key",
     "foreknow.app.disk.joint_attack": "algorithms of their own: exchanged tilts, and the graph of groups in files",
-    "foreknow.defenses.negative_rules": "an algorithm of its own: mining of rules",
-    "foreknow.defenses.suppression.item_search": "an algorithm of its own: search over sets of items",
-    "foreknow.evaluation.plots.end_labels": "an algorithm of its own: placement of labels",
-    "foreknow.models.joint.graph_messages": "an algorithm of its own: kernels of propagation between groups",
+    "foreknow.defenses.suppression.label_workspace": "an algorithm of its own: labels of a group under removals of items",
+    "foreknow.models.joint.graph_parts": "an algorithm of its own: construction of the graph of groups",
 }
 """Modules with one importer, in their own folder, and the reason why they are not a part of it."""
 

@@ -146,6 +146,8 @@ def test_tables_of_the_documentation_are_those_of_the_cells():
     for panel in calibration.REAL:
         assert "\n".join(calibration.calibration_table(rows["calibration"], panel)) in calibrated
     assert "\n".join(calibration.corpus_table(rows["corpus_size"])) in calibrated
+    for name, (page_of_part, table) in importlib.import_module("experiments.parts_of_knowledge").TABLES.items():
+        assert "\n".join(table(rows[name])) in (ROOT / "docs" / page_of_part).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

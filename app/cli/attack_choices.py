@@ -476,7 +476,16 @@ class AttackRun:
         Path | None,
         option("Group of each record; by default the column 'group' of the records.", "FILE", INPUT_PANEL),
     ] = None
-    scenario: Annotated[str | None, option(f"Who attacks: {SCENARIO_TEXT}", "FILE_OR_NAME", KNOWLEDGE_PANEL)] = None
+    scenario: Annotated[
+        list[str],
+        # A list, so that a second one is refused: of an option with one value, the last is taken in silence.
+        typer.Option(
+            show_default=False,
+            metavar="FILE_OR_NAME",
+            rich_help_panel=KNOWLEDGE_PANEL,
+            help=f"Who attacks: {SCENARIO_TEXT}",
+        ),
+    ] = field(default_factory=list)
     sure: Sure = 0.9
     fail_over: FailOver = None
     seed: Annotated[int, option("Seed of the solver path-sampler, the one that draws.", "N", min=0)] = SAMPLER_SEED
@@ -522,8 +531,8 @@ class AttackRun:
     @property
     def inputs(self) -> list[Path]:
         """All input files."""
-        named = None if self.scenario is None or self.scenario in SCENARIOS else Path(self.scenario)
-        others = (self.tables.people, self.corpus, self.groups, self.chosen.statements, named)
+        named = [Path(text) for text in self.scenario if text not in SCENARIOS]
+        others = (self.tables.people, self.corpus, self.groups, self.chosen.statements, *named)
         return [*self.table.files, *self.tables.later, *(path for path in others if path is not None)]
 
     @property
@@ -547,8 +556,8 @@ class AttackRun:
 
     def check_attack(self) -> None:
         """Raise ValueError if an option is given that the attack does not read, or options do not fit together."""
-        if self.scenario is not None and self.chosen.settled is not None:
-            settled = {self.scenario: self.chosen.settled}
+        if self.chosen.settled is not None:
+            settled = dict.fromkeys(self.scenario, self.chosen.settled)
             check_scenarios(self.context, settled, self.corpus is not None, BESIDE_SCENARIO)
             return
         check_attack_options(self.context, self.chosen)
@@ -560,9 +569,14 @@ class AttackRun:
     @property
     def settled(self) -> "AttackRun":
         """The run with its scenario, if there is one, in the place of the options that it settles."""
-        if self.scenario is None:
+        if not self.scenario:
             return self
-        scenario, name = read_scenario(self.scenario), Path(self.scenario).stem
+        if self.scenario[1:]:
+            raise ValueError(
+                f"--scenario is given {len(self.scenario)} times, as {' and '.join(self.scenario)}; foreknow attack takes one. "
+                "Leave the others out, or compare them by foreknow compare."
+            )
+        scenario, name = read_scenario(self.scenario[0]), Path(self.scenario[0]).stem
         return replace(self, sure=scenario.threshold, chosen=replace(self.chosen, attack=name, settled=scenario))
 
 

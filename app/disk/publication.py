@@ -303,7 +303,7 @@ def _check_arguments(table: object, defense: object, adversary: Adversary | None
         )
     if adversary is not None:
         check_large_adversary("publish_large", adversary)
-    elif getattr(defense, "weighs_beliefs", False):
+    elif getattr(defense, "reads", None):
         raise ValueError(f"{defense!r} groups by the beliefs of an adversary; give adversary=.")
 
 

@@ -20,7 +20,7 @@ from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.models import Adversary, Averaged, Beliefs, History, Release, UniformMembership
 from foreknow.models.joint import JointSolver
-from foreknow.models.knowledge.membership import connected_parts
+from foreknow.models.knowledge.membership import connected_components
 from foreknow.models.progress import no_step
 
 INFORMED, LEARNED = "informed", "learned"
@@ -182,13 +182,16 @@ def _overlaps(release: Release) -> bool | None:
         return None
     if not release.groups or sizes > MAX_READER_PAIRS * 32:
         return None
-    parts = connected_parts(UniformMembership(), release.unlabeled)
-    pairs = [len(part.rows) * int(np.minimum(part.places, release.counts.shape[1]).sum()) for part in parts]
-    linked = [number for number, part in zip(pairs, parts, strict=True) if len(part.groups) > 1]
+    components = connected_components(UniformMembership(), release.unlabeled)
+    pairs = [
+        len(component.rows) * int(np.minimum(component.places, release.counts.shape[1]).sum())
+        for component in components
+    ]
+    linked = [number for number, component in zip(pairs, components, strict=True) if len(component.groups) > 1]
     return (
         None
         if max(linked, default=0) > MAX_READER_PAIRS
-        else any(len(np.concatenate(part.groups)) > 1 for part in parts)
+        else any(len(np.concatenate(component.groups)) > 1 for component in components)
     )
 
 

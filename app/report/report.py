@@ -235,7 +235,7 @@ def report(
     }
     inferences = [inference(name, adversary, published, rule, step) for name, adversary in _each(known, step)]
     others = dict(_each({name: partial(attack, published) for name, attack in further.items()}, step))
-    if defender is None and getattr(changed, "weighs_beliefs", False):
+    if defender is None and getattr(changed, "reads", None):
         defender = assumed_adversary(history, None, DEFAULT_LEARNING)
     contents = report_contents(
         published,

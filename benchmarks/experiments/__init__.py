@@ -5,10 +5,12 @@ An experiment has a module of its own, so that a new one leaves the cells of oth
 """
 
 from experiments.calibration import CALIBRATION, CORPUS_SIZE
+from experiments.cohorts import COHORTS, COHORTS_PRESENCE
 from experiments.defenders import DEFENDERS
 from experiments.defenses_and_adversaries import DEFENSES_AND_ADVERSARIES
 from experiments.joint_solvers import JOINT_SOLVER_ACCURACY
 from experiments.m_invariance import M_INVARIANCE
+from experiments.parts_of_knowledge import PARTS
 from experiments.presence import PRESENCE
 from experiments.redrawn_worlds import REDRAWN_WORLDS
 from experiments.rules import RULE_ERRORS
@@ -21,6 +23,9 @@ EXPERIMENTS = (
     RULE_ERRORS,
     PRESENCE,
     DEFENDERS,
+    COHORTS,
+    COHORTS_PRESENCE,
     CALIBRATION,
     CORPUS_SIZE,
+    *PARTS,
 )

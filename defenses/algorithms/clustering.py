@@ -11,7 +11,7 @@ import scipy
 
 from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.defenses.algorithms.ordered_growth import enforce_on_published
-from foreknow.defenses.publish import SizedDefense
+from foreknow.defenses.publish import READS, SizedDefense
 from foreknow.defenses.requirements.closeness import check_base
 from foreknow.defenses.requirements.requirement import (
     LEVEL_TOLERANCE,
@@ -224,7 +224,8 @@ class ClusteringDefense(SizedDefense):
     judged: Literal["published", "view"]
     tolerance: float
 
-    weighs_beliefs: ClassVar[bool] = True  # the clusters depend on the prior
+    reads: ClassVar[tuple[str, ...]] = READS  # the clusters depend on the prior
+    ignores: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         owner, tolerance = type(self).__name__, self.tolerance

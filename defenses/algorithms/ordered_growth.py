@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from foreknow.defenses.algorithms.growth import RunningSums, grow, join_nearest, relax, with_group_replaced
-from foreknow.defenses.publish import SizedDefense
+from foreknow.defenses.publish import READS, SizedDefense
 from foreknow.defenses.requirements.requirement import GroupPredicate, Infeasible, Requirement
 from foreknow.defenses.requirements.summary import Summary, TableCounts, summarize_groups, summarize_records
 from foreknow.models import Grouping, People, Release, View
@@ -40,7 +40,8 @@ class GrowingDefense(SizedDefense):
     patience: int | None
     judged: Literal["published", "view"]
 
-    weighs_beliefs: ClassVar[bool] = True  # J-similarity bounds the divergence of the prior within a group
+    reads: ClassVar[tuple[str, ...]] = READS  # J-similarity bounds the divergence of the prior within a group
+    ignores: ClassVar[tuple[str, ...]] = ()
 
     _treatments: ClassVar[tuple[Leftovers, ...]]
     _bounded: ClassVar[str]  # setting that bounds the closeness, and is loosened after j

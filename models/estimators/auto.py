@@ -11,7 +11,15 @@ from foreknow.models.estimators.belief_propagation import BeliefPropagation
 from foreknow.models.estimators.closed_form import DirichletMultinomial
 from foreknow.models.estimators.exact import Exact, state_counts
 from foreknow.models.estimators.sinkhorn import Omega, Sinkhorn
-from foreknow.models.problem import Estimator, Posterior, Problem, check_is_estimator, chosen_groups, group_rows
+from foreknow.models.problem import (
+    ROW_PARTS,
+    Estimator,
+    Posterior,
+    Problem,
+    check_is_estimator,
+    chosen_groups,
+    group_rows,
+)
 from foreknow.models.settings import check_choice, check_state_limit, check_whole
 
 EXACT, BEYOND, SINKHORN = 0, 1, 2
@@ -69,6 +77,11 @@ class Auto:
         check_state_limit("Auto", self.limit)
         check_is_estimator("Auto", "beyond", self.beyond)
         check_whole("Auto", "pairs", self.pairs, "pairs of member and value")
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Parts of the knowledge that ``beyond`` reads."""
+        return tuple(getattr(self.beyond, "reads", ROW_PARTS))
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
@@ -167,6 +180,7 @@ class Mixed:
     size: int = 8
     evidence: Literal["drop", "prior"] = "drop"
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ROW_PARTS
 
     def __post_init__(self) -> None:
         check_is_estimator("Mixed", "small", self.small)

@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.assignments import group_beliefs, weights_and_possible_pairs, write_group_beliefs
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
+from foreknow.models.problem import CONTRADICTED, ROW_PARTS, UNCONVERGED, Posterior, Problem, group_rows
 from foreknow.models.settings import check_iteration, check_range
 
 
@@ -56,6 +56,7 @@ class BeliefPropagation:
     iterations: int = 2_000
     damping: float = 0.2
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = (*ROW_PARTS, "membership")
 
     def __post_init__(self) -> None:
         check_iteration("BeliefPropagation", self.tolerance, self.iterations)

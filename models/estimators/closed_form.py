@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.assignments import average_of_best, group_sums
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.problem import GroupRows, Posterior, Problem, Status, group_rows, probability_rows
+from foreknow.models.problem import ROW_PARTS, GroupRows, Posterior, Problem, Status, group_rows, probability_rows
 from foreknow.models.settings import check_choice, check_kind, check_positive, check_shape
 
 
@@ -29,6 +29,8 @@ class RandomWorlds:
     """
 
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ("compromised",)  # those that leave the group
+    ignores: ClassVar[tuple[str, ...]] = ("prior", "transitions", "presence", "own")
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
@@ -62,6 +64,7 @@ class ConfidenceSum:
     """
 
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ROW_PARTS
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
@@ -116,6 +119,7 @@ class PerGroup:
 
     function: Callable[[FloatArray, IntArray], FloatArray]
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ROW_PARTS
 
     def __post_init__(self) -> None:
         takes = "is a function that takes the prior (k, m) and the counts (m,) of one group and returns beliefs (k, m)"
@@ -190,6 +194,7 @@ class DirichletMultinomial:
     concentration: float = 1.0
     ties: Literal["average", "first"] = "average"
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ROW_PARTS
 
     def __post_init__(self) -> None:
         what = "a Dirichlet parameter; the paper's is 1"

@@ -16,7 +16,7 @@ from foreknow.models.estimators.assignments import (
     write_group_beliefs,
 )
 from foreknow.models.estimators.sinkhorn import Sinkhorn
-from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem, group_rows
+from foreknow.models.problem import CONTRADICTED, DOUBT, ROW_PARTS, Posterior, Problem, group_rows
 from foreknow.models.settings import check_state_limit
 
 
@@ -58,6 +58,7 @@ class Exact:
 
     limit: int = 2**22
     exact: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = (*ROW_PARTS, "membership")
 
     def __post_init__(self) -> None:
         check_state_limit("Exact", self.limit)

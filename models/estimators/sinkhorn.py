@@ -12,7 +12,7 @@ from foreknow.models.estimators.assignments import (
     weights_and_possible_pairs,
     write_group_beliefs,
 )
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
+from foreknow.models.problem import CONTRADICTED, ROW_PARTS, UNCONVERGED, Posterior, Problem, group_rows
 from foreknow.models.settings import check_iteration
 
 
@@ -34,6 +34,7 @@ class Omega:
     """
 
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ROW_PARTS
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
@@ -103,6 +104,7 @@ class Sinkhorn:
     tolerance: float = 1e-9
     iterations: int = 10_000
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = (*ROW_PARTS, "membership")
 
     def __post_init__(self) -> None:
         check_iteration("Sinkhorn", self.tolerance, self.iterations)

@@ -10,7 +10,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.assignments import group_beliefs, weights_and_possible_pairs, write_group_beliefs
 from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS, mean_diagnostics
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, group_rows
+from foreknow.models.problem import CONTRADICTED, ROW_PARTS, UNCONVERGED, Posterior, Problem, group_rows
 from foreknow.models.settings import as_generator, check_whole
 
 MIN_RELATIVE_PRIOR = 1e-100
@@ -78,6 +78,7 @@ class SwapChain:
     warmup: int | None = None
     rng: "np.random.Generator | int" = field(kw_only=True)
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ROW_PARTS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rng", as_generator("SwapChain", self.rng))

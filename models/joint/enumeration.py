@@ -20,7 +20,7 @@ from foreknow.models.joint.problem import (
     sub_problem,
     with_progress,
 )
-from foreknow.models.problem import CONTRADICTED, DOUBT
+from foreknow.models.problem import CONTRADICTED, DOUBT, ROW_PARTS
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import check_state_limit
 
@@ -68,6 +68,7 @@ class Enumeration:
 
     limit: int = 2**22
     exact: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = (*ROW_PARTS, "relations")
 
     def __post_init__(self) -> None:
         check_state_limit("Enumeration", self.limit)
@@ -355,6 +356,7 @@ class JointAuto:
     otherwise: JointSolver = field(default_factory=GroupGraph)
     progress: Progress | None = field(default=None, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = (*ROW_PARTS, "relations")
 
     def __post_init__(self) -> None:
         check_state_limit("JointAuto", self.limit)

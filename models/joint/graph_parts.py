@@ -515,7 +515,7 @@ def _split_largest(block: IntArray, at: Layout, leader: IntArray, split: BoolArr
     return best >= 0 and _split_edge(best, at, leader, split, dirty)
 
 
-def parts_of(
+def blocks_of(
     problem: JointProblem, limit: int, most: float = np.inf, zeros: Zeros = np.zeros
 ) -> tuple[Parts, BoolArray]:
     """Blocks, edges and arrangements of a problem with chains of order 1 at most, and the groups without a possible arrangement.

@@ -30,10 +30,9 @@ from foreknow.models.joint.problem import (
     JointProblem,
     Layout,
     belief_starts,
-    check_no_pairs,
     record_beliefs,
 )
-from foreknow.models.problem import DOUBT, Problem
+from foreknow.models.problem import DOUBT, ROW_PARTS, Problem
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
 from foreknow.models.settings import check_iteration
 
@@ -68,6 +67,7 @@ class GroupMessages:
     rounds: int = 1000
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ROW_PARTS
 
     def __post_init__(self) -> None:
         check_iteration("GroupMessages", self.tolerance, self.rounds)
@@ -75,7 +75,6 @@ class GroupMessages:
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
-        check_no_pairs("GroupMessages", problem)
         step = stepping(self.progress, range(len(thresholds(self.tolerance)) + problem.releases))
         fit = MaxEntropy(self.tolerance, self.rounds).fit(problem, step=step)
         if not len(problem.path):
@@ -86,7 +85,6 @@ class GroupMessages:
 
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it."""
-        check_no_pairs("GroupMessages", problem)
         step = stepping(self.progress, range(2 * problem.releases))
         posterior, weights = MaxEntropy(self.tolerance, self.rounds).fit_forward(problem, step)
         return self._corrected(posterior, weights, posterior.beliefs, step) if len(problem.path) else posterior

@@ -27,7 +27,7 @@ from foreknow.models.joint.problem import (
     record_beliefs,
     sub_problem,
 )
-from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Problem, rows_of_counts
+from foreknow.models.problem import CONTRADICTED, DOUBT, ROW_PARTS, UNCONVERGED, Problem, rows_of_counts
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
 from foreknow.models.settings import check_iteration
 
@@ -80,6 +80,7 @@ class MaxEntropy:
     rounds: int = 1000
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ROW_PARTS
 
     def __post_init__(self) -> None:
         check_iteration("MaxEntropy", self.tolerance, self.rounds)

@@ -38,7 +38,7 @@ from foreknow.models.joint.problem import (
     forward_by_prefixes,
     without_pairs,
 )
-from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED
+from foreknow.models.problem import CONTRADICTED, DOUBT, ROW_PARTS, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import as_generator, check_choice, check_range, check_whole
 
@@ -151,6 +151,7 @@ class PathSampler:
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     rng: "np.random.Generator | int" = field(kw_only=True)
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = (*ROW_PARTS, "relations")
 
     def __post_init__(self) -> None:
         check_progress("PathSampler", self.progress, "the steps of all chains")

@@ -346,7 +346,9 @@ def _check_pairs(problem: JointProblem) -> None:
         raise ValueError("JointProblem: a table of pairs is not positive, finite and symmetric.")
 
 
-PAIR_SOLVERS = "Enumeration(), GroupGraph(), JointAuto() and PathSampler(rng=...) do"
+PAIR_SOLVERS = (
+    "Enumeration() and PathSampler(rng=...) do, and GroupGraph() where chains are of order 1 and no value is distorted"
+)
 """Solvers that read relations."""
 
 
@@ -520,6 +522,8 @@ class JointSolver(Protocol):
 
     exact: ClassVar[bool]
     """True if it computes the Bayesian posterior without approximation."""
+
+    # A solver has the class attributes reads and ignores, as an attack; without them it reads `ROW_PARTS`.
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given all releases."""

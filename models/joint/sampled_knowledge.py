@@ -32,7 +32,7 @@ from foreknow.models.joint.path_sampler import (
     number_of_chains,
     posterior_of_counts,
 )
-from foreknow.models.joint.problem import JointProblem, belief_starts, check_no_pairs
+from foreknow.models.joint.problem import JointProblem, belief_starts
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.dirichlet import drawn_rows
 from foreknow.models.knowledge.markov_chain import MarkovChain
@@ -84,6 +84,8 @@ class SampledKnowledge:
     posterior: SampledPosterior
     notes: tuple[str, ...] = field(default=())
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ()
+    ignores: ClassVar[tuple[str, ...]] = ("prior", "transitions")  # the draws are of their own
 
     @classmethod
     def fit(
@@ -163,7 +165,6 @@ class SampledKnowledge:
 
     def __call__(self, problem: JointProblem) -> SampledPosterior:
         """Sampled beliefs, as those of a joint problem of the same releases."""
-        check_no_pairs("SampledKnowledge", problem)
         own, same = self.posterior.problem, np.array_equal
         alike = all(same(getattr(own, name), getattr(problem, name)) for name in ("counts", "group", "release"))
         if not (alike and same(own.layout.previous, problem.layout.previous)):
@@ -171,9 +172,9 @@ class SampledKnowledge:
                 "SampledKnowledge: the problem is of other releases than those that were sampled, or its adversary has other gaps "
                 "or no transitions. Give the same releases and gaps as to SampledKnowledge.fit."
             )
-        if (problem.evidence_row >= 0).any() or (problem.emission_row >= 0).any():
+        if len(problem.pairs) or (problem.evidence_row >= 0).any() or (problem.emission_row >= 0).any():
             raise ValueError(
-                "SampledKnowledge: the problem has compromised records, which the draws do not know, or distorted values, whose "
+                "SampledKnowledge: the problem has evidence or relations, which the draws do not know, or distorted values, whose "
                 "channel depends on the adversary. Use "
                 "Adversary(sampled.prior, sampled.transitions, ...) with another solver."
             )

@@ -175,7 +175,7 @@ class CompromisedRecords:
         found = posterior_variable(tree, variable, [(), ("claim",)])
         check_kind(owner, "claims", claims, pd.DataFrame, "is a DataFrame with the columns respondent, value and time")
         if found.dims:
-            check_columns(claims, COLUMNS[:3])
+            check_columns(claims, COLUMNS[:3], owner)
             of_label = dict(zip(found.labels[0], found.mean.tolist(), strict=True))
             labels = claim_labels(claims)
             if unknown := [label for label in labels if label not in of_label]:
@@ -240,7 +240,7 @@ def _complete(frame: pd.DataFrame) -> pd.DataFrame:
     """The four columns as plain values, none of them missing."""
     takes = f"is a DataFrame with the columns {', '.join(COLUMNS)}, one row per claim"
     check_kind("CompromisedRecords", "frame", frame, pd.DataFrame, takes)
-    check_columns(frame, COLUMNS)
+    check_columns(frame, COLUMNS, "CompromisedRecords")
     plain = plain_columns(frame.reset_index(drop=True)[list(COLUMNS)], COLUMNS, "the compromised records")
     for name in COLUMNS[:3]:
         missing = plain[name].isna().to_numpy()

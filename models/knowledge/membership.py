@@ -15,8 +15,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.assignments import possible_pairs
 from foreknow.models.estimators.auto import Auto
 from foreknow.models.estimators.belief_propagation import BeliefPropagation, logistic
-from foreknow.models.estimators.exact import Exact, TooLarge, log_evidence, state_counts
-from foreknow.models.estimators.sinkhorn import Sinkhorn
+from foreknow.models.estimators.exact import TooLarge, log_evidence, state_counts
 from foreknow.models.problem import ROW_SUM_TOLERANCE, UNCONVERGED, Estimator, Posterior, Problem
 from foreknow.models.settings import as_floats, check_kind, check_shape
 from foreknow.models.tables.columns import check_columns, describe_missing, plain_columns
@@ -25,11 +24,8 @@ from foreknow.models.tables.schema import Numeric
 
 COLUMNS = ("respondent", "group", "time", "probability")
 
-PRODUCT_LAW = (Exact, BeliefPropagation, Sinkhorn)
-"""Estimators whose law is a product of weights, in which a weight of 0 rules a pair out; and `Auto` of them."""
-
 DENSE_PAIRS = 2**12
-"""Number of pairs of a part up to which `BeliefPropagation` has them all in one array, which is exact for small components."""
+"""Number of pairs of a component up to which `BeliefPropagation` has them all in one array, which is exact for small components."""
 
 MATCHED_PAIRS = 2**20
 """Number of pairs of a respondent and a group up to which those that no assignment contains are found by a matching."""
@@ -38,7 +34,7 @@ MAX_LOG_MESSAGE = 60.0
 """Largest logarithm of a message along possible pairs."""
 
 MAX_PAIRS = 2**26
-"""Largest number of pairs of a respondent and a value of a group in one connected part; 2^26 take 512 MiB."""
+"""Largest number of pairs of a respondent and a value of a group in one connected component; 2^26 take 512 MiB."""
 
 
 class Membership(Protocol):
@@ -87,7 +83,7 @@ class GivenMembership:
 
     def __post_init__(self) -> None:
         check_kind("GivenMembership", "frame", self.frame, pd.DataFrame, f"is a DataFrame with {', '.join(COLUMNS)}")
-        check_columns(self.frame, COLUMNS)
+        check_columns(self.frame, COLUMNS, "GivenMembership")
         given = plain_columns(self.frame, COLUMNS, "the frame of GivenMembership").reset_index(drop=True)
         for name in COLUMNS:
             if given[name].isna().any():
@@ -138,16 +134,7 @@ class GivenMembership:
         return weights
 
 
-def check_membership_estimator(estimator: Estimator) -> None:
-    """Raise ValueError unless an estimator can read a membership: one of `PRODUCT_LAW`, or `Auto` of them."""
-    if not isinstance(estimator.beyond if isinstance(estimator, Auto) else estimator, PRODUCT_LAW):
-        raise ValueError(
-            f"Adversary: {estimator!r} has no law of people and groups, and there is a membership; choose Auto(), Exact(), "
-            "BeliefPropagation() or Sinkhorn()."
-        )
-
-
-class Part(NamedTuple):
+class Component(NamedTuple):
     """Respondents and groups that no possible assignment mixes with others.
 
     Attributes
@@ -168,8 +155,8 @@ class Part(NamedTuple):
     weights: FloatArray
 
 
-def connected_parts(membership: Membership, seen: UnlabeledObservation) -> list[Part]:
-    """Connected parts of a release: respondents and groups linked by weights over 0.
+def connected_components(membership: Membership, seen: UnlabeledObservation) -> list[Component]:
+    """Connected components of a release: respondents and groups linked by weights over 0.
 
     Groups with equal columns are one set. Pairs that counting rules out are left out (`_pairs_that_fit`). Up to
     `MATCHED_PAIRS`, all that no assignment contains are (`possible_pairs`). Cost: O(n g log g) at least, O(n g^2 + g^3) at most.
@@ -178,7 +165,7 @@ def connected_parts(membership: Membership, seen: UnlabeledObservation) -> list[
     ------
     TypeError, ValueError
         If the weights have another shape, are negative or not finite, a row has no weight that can be used, or the numbers of
-        respondents and places of a part differ, so that no assignment is possible.
+        respondents and places of a component differ, so that no assignment is possible.
     """
     weights, sizes = membership_weights(membership, seen), np.append(seen.counts.sum(axis=1), seen.withheld)
     g = len(sizes) - 1
@@ -202,8 +189,8 @@ def connected_parts(membership: Membership, seen: UnlabeledObservation) -> list[
     row, column = np.nonzero(possible)
     size = sum(possible.shape)
     link = scipy.sparse.csr_array((np.ones(len(row)), (row, len(share) + column)), shape=(size, size))
-    number, part = csgraph.connected_components(link, directed=False)
-    of_row, of_set = part[: len(share)], part[len(share) :]
+    number, component = csgraph.connected_components(link, directed=False)
+    of_row, of_set = component[: len(share)], component[len(share) :]
     found = []
     for one in range(number):
         rows, chosen = np.flatnonzero(of_row == one), np.flatnonzero((of_set == one) & (places > 0))
@@ -216,7 +203,7 @@ def connected_parts(membership: Membership, seen: UnlabeledObservation) -> list[
             )
         if len(rows):
             own = np.where(possible[np.ix_(rows, chosen)], share[np.ix_(rows, chosen)], 0.0)
-            found.append(Part(rows, [sets[each] for each in chosen], places[chosen], own))
+            found.append(Component(rows, [sets[each] for each in chosen], places[chosen], own))
     return sorted(found, key=lambda each: each.groups[0][0])
 
 
@@ -261,7 +248,7 @@ class MembershipPosterior(NamedTuple):
     Attributes
     ----------
     posterior : Posterior
-        Beliefs in the values, shape ``(n, m)``; a connected part gives all its groups one status.
+        Beliefs in the values, shape ``(n, m)``; a connected component gives all its groups one status.
     group : float array, shape (n, g + 1)
         Belief in each group, and in the last column in not being published.
     """
@@ -271,7 +258,7 @@ class MembershipPosterior(NamedTuple):
 
 
 def membership_posterior(
-    parts: Sequence[Part],
+    components: Sequence[Component],
     prior: FloatArray,
     counts: IntArray,
     estimator: Estimator,
@@ -281,50 +268,51 @@ def membership_posterior(
 
     With a(i) the group and x(i) the value of i, the law is ``prod_i w[i, a(i)] P_i(x(i))`` over all assignments by which each group
     has as many members as it shows values, and these values. A pair (group, value) is one value of a larger domain, with the count
-    that the group shows and the prior ``w[i, g] P_i(s)``: the problem of one group, for each connected part.
+    that the group shows and the prior ``w[i, g] P_i(s)``: the problem of one group, for each connected component.
 
     Parameters
     ----------
-    parts : sequence of Part
-        Result of `connected_parts`.
+    components : sequence of Component
+        Result of `connected_components`.
     prior : float array, shape (n, m)
         Rows are probabilities.
     counts : int array, shape (g, m)
     estimator : Estimator
-        One of `PRODUCT_LAW`. `Exact` is exact, and the others as they are for a group of as many members and values.
+        One that reads membership: its law is a product of weights, and a weight of 0 rules a pair out. `Exact` is exact, and the
+        others as they are for a group of as many members and values.
     of_known_groups : callable, optional
-        Rule for the parts of one set instead of the estimator, as of a cascade.
+        Rule for the components of one set instead of the estimator, as of a cascade.
 
     Raises
     ------
     TooLarge
-        If a part has more than `MAX_PAIRS` pairs, or more states than the estimator takes.
+        If a component has more than `MAX_PAIRS` pairs, or more states than the estimator takes.
 
     Notes
     -----
-    A part of one set of equal groups is the problem of the group that they make together, with the same floats. Cost: that of the
-    estimator, and O(n g).
+    A component of one set of equal groups is the problem of the group that they make together, with the same floats. Cost: that of
+    the estimator, and O(n g).
     """
     g = len(counts)
     belief, group = prior.copy(), np.zeros((len(prior), g + 1))
     answers: list[tuple[Posterior, list[IntArray]]] = []
-    single, several = _sorted_parts(parts, g)
+    single, several = _sorted_components(components, g)
     if single:
         answer = (of_known_groups or estimator)(_problem_of_sets(single, prior, counts))
         belief = answer.probabilities.copy()
-        answers.append((answer, [part.groups[0] for part in single]))
-        for part in single:
-            _add_groups(group, part.rows, part.groups[0], belief[part.rows], counts)
-    for part in several:
-        pairs = _pairs(part, counts)
-        found = _part_posterior(part, pairs, prior, counts, estimator)
-        numbered = [each for each in part.groups if each[0] < g]
+        answers.append((answer, [component.groups[0] for component in single]))
+        for component in single:
+            _add_groups(group, component.rows, component.groups[0], belief[component.rows], counts)
+    for component in several:
+        pairs = _pairs(component, counts)
+        found = _component_posterior(component, pairs, prior, counts, estimator)
+        numbered = [each for each in component.groups if each[0] < g]
         answers.append((found.posterior, [np.concatenate(numbered or [np.zeros(0, dtype=np.int64)])]))
-        belief[part.rows] = 0.0
-        for number, groups in enumerate(part.groups):
+        belief[component.rows] = 0.0
+        for number, groups in enumerate(component.groups):
             own = pairs.of_set[found.pair] == number
             people, place = np.unique(found.person[own], return_inverse=True)
-            rows, values = part.rows[people], np.zeros((len(people), counts.shape[1]))
+            rows, values = component.rows[people], np.zeros((len(people), counts.shape[1]))
             if groups[0] == g:
                 group[rows, g] = found.belief[own]
                 belief[rows] += found.belief[own, None] * prior[rows]
@@ -332,24 +320,30 @@ def membership_posterior(
             values[place, pairs.value[found.pair[own]]] = found.belief[own]
             belief[rows] += values
             _add_groups(group, rows, groups, values, counts)
-    for part in parts:
-        if part.groups[0][0] == g:
-            group[part.rows, g] = 1.0
+    for component in components:
+        if component.groups[0][0] == g:
+            group[component.rows, g] = 1.0
     return MembershipPosterior(_posterior(belief, answers, g), group)
 
 
-def membership_evidence(parts: Sequence[Part], prior: FloatArray, counts: IntArray) -> float:
+def membership_evidence(components: Sequence[Component], prior: FloatArray, counts: IntArray) -> float:
     """Log-probability of what the groups show, if values are drawn from priors and groups from the membership.
 
-    As `log_evidence`, exact for parts of few states. Cost: that of `log_evidence`.
+    As `log_evidence`, exact for components of few states. Cost: that of `log_evidence`.
     """
-    single, several = _sorted_parts(parts, len(counts))
-    found = sum(float(np.log(part.weights[:, 0]).sum()) for part in parts if len(part.groups) == 1)
-    found += sum(_log_splits(groups, counts) for part in parts for groups in part.groups if groups[0] < len(counts))
+    single, several = _sorted_components(components, len(counts))
+    found = sum(float(np.log(component.weights[:, 0]).sum()) for component in components if len(component.groups) == 1)
+    found += sum(
+        _log_splits(groups, counts)
+        for component in components
+        for groups in component.groups
+        if groups[0] < len(counts)
+    )
     if single:
         found += float(log_evidence(_problem_of_sets(single, prior, counts)).sum())
     return found + sum(
-        float(log_evidence(_problem_of_pairs(part, _pairs(part, counts), prior, counts)).sum()) for part in several
+        float(log_evidence(_problem_of_pairs(component, _pairs(component, counts), prior, counts)).sum())
+        for component in several
     )
 
 
@@ -360,22 +354,22 @@ def _log_splits(groups: IntArray, counts: IntArray) -> float:
     return float(ways - own.sum() * np.log(len(groups)))
 
 
-def _sorted_parts(parts: Sequence[Part], g: int) -> tuple[list[Part], list[Part]]:
-    """Parts of one set of groups, and parts of several sets."""
-    single = [part for part in parts if len(part.groups) == 1 and part.groups[0][0] < g]
-    return single, [part for part in parts if len(part.groups) > 1]
+def _sorted_components(components: Sequence[Component], g: int) -> tuple[list[Component], list[Component]]:
+    """Components of one set of groups, and components of several sets."""
+    single = [component for component in components if len(component.groups) == 1 and component.groups[0][0] < g]
+    return single, [component for component in components if len(component.groups) > 1]
 
 
-def _problem_of_sets(single: Sequence[Part], prior: FloatArray, counts: IntArray) -> Problem:
-    """Problem of a release whose groups are the sets of some parts of one set."""
+def _problem_of_sets(single: Sequence[Component], prior: FloatArray, counts: IntArray) -> Problem:
+    """Problem of a release whose groups are the sets of some components of one set."""
     group = np.full(len(prior), -1, dtype=np.int64)
-    for number, part in enumerate(single):
-        group[part.rows] = number
-    return Problem(prior, group, np.stack([counts[part.groups[0]].sum(axis=0) for part in single]))
+    for number, component in enumerate(single):
+        group[component.rows] = number
+    return Problem(prior, group, np.stack([counts[component.groups[0]].sum(axis=0) for component in single]))
 
 
 class _Pairs(NamedTuple):
-    """Pairs of a set and a value that it shows, of one part; the withheld records are one pair."""
+    """Pairs of a set and a value that it shows, of one component; the withheld records are one pair."""
 
     # of_set, value, capacity (d,): set and value of each pair, and the number of records that show it
     of_set: IntArray
@@ -384,7 +378,7 @@ class _Pairs(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """Beliefs of the respondents of a part in its pairs, and the status of the part; pairs without a belief are left out."""
+    """Beliefs of the respondents of a component in its pairs, and its status; pairs without a belief are left out."""
 
     # person, pair, belief (e,)
     person: IntArray
@@ -393,10 +387,11 @@ class _Answer(NamedTuple):
     posterior: Posterior
 
 
-def _pairs(part: Part, counts: IntArray) -> _Pairs:
+def _pairs(component: Component, counts: IntArray) -> _Pairs:
     g = len(counts)
     total = [
-        part.places[[number]] if each[0] == g else counts[each].sum(axis=0) for number, each in enumerate(part.groups)
+        component.places[[number]] if each[0] == g else counts[each].sum(axis=0)
+        for number, each in enumerate(component.groups)
     ]
     shown = [np.flatnonzero(each) for each in total]
     of_set = np.repeat(np.arange(len(shown)), [len(each) for each in shown])
@@ -405,58 +400,60 @@ def _pairs(part: Part, counts: IntArray) -> _Pairs:
     )
 
 
-def _part_posterior(part: Part, pairs: _Pairs, prior: FloatArray, counts: IntArray, estimator: Estimator) -> _Answer:
+def _component_posterior(
+    component: Component, pairs: _Pairs, prior: FloatArray, counts: IntArray, estimator: Estimator
+) -> _Answer:
     """Beliefs by the estimator; by messages along possible pairs alone where it would be `BeliefPropagation` on many pairs."""
-    size, rule = len(part.rows) * len(pairs.value), estimator.beyond if isinstance(estimator, Auto) else estimator
+    size, rule = len(component.rows) * len(pairs.value), estimator.beyond if isinstance(estimator, Auto) else estimator
     problem = None
     if isinstance(rule, BeliefPropagation) and size > DENSE_PAIRS:
         if isinstance(estimator, Auto) and size <= estimator.pairs:
-            problem = _problem_of_pairs(part, pairs, prior, counts)
+            problem = _problem_of_pairs(component, pairs, prior, counts)
             if state_counts(problem, estimator.limit)[0] > estimator.limit:
                 problem = None
-        answer = None if problem is not None else _sparse_posterior(part, pairs, prior, counts, rule)
+        answer = None if problem is not None else _sparse_posterior(component, pairs, prior, counts, rule)
         if answer is not None:
             return answer
-    found = estimator(problem or _problem_of_pairs(part, pairs, prior, counts))
+    found = estimator(problem or _problem_of_pairs(component, pairs, prior, counts))
     person, pair = np.nonzero(found.probabilities[:, :-1])
     return _Answer(person, pair, found.probabilities[person, pair], found)
 
 
-def _problem_of_pairs(part: Part, pairs: _Pairs, prior: FloatArray, counts: IntArray) -> Problem:
-    """Problem of a part whose values are pairs; the last value is never shown, and has the rest of each prior row."""
-    k, d = len(part.rows), len(pairs.value)
+def _problem_of_pairs(component: Component, pairs: _Pairs, prior: FloatArray, counts: IntArray) -> Problem:
+    """Problem of a component whose values are pairs; the last value is never shown, and has the rest of each prior row."""
+    k, d = len(component.rows), len(pairs.value)
     if k * d > MAX_PAIRS:
         raise TooLarge(
-            f"{k} respondents could be in {len(part.groups)} groups that are linked, which makes {k * d:.3g} pairs, more than "
+            f"{k} respondents could be in {len(component.groups)} groups that are linked, which makes {k * d:.3g} pairs, more than "
             f"{MAX_PAIRS}. Use Auto(), know more of the groups, or leave the membership out."
         )
     rows = np.zeros((k, d + 1))
-    rows[:, :-1] = part.weights[:, pairs.of_set]
-    published = np.array([part.groups[number][0] < len(counts) for number in pairs.of_set])
-    rows[:, :-1][:, published] *= prior[np.ix_(part.rows, pairs.value[published])]
+    rows[:, :-1] = component.weights[:, pairs.of_set]
+    published = np.array([component.groups[number][0] < len(counts) for number in pairs.of_set])
+    rows[:, :-1][:, published] *= prior[np.ix_(component.rows, pairs.value[published])]
     rows[:, -1] = np.maximum(1.0 - rows.sum(axis=1), 0.0)
     return Problem(rows, np.zeros(k, dtype=np.int64), np.append(pairs.capacity, 0)[None])
 
 
 def _sparse_posterior(
-    part: Part, pairs: _Pairs, prior: FloatArray, counts: IntArray, rule: BeliefPropagation
+    component: Component, pairs: _Pairs, prior: FloatArray, counts: IntArray, rule: BeliefPropagation
 ) -> _Answer | None:
     """Beliefs by `BeliefPropagation` along possible pairs alone; None if the prior rules out all pairs of a respondent or a pair.
 
     Cost: O(e) for each iteration, with e possible pairs of a respondent and a pair.
     """
-    person, column = np.nonzero(part.weights)
-    number = np.bincount(pairs.of_set, minlength=len(part.groups))
+    person, column = np.nonzero(component.weights)
+    number = np.bincount(pairs.of_set, minlength=len(component.groups))
     starts = np.cumsum(number) - number
     entry = np.repeat(np.arange(len(person)), number[column])
     ends = np.cumsum(number[column])
     pair = starts[column][entry] + np.arange(len(entry)) - np.repeat(ends - number[column], number[column])
-    person, weights = person[entry], part.weights[person, column][entry]
-    published = np.array([each[0] < len(counts) for each in part.groups])[column[entry]]
-    weights[published] *= prior[part.rows[person], pairs.value[pair]][published]
+    person, weights = person[entry], component.weights[person, column][entry]
+    published = np.array([each[0] < len(counts) for each in component.groups])[column[entry]]
+    weights[published] *= prior[component.rows[person], pairs.value[pair]][published]
     kept = weights > 0
     person, pair, weights = person[kept], pair[kept], np.log(weights[kept])
-    k, d = len(part.rows), len(pairs.value)
+    k, d = len(component.rows), len(pairs.value)
     by_person, by_pair = np.bincount(person, minlength=k), np.bincount(pair, minlength=d)
     if not by_person.all() or (by_pair < pairs.capacity).any():
         return None
@@ -539,7 +536,7 @@ def _add_groups(group: FloatArray, rows: IntArray, groups: IntArray, values: Flo
 
 
 def _posterior(belief: FloatArray, answers: Sequence[tuple[Posterior, list[IntArray]]], g: int) -> Posterior:
-    """Posterior with the status, the rule and the error of the part of each group."""
+    """Posterior with the status, the rule and the error of the component of each group."""
     found: dict[str, Any] = {}
     for name, empty in (("status", 0), ("rule", ""), ("error", 0.0)):
         if any(getattr(answer, name) is None for answer, _ in answers):

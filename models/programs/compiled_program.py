@@ -339,7 +339,7 @@ def compiled_program(model: "pm.Model", names: Sequence[str], nuts_sampler: str)
     return CompiledProgram(model, computations, initial_point, log_density, evaluate, sampler)
 
 
-class Part(NamedTuple):
+class Subproblem(NamedTuple):
     """Problem that is sampled by itself: its name in errors, and the rows and groups of the release that receive the posterior."""
 
     name: str
@@ -357,22 +357,24 @@ class Part(NamedTuple):
         return problem.prior.tobytes(), problem.group.tobytes(), problem.counts.tobytes(), evidence
 
 
-def parts_of(problem: Problem, per: Literal["group", "release"], seen: "Observation | None") -> Iterator[Part]:
-    """Groups of a release without the empty ones, or the whole release as one part; with what is ``seen`` of each.
+def subproblems_of(
+    problem: Problem, per: Literal["group", "release"], seen: "Observation | None"
+) -> Iterator[Subproblem]:
+    """Groups of a release without the empty ones, or the whole release as one subproblem; with what is ``seen`` of each.
 
     Cost: O(n m), and with an observation O(g^2 m).
     """
     groups = np.flatnonzero(problem.sizes)
     if per == "release":
         if len(groups):
-            yield Part("the release", problem, np.flatnonzero(problem.group >= 0), groups)
+            yield Subproblem("the release", problem, np.flatnonzero(problem.group >= 0), groups)
         return
     order, starts = group_rows(problem.group, len(problem.counts))
     for j in groups:
         rows = order[starts[j] : starts[j + 1]]
         evidence = None if problem.evidence is None else problem.evidence[rows]
         alone = Problem(problem.prior[rows], np.zeros(len(rows), dtype=np.int64), problem.counts[[j]], evidence)
-        yield Part(
+        yield Subproblem(
             f"group {j}", alone if seen is None else _with_members(alone, seen, rows, int(j)), rows, np.array([j])
         )
 
@@ -394,20 +396,22 @@ def reads_observation(build: Callable[..., Any]) -> bool:
     return sum(each.kind in positional and each.default is Parameter.empty for each in arguments) > 1
 
 
-def model_of(build: "Callable[..., pm.Model]", part: Part) -> "pm.Model":
-    """Model of one part, with a deterministic belief.
+def model_of(build: "Callable[..., pm.Model]", subproblem: Subproblem) -> "pm.Model":
+    """Model of one subproblem, with a deterministic belief.
 
     Raises
     ------
     TooLarge
         If ``build`` raises `TooLarge`.
     """
-    arguments = (part.problem, part.problem.observation) if reads_observation(build) else (part.problem,)
-    model = built_model("ProgramEstimator", build, arguments, part.name)
+    arguments = (
+        (subproblem.problem, subproblem.problem.observation) if reads_observation(build) else (subproblem.problem,)
+    )
+    model = built_model("ProgramEstimator", build, arguments, subproblem.name)
     names = [variable.name for variable in model.deterministics]
     if "belief" not in names:
         raise ValueError(
-            f"ProgramEstimator: the model of {part.name} has no deterministic variable 'belief' "
+            f"ProgramEstimator: the model of {subproblem.name} has no deterministic variable 'belief' "
             f"(it has {', '.join(names) or 'none'}); "
             'add pm.Deterministic("belief", rows, dims=("respondent", "value")).'
         )
@@ -441,7 +445,7 @@ def _described(error: Exception) -> str:
 
 @contextmanager
 def errors_named_for(owner: str, name: str) -> Iterator[None]:
-    """Add an owner and the name of a part or of data to the errors of a model; `ZeroDensity` passes."""
+    """Add an owner and the name of a subproblem or of data to the errors of a model; `ZeroDensity` passes."""
     start = f"{owner}: {name}:"
     try:
         yield

@@ -61,7 +61,9 @@ class HistoryRecords(NamedTuple):
     group : int array, shape (R,)
         Number of the group in the release; -1 for a record outside all groups.
     following : int array, shape (R,)
-        Number of the next release that lists the respondent; -1 for none.
+        Number of the next release that lists the respondent; -1 for none. Not to be read where the adversary has `Presence`.
+    releases : int
+        Number of releases. Of ``following`` nothing is known at the last one, ``releases - 1``.
     """
 
     listed: list[Hashable]
@@ -71,6 +73,19 @@ class HistoryRecords(NamedTuple):
     release: IntArray
     group: IntArray
     following: IntArray
+    releases: int
+
+
+class _RecordsOfPresence(HistoryRecords):
+    """Records of an adversary whose evidence has read ``following`` already."""
+
+    @property
+    def following(self) -> IntArray:
+        """Refused."""
+        raise ValueError(
+            "history_model: program reads following, which the presence of the adversary reads too: departures would count twice. "
+            "Leave one of them out: joint_history(adversary.without('presence'), observations)."
+        )
 
 
 def history_model(
@@ -123,7 +138,8 @@ def history_model(
     TooLarge
         If the assignments of all components hold more than `MAX_CELLS` values.
     ValueError
-        If there is a program and a `JointProblem`, which has no respondents; if the program returns another shape.
+        If there is a program and a `JointProblem`, which has no respondents; if the program returns another shape; if it reads
+        ``following`` and the adversary has a presence, whose evidence would count departures again.
 
     Notes
     -----
@@ -145,8 +161,7 @@ def history_model(
 
         def leaving(records):
             leave = pm.Beta("leave", 1, 1, dims="value")
-            left = (records.following < 0) & (records.release < records.release.max())
-            known = records.release < records.release.max()
+            left, known = records.following < 0, records.release < records.releases - 1
             return known[:, None] * pt.log(pt.where(left[:, None], leave, 1 - leave))
 
         model = history_model(joint_history(adversary, observations), program=leaving)
@@ -215,7 +230,8 @@ def history_records(history: JointHistory) -> HistoryRecords:
         frames.append(observation.people.frame.iloc[rows].set_axis(own))
     known = pd.concat(frames).reindex(range(len(release)))
     time = object_array([seen[t].time for t in release])
-    return HistoryRecords(listed, respondent, known, time, release, group, following)
+    kind = HistoryRecords if history.adversary.presence is None else _RecordsOfPresence
+    return kind(listed, respondent, known, time, release, group, following, len(seen))
 
 
 def _log_likelihood(program: Any, records: HistoryRecords | None, shape: tuple[int, int]) -> Any:

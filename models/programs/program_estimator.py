@@ -1,4 +1,4 @@
-"""Estimator that samples a PyMC program, one part of a release at a time."""
+"""Estimator that samples a PyMC program, one subproblem of a release at a time."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,16 +12,24 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.convergence import MAX_RHAT
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.estimators.swap_chain import MAX_STORED_PROBABILITIES, check_chains, summarize_chains
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem, are_probabilities, probability_rows
+from foreknow.models.problem import (
+    CONTRADICTED,
+    ROW_PARTS,
+    UNCONVERGED,
+    Posterior,
+    Problem,
+    are_probabilities,
+    probability_rows,
+)
 from foreknow.models.programs.compiled_program import (
     ChainSettings,
-    Part,
     ProgramCache,
+    Subproblem,
     ZeroDensity,
     errors_named_for,
     model_of,
-    parts_of,
     reads_observation,
+    subproblems_of,
 )
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import (
@@ -46,8 +54,8 @@ MAX_KEPT = 2**28
 """Largest number of draws of the free variables of a release that are kept."""
 
 
-class PartSummary(NamedTuple):
-    """Posterior of the r group members of a part, arrays of shape ``(r, m)``, status of its groups, divergent and unknown draws."""
+class SubproblemSummary(NamedTuple):
+    """Posterior of the r members of a subproblem, arrays of shape ``(r, m)``, status of its groups, divergent and unknown draws."""
 
     mean: FloatArray
     standard_error: FloatArray
@@ -166,6 +174,7 @@ class ProgramEstimator:
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     rng: "np.random.Generator | int" = field(kw_only=True)
     exact: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = (*ROW_PARTS, "program")
     is_program: ClassVar[bool] = True
     _programs: ProgramCache = field(init=False, repr=False, compare=False, default_factory=ProgramCache)
 
@@ -203,30 +212,30 @@ class ProgramEstimator:
             )
         if is_reader and self.per == "group":  # Each group has an observation of its own.
             self._check_groups(int(np.count_nonzero(problem.sizes)))
-        parts = list(parts_of(problem, self.per, problem.observation if is_reader else None))
+        subproblems = list(subproblems_of(problem, self.per, problem.observation if is_reader else None))
         if self.per == "group":
-            self._check_groups(len({part.key for part in parts}))
+            self._check_groups(len({subproblem.key for subproblem in subproblems}))
         status, divergences = (np.zeros(len(problem.counts), dtype=np.int64) for _ in range(2))
         defaults = (0.0, float(self.draws * self.chains), 1.0)
         answer = [problem.prior.copy(), *(np.full(problem.prior.shape, default) for default in defaults)]
-        once = list({part.key: part for part in parts}.values())
-        done: dict[tuple[bytes, ...], PartSummary] = {}
+        once = list({subproblem.key: subproblem for subproblem in subproblems}.values())
+        done: dict[tuple[bytes, ...], SubproblemSummary] = {}
         kept = 0
-        for part, _ in zip(once, self.progress(range(len(once))), strict=True):
-            done[part.key] = summary = self._summary(part)
+        for subproblem, _ in zip(once, self.progress(range(len(once))), strict=True):
+            done[subproblem.key] = summary = self._summary(subproblem)
             kept += sum(each.size for each in summary.unknown.values.values()) if summary.unknown is not None else 0
             if kept > MAX_KEPT:
                 raise TooLarge(
-                    f"ProgramEstimator: with {part.name}, the draws of free variables are more than {MAX_KEPT} numbers. Take "
+                    f"ProgramEstimator: with {subproblem.name}, the draws of free variables are more than {MAX_KEPT} numbers. Take "
                     "keep_unknowns=False to drop them, or fewer draws."
                 )
         unknown: list[UnknownDraws] = []
-        for part in parts:
-            *numbers, status[part.groups], divergences[part.groups], drawn = done[part.key]
+        for subproblem in subproblems:
+            *numbers, status[subproblem.groups], divergences[subproblem.groups], drawn = done[subproblem.key]
             for target, source in zip(answer, numbers, strict=True):
-                target[part.rows] = source
+                target[subproblem.rows] = source
             if drawn is not None:
-                unknown.append(replace(drawn, group=int(part.groups[0]) if self.per == "group" else None))
+                unknown.append(replace(drawn, group=int(subproblem.groups[0]) if self.per == "group" else None))
         belief, standard_error, ess, rhat = answer
         return Posterior(
             belief, status, standard_error, ess, rhat, divergences=divergences, unknown_draws=tuple(unknown)
@@ -240,49 +249,50 @@ class ProgramEstimator:
                 "Raise max_groups if there is time to sample each of them, or use Auto(), which does not sample."
             )
 
-    def _summary(self, part: Part) -> PartSummary:
-        """Summary of the posterior of one part."""
+    def _summary(self, subproblem: Subproblem) -> SubproblemSummary:
+        """Summary of the posterior of one subproblem."""
         try:
-            drawn, divergences, unknown = self._draws(part)
+            drawn, divergences, unknown = self._draws(subproblem)
         except ZeroDensity:
-            return contradicted(part, self.draws * self.chains)
+            return contradicted(subproblem, self.draws * self.chains)
         wrong = ~are_probabilities(drawn).all(axis=2)
         if wrong.any():
             chain, draw = (int(axis[0]) for axis in np.nonzero(wrong))
-            place = f"ProgramEstimator: {part.name}, draw {draw} of chain {chain}: the belief in row"
+            place = f"ProgramEstimator: {subproblem.name}, draw {draw} of chain {chain}: the belief in row"
             probability_rows(drawn[chain, draw], place)
-        return summary_of(part, drawn, divergences, self.draws * self.chains)._replace(unknown=unknown)
+        return summary_of(subproblem, drawn, divergences, self.draws * self.chains)._replace(unknown=unknown)
 
-    def _draws(self, part: Part) -> tuple[FloatArray, int, UnknownDraws | None]:
-        """Draws of the belief in the rows of the part, shape ``(chains, draws, n, m)``, number of divergent ones, and unknowns."""
-        shape = part.problem.prior.shape
-        numbers = self.draws * self.chains * part.problem.prior.size
+    def _draws(self, subproblem: Subproblem) -> tuple[FloatArray, int, UnknownDraws | None]:
+        """Draws of the belief in the rows, shape ``(chains, draws, n, m)``, number of divergent ones, and unknowns."""
+        shape = subproblem.problem.prior.shape
+        numbers = self.draws * self.chains * subproblem.problem.prior.size
         if numbers > MAX_STORED_PROBABILITIES:
             raise TooLarge(
-                f"ProgramEstimator: {part.name} has {part.problem.prior.size} pairs of respondent and value; {self.chains} chains "
-                f"of {self.draws} draws are {numbers:.3g} probabilities, more than {MAX_STORED_PROBABILITIES}. Use fewer draws."
+                f"ProgramEstimator: {subproblem.name} has {subproblem.problem.prior.size} pairs of respondent and value; "
+                f"{self.chains} chains of {self.draws} draws are {numbers:.3g} probabilities, more than "
+                f"{MAX_STORED_PROBABILITIES}. Use fewer draws."
             )
         rng = as_generator("ProgramEstimator", self.rng)
         seeds = rng.integers(2**30, size=int(self.chains)).tolist()
         warmup = int(self.draws if self.warmup is None else self.warmup)
-        model = model_of(self.build, part)
+        model = model_of(self.build, subproblem)
         names = [variable.name for variable in model.free_RVs] if self.keep_unknowns else []
-        dims, coords = labels_of(model, names, ("release", self.per), part.name)
-        with errors_named_for("ProgramEstimator", part.name):
+        dims, coords = labels_of(model, names, ("release", self.per), subproblem.name)
+        with errors_named_for("ProgramEstimator", subproblem.name):
             program = self._programs.program(model, ["belief", *names], self.nuts_sampler)
             found = np.shape(program.evaluate(program.initial_point(seeds[0]))["belief"])
         if found not in (shape, (1, *shape)):
             raise ValueError(
-                f"ProgramEstimator: the belief of {part.name} has shape {found}; it must be {shape}, a row for each respondent of "
-                "the problem and a column for each value."
+                f"ProgramEstimator: the belief of {subproblem.name} has shape {found}; it must be {shape}, a row for each "
+                "respondent of the problem and a column for each value."
             )
         of_belief = model.named_vars_to_dims.get("belief")
         if of_belief is not None and tuple(of_belief[-2:]) != ("respondent", "value"):
             raise ValueError(
-                f"ProgramEstimator: the belief of {part.name} has the dims {', '.join(map(str, of_belief))}; they end in "
+                f"ProgramEstimator: the belief of {subproblem.name} has the dims {', '.join(map(str, of_belief))}; they end in "
                 "respondent, value. Transpose or rename them."
             )
-        with errors_named_for("ProgramEstimator", part.name):
+        with errors_named_for("ProgramEstimator", subproblem.name):
             draws = program.sample(ChainSettings(int(self.draws), warmup, float(self.target_accept)), seeds)
         belief, *values = draws.values.values()
         belief = belief.reshape(*belief.shape[:2], *shape)
@@ -310,32 +320,32 @@ def labels_of(
     return dims, coords
 
 
-def summary_of(part: Part, drawn: FloatArray, divergences: int, number: int) -> PartSummary:
+def summary_of(subproblem: Subproblem, drawn: FloatArray, divergences: int, number: int) -> SubproblemSummary:
     """Summary of the draws of a belief.
 
-    A group is `Status.UNCONVERGED` if an R-hat of its members exceeds `MAX_RHAT`, or if any draw of the part is divergent.
+    A group is `Status.UNCONVERGED` if an R-hat of its members exceeds `MAX_RHAT`, or if any draw of the subproblem is divergent.
     ``number`` is the effective sample size of a belief that does not depend on the draws.
     """
-    inside = np.flatnonzero(part.problem.group >= 0)
+    inside = np.flatnonzero(subproblem.problem.group >= 0)
     belief = np.maximum(drawn[:, :, inside], 0.0)
     if belief.shape[:2] == (1, 1):
         rows = belief[0, 0] / belief[0, 0].sum(axis=1, keepdims=True)
-        return _without_draws(rows, np.zeros(len(part.groups), dtype=np.int64), number)
+        return _without_draws(rows, np.zeros(len(subproblem.groups), dtype=np.int64), number)
     mean, error, ess, rhat = summarize_chains(np.ascontiguousarray(np.moveaxis(belief, (0, 1), (2, 3))))
-    disagree = part.problem.group[inside][(rhat > MAX_RHAT).any(axis=1)]
-    unconverged = np.isin(np.flatnonzero(part.problem.sizes), disagree) | (divergences > 0)
-    return PartSummary(mean, error, ess, rhat, UNCONVERGED * unconverged, divergences)
+    disagree = subproblem.problem.group[inside][(rhat > MAX_RHAT).any(axis=1)]
+    unconverged = np.isin(np.flatnonzero(subproblem.problem.sizes), disagree) | (divergences > 0)
+    return SubproblemSummary(mean, error, ess, rhat, UNCONVERGED * unconverged, divergences)
 
 
-def contradicted(part: Part, number: int) -> PartSummary:
+def contradicted(subproblem: Subproblem, number: int) -> SubproblemSummary:
     """Shares of each group, with the status `Status.CONTRADICTED`."""
-    problem = part.problem
+    problem = subproblem.problem
     group = problem.group[problem.group >= 0]
     shares = problem.counts[group] / problem.sizes[group][:, None]
-    return _without_draws(shares, np.full(len(part.groups), CONTRADICTED), number)
+    return _without_draws(shares, np.full(len(subproblem.groups), CONTRADICTED), number)
 
 
-def _without_draws(belief: FloatArray, status: IntArray, number: int) -> PartSummary:
+def _without_draws(belief: FloatArray, status: IntArray, number: int) -> SubproblemSummary:
     """Summary of a belief that does not depend on the draws."""
     draws = np.full(belief.shape, float(number))
-    return PartSummary(belief, np.zeros(belief.shape), draws, np.ones(belief.shape), status, 0)
+    return SubproblemSummary(belief, np.zeros(belief.shape), draws, np.ones(belief.shape), status, 0)

@@ -213,10 +213,11 @@ def _kind(value: Any) -> str:
     return names.get(type(value), f"a {type(value).__name__}")
 
 
-def check_columns(frame: pd.DataFrame, names: Iterable[Hashable]) -> None:
+def check_columns(frame: pd.DataFrame, names: Iterable[Hashable], owner: str | None = None) -> None:
     """Raise an error unless the table has each column exactly once.
 
-    The message names the column, and the columns that the table has.
+    The message names the column, and the columns that the table has. ``owner`` is what takes a table of these columns alone; by
+    default a schema names them.
 
     Raises
     ------
@@ -231,9 +232,10 @@ def check_columns(frame: pd.DataFrame, names: Iterable[Hashable]) -> None:
     twice = repeated(columns)
     for name in names:
         if not is_column_name(name) or name not in columns:
+            way_out = "Rename the column" + (", or name another in the schema." if owner is None else ".")
+            table = "the table" if owner is None else f"{owner}: the frame"
             raise ValueError(
-                f"the table has no column {name!r}; it has {', '.join(map(repr, columns))}.{lookalike(name, columns)} Rename the "
-                "column, or name another in the schema."
+                f"{table} has no column {name!r}; it has {', '.join(map(repr, columns))}.{lookalike(name, columns)} {way_out}"
             )
         if name in twice:
             raise ValueError(f"the column {name!r} appears twice in the table; rename or drop one.")

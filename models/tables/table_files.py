@@ -101,7 +101,7 @@ def columns_of(path: Path, encoding: str = "utf-8", separator: str | None = None
     codec, mark = file_notation(path, encoding, separator)
     with _in_place(path, encoding):
         if codec is None or mark is None:
-            return [str(name) for name in pq.read_schema(parts_of(path)[0]).names]
+            return [str(name) for name in pq.read_schema(files_of(path)[0]).names]
         return next((cells for _, cells in csv_records(path, codec, mark) if cells), [])
 
 
@@ -251,7 +251,7 @@ NULLABLE_DTYPES = {
 def read_parquet(path: Path, missing: list[str]) -> pd.DataFrame:
     """Read a Parquet file; arguments and errors as of `read_table`."""
     tables = []
-    for part in parts_of(path):
+    for part in files_of(path):
         with pq.ParquetFile(part) as file:
             if len(file.schema_arrow) > MAX_COLUMNS:
                 raise ValueError(f"it has {len(file.schema_arrow):,} columns, and at most {MAX_COLUMNS:,} are read.")
@@ -267,7 +267,7 @@ def read_parquet(path: Path, missing: list[str]) -> pd.DataFrame:
     return frame
 
 
-def parts_of(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
     """The files of a table: those below a folder, in the order of their names, or the file itself.
 
     Raises

@@ -34,7 +34,7 @@ def check_defense(make: Callable[[], Defense], *, promises: Requirement | None =
     -----
     Checked: a defense that is no function is a frozen dataclass; the result is a `Grouping` with one label per record; suppressed
     records are named in its notes; neither view nor prior are modified; two defenses made alike return equal groupings; renaming
-    respondents changes nothing; the prior changes nothing unless the defense declares ``weighs_beliefs``; a view of one record,
+    respondents changes nothing; the prior changes nothing unless the defense declares what it ``reads``; a view of one record,
     or of fewer records than ``smallest``, is published or refused with ValueError; groups satisfy what ``promises`` requires;
     `publish` runs it over three views, all but the last ``lag`` ones; where respondents leave, each ghost carries on a place of the
     release before, with its quasi-identifiers. Cost: 15 calls on 30 records.
@@ -108,13 +108,13 @@ def _names_do_not_matter(make: Callable[[], Defense]) -> None:
     assert np.array_equal(one.labels, other.labels), "the groups depend on the names of respondents"
 
 
-def _declares_that_it_weighs_beliefs(make: Callable[[], Defense]) -> None:
+def _declares_that_it_reads_the_prior(make: Callable[[], Defense]) -> None:
     view, defense = examples.view(), make()
-    if not getattr(defense, "weighs_beliefs", False):
+    if not getattr(defense, "reads", None):
         uniform = np.full((len(view), len(examples.DOMAIN)), 1 / len(examples.DOMAIN))
         one, other = (_grouping(make(), view, prior) for prior in (_prior(view), uniform))
         assert np.array_equal(one.labels, other.labels), (
-            "the groups depend on the prior, and weighs_beliefs is not True (publish then asks for an adversary)"
+            "the groups depend on the prior, and the defense has no reads = READS (publish then asks for an adversary)"
         )
 
 
@@ -171,7 +171,7 @@ CHECKS = (
     _modifies_nothing,
     _repeats,
     _names_do_not_matter,
-    _declares_that_it_weighs_beliefs,
+    _declares_that_it_reads_the_prior,
     _refuses_a_small_view_by_ValueError,
     _publishes_a_history,
     _ghosts_carry_on_places,

@@ -20,20 +20,29 @@ from foreknow.attacks import (
     SnapshotAttack,
 )
 from foreknow.attacks.attack import attack_parts
-from foreknow.defenses import KAnonymity, Mondrian, publish
+from foreknow.defenses import DEFENSES, Anatomy, JSReduce, KAnonymity, Mondrian, PosteriorBound, publish
+from foreknow.defenses.publish import READS, RequirementDefense
 from foreknow.models import (
+    ESTIMATORS,
+    JOINT_SOLVERS,
     Adversary,
     Averaged,
     DirichletChain,
     DirichletMultinomial,
     Enumeration,
+    GroupGraph,
+    Grouping,
     Knowledge,
     MarkovChain,
+    PathSampler,
+    PerGroup,
     Presence,
     PriorCascade,
     ProgramEstimator,
     Relations,
     Release,
+    SampledKnowledge,
+    SwapChain,
     TransitionsByClass,
     UniformMembership,
     UniformPrior,
@@ -215,7 +224,7 @@ def test_what_is_not_read_is_refused_with_its_name_and_a_way_out(part, attack):
 def test_other_readers_refuse_too():
     with pytest.raises(ValueError, match="DataAugmentationAttack does not read the part 'presence'"):
         DataAugmentationAttack(PARTS_GIVEN["presence"], rng=1)
-    with pytest.raises(ValueError, match="publish does not read the part 'membership'"):
+    with pytest.raises(ValueError, match="Mondrian does not read the part 'membership'"):
         publish(examples.history(), Mondrian(KAnonymity(3)), PARTS_GIVEN["membership"], rng=1)
     own = Adversary(UniformPrior(), CHAIN, cascade=PriorCascade(), own=(Severity(),))
     assert Influence(own).adversary is own
@@ -258,13 +267,121 @@ def test_publish_reads_presence_release_by_release():
 TABLE = Path(__file__).parents[2] / "docs/methods/knowledge.md"
 
 
-def test_the_page_has_the_table_of_parts_and_attacks():
-    columns = (*PARTS, "own")
-    lines = [f"| attack | {' | '.join(columns)} |", f"|{'---|' * (len(columns) + 1)}"]
-    for name, reads, ignores in attack_parts():
+def table_of(heading, rules):
+    """Table of parts by names of rules with what they read and ignore; rules of equal rows share one."""
+    columns, lines = (*PARTS, "own"), {}
+    for name, reads, ignores in rules:
         cells = ["read" if part in reads else "ignored" if part in ignores else "" for part in columns]
-        lines.append(f"| `{name}` | {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |"))
-    assert "\n".join(lines) in TABLE.read_text()
+        lines.setdefault(tuple(cells), []).append(f"`{name}`")
+    rows = [f"| {', '.join(names)} | {' | '.join(cells)} |" for cells, names in lines.items()]
+    heading = f"| {heading} | {' | '.join(columns)} |\n|{'---|' * (len(columns) + 1)}"
+    return "\n".join([heading, *rows]).replace("|  |", "| |").replace("|  |", "| |")
+
+
+def declared(rules):
+    return [(name, rule.reads, getattr(rule, "ignores", ())) for name, rule in rules]
+
+
+def solver_parts():
+    return declared((rule.__name__, rule) for rule in (*JOINT_SOLVERS.values(), SampledKnowledge))
+
+
+def estimator_parts():
+    rules = (*(rule() for rule in ESTIMATORS.values()), SwapChain(rng=1), PerGroup(program))
+    return declared((type(rule).__name__, rule) for rule in (*rules, ProgramEstimator(program, rng=1)))
+
+
+def defense_parts():
+    """Those with a requirement read the prior where it does."""
+    bound = (KAnonymity(2), PosteriorBound(0.5))
+    asking = [
+        (f"{each.__name__}({type(one).__name__})", each(one))
+        for one in bound
+        for each in DEFENSES.values()
+        if issubclass(each, RequirementDefense)
+    ]
+    others = [(each.__name__, each) for each in DEFENSES.values() if not issubclass(each, RequirementDefense)]
+    return declared([*asking, *others])
+
+
+TABLES = {
+    "attack": attack_parts,
+    "joint solver": solver_parts,
+    "estimator": estimator_parts,
+    "defense": defense_parts,
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_the_page_has_the_table_of_parts(kind):
+    assert table_of(kind, TABLES[kind]()) in TABLE.read_text()
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_every_rule_declares_names_of_parts(kind):
+    for _, reads, ignores in TABLES[kind]():
+        assert set(reads) | set(ignores) <= {*PARTS, "own"}
+        assert not set(reads) & set(ignores)
+
+
+@pytest.mark.parametrize("part", PARTS_GIVEN)
+@pytest.mark.parametrize("solver", [*JOINT_SOLVERS.values()], ids=lambda rule: rule.__name__)
+def test_a_solver_refuses_what_it_does_not_read(solver, part):
+    adversary = PARTS_GIVEN[part]
+    if part not in JointAttack.reads:
+        return
+    made = solver(rng=1) if solver is PathSampler else solver()
+    if part in solver.reads:
+        JointAttack(adversary, made)
+        return
+    for given in (adversary, Averaged([adversary])):
+        with pytest.raises(ValueError, match=f"{solver.__name__} does not read the part '{part}'") as error:
+            JointAttack(given, made)
+    assert all(rule.__name__ in str(error.value) for rule in JOINT_SOLVERS.values() if part in rule.reads)
+    assert f"adversary.without('{part}')" in str(error.value)
+    JointAttack(adversary.without(part), made)
+
+
+def test_a_solver_without_a_declaration_reads_no_relations():
+    @dataclass(frozen=True)
+    class Own:
+        exact = False
+
+        def __call__(self, problem):
+            return GroupGraph()(problem)
+
+        def forward(self, problem):
+            return GroupGraph().forward(problem)
+
+    JointAttack(PARTS_GIVEN["presence"], Own())
+    with pytest.raises(ValueError, match="Own does not read the part 'relations'"):
+        JointAttack(PARTS_GIVEN["relations"], Own())
+
+
+def test_draws_of_an_unknown_law_read_nothing_else():
+    sampled = SampledKnowledge.__new__(SampledKnowledge)
+    with pytest.raises(ValueError, match=r"SampledKnowledge does not read the part 'presence'.*GroupGraph"):
+        JointAttack(PARTS_GIVEN["presence"], sampled)
+
+
+@pytest.mark.parametrize("part", [part for part in PARTS_GIVEN if part not in READS])
+@pytest.mark.parametrize(
+    "defense", [Anatomy(2), Mondrian(KAnonymity(2)), JSReduce(2, 1, 1)], ids=lambda one: type(one).__name__
+)
+def test_a_defense_refuses_what_its_prior_does_not_hold(defense, part):
+    adversary = PARTS_GIVEN[part]
+    for given in (adversary, Averaged([adversary])):
+        with pytest.raises(ValueError, match=rf"{type(defense).__name__} does not read the part '{part}'.*without"):
+            publish(examples.history(), defense, given, rng=1)
+
+
+def test_a_defense_that_declares_nothing_is_given_all_that_a_prior_holds():
+    def whole(view, prior, past):
+        return Grouping(np.zeros(len(view), dtype=int))
+
+    assert len(publish(examples.history(), whole, PARTS_GIVEN["presence"], rng=1))
+    with pytest.raises(ValueError, match="whole does not read the part 'relations'"):
+        publish(examples.history(), whole, PARTS_GIVEN["relations"], rng=1)
 
 
 def test_the_help_text_of_the_command_has_the_same_table():

@@ -12,8 +12,7 @@ from places import DATA
 from strategies import tables
 
 from foreknow.defenses import DistinctDiversity, Infeasible
-from foreknow.defenses.injector import Injector, assign_residues, bucketize, record_types
-from foreknow.defenses.negative_rules import negative_rules
+from foreknow.defenses.injector import Injector, assign_residues, bucketize, negative_rules, record_types
 from foreknow.evaluation import adult
 from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Categorical, Numeric, Release, Schema, UniformPrior, View

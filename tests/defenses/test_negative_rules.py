@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from places import DATA
 
-from foreknow.defenses.negative_rules import least_support, negative_rules
+from foreknow.defenses.injector import least_support, negative_rules
 from foreknow.evaluation import adult
 from foreknow.models import Categorical, Hierarchy, Numeric, Schema, View
 

@@ -170,7 +170,8 @@ MESSAGES = [
         lambda: Adversary(UniformPrior(), estimator=print),
         TypeError,
         "Adversary: estimator is <built-in function print>; it is an estimator object, as Exact() or Auto(). Make one of a "
-        "function of the prior (k, m) and the counts (m,) of one group by PerGroup(function).",
+        "function of the prior (k, m) and the counts (m,) of one group by PerGroup(function), and of a PyMC program by "
+        "ProgramEstimator(program, rng=1).",
     ),
     (
         lambda: Adversary(UniformPrior(), compromised=FRAME),

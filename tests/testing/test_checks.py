@@ -132,7 +132,7 @@ class TestBroken:
                 raise ValueError("too small")
             return Grouping((prior[:, 0] > np.median(prior[:, 0])).astype(int))
 
-        with pytest.raises(AssertionError, match="weighs_beliefs is not True"):
+        with pytest.raises(AssertionError, match="has no reads = READS"):
             check_defense(lambda: by_prior)
 
     def test_a_defense_that_can_be_changed(self):

@@ -18,7 +18,7 @@ from foreknow.app.cli.options import option_text
 from foreknow.app.cli.terminal import notice
 from foreknow.app.publication import MANIFEST, SETTINGS, check_key
 from foreknow.evaluation.checks.program import checksum, versions
-from foreknow.models.tables.table_files import parts_of
+from foreknow.models.tables.table_files import files_of
 
 
 def run_settings(context: typer.Context, inputs: Iterable[Path | None], seed: int | None = None) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def run_settings(context: typer.Context, inputs: Iterable[Path | None], seed: in
         "command": context.info_name,
         "options": options | drawn,
         "versions": versions(),
-        "sha256": {str(file): checksum(file) for path in inputs if path is not None for file in parts_of(path)},
+        "sha256": {str(file): checksum(file) for path in inputs if path is not None for file in files_of(path)},
     }
 
 

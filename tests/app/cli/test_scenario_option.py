@@ -151,6 +151,10 @@ def test_an_option_that_the_scenario_settles_is_refused(option, attacked):
             "--scenario papers has the law 'corpus': name the records of other people by --corpus FILE.",
         ),
         (["--scenario", "releases-only", "--corpus", "c.csv"], "--scenario releases-only does not read --corpus"),
+        (
+            ["--scenario", "papers", "--scenario", "presence"],
+            "--scenario is given 2 times, as papers and presence; foreknow attack takes one.",
+        ),
         (["--scenario", "paper"], "'paper' is not a built-in scenario or a file. The nearest is 'papers'."),
     ],
 )

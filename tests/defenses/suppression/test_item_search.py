@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreknow.defenses import QSCloseness, QSDiversity
-from foreknow.defenses.suppression.item_search import SEARCH_ORDERS, item_search, path_workspace, record_reduced
+from foreknow.defenses.suppression.item_suppression import SEARCH_ORDERS, item_search, path_workspace, record_reduced
 from foreknow.defenses.suppression.label_workspace import (
     label_bounds,
     label_workspace,

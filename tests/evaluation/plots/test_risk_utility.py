@@ -9,7 +9,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from foreknow.evaluation import risk_utility_map
-from foreknow.evaluation.plots.end_labels import SHARED_COLOR
+from foreknow.evaluation.plots.risk_utility import SHARED_COLOR
 from foreknow.evaluation.plots.style import COLORS
 
 TABLE = pd.DataFrame(

@@ -56,7 +56,7 @@ def records(*claims, **settings):
 class TestChecks:
     @pytest.mark.parametrize("missing", COLUMNS)
     def test_a_missing_column(self, missing):
-        with pytest.raises(ValueError, match=f"the table has no column '{missing}'"):
+        with pytest.raises(ValueError, match=f"CompromisedRecords: the frame has no column '{missing}'"):
             CompromisedRecords(frame(("A", "a", 1, 0.5)).drop(columns=missing))
 
     @pytest.mark.parametrize("confidence", [0, -0.1, 1.0000001, 7, np.nan, np.inf, -np.inf, None, "very"])

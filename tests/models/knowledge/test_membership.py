@@ -41,7 +41,7 @@ from foreknow.models import (
     View,
 )
 from foreknow.models.knowledge import membership as membership_file
-from foreknow.models.knowledge.membership import connected_parts, membership_evidence, membership_posterior
+from foreknow.models.knowledge.membership import connected_components, membership_evidence, membership_posterior
 
 VALUES = ("a", "b", "c")
 
@@ -93,8 +93,8 @@ CASES = [random_case(np.random.default_rng([7, number])) for number in range(300
 
 def found(case, estimator):
     weights, prior, counts = case
-    parts = connected_parts(lambda _: weights, observed(len(prior), counts))
-    return membership_posterior(parts, prior, counts, estimator)
+    components = connected_components(lambda _: weights, observed(len(prior), counts))
+    return membership_posterior(components, prior, counts, estimator)
 
 
 @pytest.fixture(scope="module")
@@ -151,11 +151,11 @@ def test_evidence_is_the_total_weight(truth):
     """Of people who draw a group and a value each: the total weight over the numbers of orders of equal places."""
     for (weights, prior, counts), (_, _, total) in zip(CASES, truth, strict=True):
         seen = observed(len(prior), counts)
-        parts = connected_parts(lambda _, weights=weights: 3 * weights, seen)
+        components = connected_components(lambda _, weights=weights: 3 * weights, seen)
         usable = weights * np.append(np.ones(len(counts)), seen.withheld > 0)
         orders = np.prod([factorial(c) for c in [*counts.ravel().tolist(), seen.withheld]])
         expected = total / orders / np.prod(usable.sum(axis=1))
-        assert membership_evidence(parts, prior, counts) == pytest.approx(np.log(expected), abs=1e-6)
+        assert membership_evidence(components, prior, counts) == pytest.approx(np.log(expected), abs=1e-6)
 
 
 def releases_of(defense, records=120, seed=2):
@@ -383,7 +383,7 @@ def test_releases_that_show_something_else_are_refused():
 
 def test_an_estimator_without_such_a_law_is_refused():
     for estimator in (RandomWorlds(), Auto(beyond=RandomWorlds())):
-        with pytest.raises(ValueError, match="has no law of people and groups"):
+        with pytest.raises(ValueError, match=r"does not read the part 'membership'.*Sinkhorn, .* and Auto read"):
             Adversary(UniformPrior(), estimator=estimator, membership=UniformMembership())
     with pytest.raises(TypeError, match="membership"):
         Adversary(UniformPrior(), membership=np.ones((3, 3)))
@@ -415,7 +415,9 @@ def test_given_rows_fit_the_release():
     twice = given_membership([[0.5, 0.5]] * 4).frame
     with pytest.raises(ValueError, match="drop duplicates"):
         GivenMembership(pd.concat([twice, twice]))
-    with pytest.raises(ValueError, match="column"):
+    with pytest.raises(
+        ValueError, match=r"no column 'group'; it has 'respondent', 'time', 'probability'\. Rename the column"
+    ):
         GivenMembership(twice.drop(columns="group"))
     with pytest.raises(TypeError, match="DataFrame"):
         GivenMembership([1, 2])

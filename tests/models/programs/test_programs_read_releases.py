@@ -421,8 +421,7 @@ def histories(seed):
 def leaving_records(records):
     """Program of a history: an unknown chance of leaving after each value."""
     leave = pm.Beta("leave", 1, 1, dims="value")
-    last = records.release.max()
-    left, known = (records.following < 0)[:, None], (records.release < last)[:, None]
+    left, known = (records.following < 0)[:, None], (records.release < records.releases - 1)[:, None]
     return pt.where(known, pt.log(pt.where(left, leave, 1 - leave)), 0.0)
 
 
@@ -468,6 +467,34 @@ class TestHistories:
         assert model.coords["respondent"] == tuple(NAMES)
         assert model.coords["record"][6:] == ("Ann at 2002", "Dan at 2002", "Eve at 2002")
         assert history.problem.respondents == 6
+        assert records.releases == 2
+
+    def test_a_last_release_without_records_is_counted(self):
+        """All are withheld at it: they are listed, and have not left."""
+        first = releases()[0]
+        listed = first.observation
+        withheld = Release(View(first.view.frame, SCHEMA, 2002), np.full(6, -1)).observation
+        history = joint_history(Adversary(lambda people: np.full((len(people), 2), 0.5)), [listed, withheld])
+        found = []
+        history_model(history, program=lambda records: found.append(records) or np.zeros((len(records.release), 2)))
+        (records,) = found
+        assert (records.release.max(), records.releases) == (0, 2)
+        assert records.following.tolist() == [1] * 6
+
+    def test_departures_are_not_read_twice(self):
+        """A program that does not read ``following`` goes with presence, and has its beliefs."""
+        made = histories(3)
+        history, _ = history_law(made, None)
+        informed = dataclasses.replace(history.adversary, presence=Presence([0.2, 0.7]))
+        told = joint_history(informed, [release.observation for release in made])
+        with pytest.raises(ValueError, match=r"departures would count twice.*without\('presence'\)"):
+            history_model(told, program=leaving_records)
+        model = history_model(told, program=lambda records: np.zeros((len(records.release), 2)))
+        given = {"frequencies": np.array([[0.4, 0.6]]), "transitions": STEP}
+        function = pytensor.function([model[name] for name in given], model["belief"], mode="FAST_COMPILE")
+        found = function(*given.values())
+        for t, one in enumerate(JointAttack(informed, Enumeration())(made)):
+            assert np.allclose(found[told.record[t]], one.posterior.probabilities, atol=1e-10)
 
     def test_counterfeits_are_not_read(self):
         """Extreme likelihoods of their rows change nothing."""

@@ -1,0 +1,133 @@
+"""Cohorts beside three other defenses: what the joint adversary gains, its price, and what a reader of the releases can count.
+
+A row of `cohorts` is an attack on a publication of `exams` (24 x 5,000): gain over the share in the group, sure beliefs with those
+right and expected; the shares of ghosts among the published records and of withheld records; K(c, a) of the atoms; the error of
+10,000 queries; and the total variation of the law that an analyst learns from the releases. The adversary knows the law, or has
+learned it from the releases. A row of `cohorts_presence` is an attack by an adversary who reads presence, on the panels of
+`presence`.
+"""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from subjects import seeded, ten
+
+from experiments.presence import PANELS, corpus_and_rest, measured, publishable
+from foreknow.attacks import JointAttack, WithoutGroups
+from foreknow.defenses import Cohorts, publish
+from foreknow.evaluation import Workload, exams, query_error
+from foreknow.evaluation.cells import Experiment
+from foreknow.models import (
+    Adversary,
+    ClassFrequencies,
+    GhostChain,
+    History,
+    LearnedKnowledge,
+    MarkovChain,
+    Omega,
+    Presence,
+)
+
+SETTINGS = {
+    "5, 20": (5, 20),
+    "10, 40": (10, 40),
+    "10, 100": (10, 100),
+    "20, 60": (20, 60),
+    "30, 90": (30, 90),
+    "20, 20": (20, 20),
+}
+"""Settings a and size of Cohorts."""
+
+OTHERS = ("Mondrian k=5, l=5", "JSReduce(5, .5, .6, patience=50)", "UHRA(5, .5, .6)")
+
+VIEWS, RECORDS, SEEDS = 24, 5000, 5
+
+
+@cache
+def history(seed):
+    """Exams of a seed, and queries of all their views."""
+    simulation = exams(VIEWS, RECORDS, rng=seeded([2012, seed]))
+    return simulation, Workload.draw(simulation.history, rng=seeded([1, seed]))
+
+
+def defense(name, transitions, seed):
+    """The defense of a name."""
+    if name in SETTINGS:
+        return Cohorts(*SETTINGS[name], transitions=transitions, rng=seeded([3, seed]))
+    return ten(1)[name]
+
+
+def price(releases):
+    """Shares of ghosts among published records, and of records that are withheld."""
+    ghosts = sum(0 if one.grouping.places is None else len(one.grouping.places) for one in releases)
+    shown = sum(int((one.group >= 0).sum()) for one in releases)
+    return {"ghosts": ghosts / (shown + ghosts), "withheld": 1 - shown / sum(len(one.view) for one in releases)}
+
+
+def off(simulation, learned):
+    """Mean total variation of the rows of a learned chain, weighted by the true number of transitions from each value."""
+    true, found = simulation.transitions.probabilities, learned.transitions.probabilities
+    weight = np.bincount(np.concatenate([view.sensitive for view in simulation.history]), minlength=len(true))
+    return float(np.average(np.abs(true - found).sum(axis=1) / 2, weights=weight))
+
+
+def disclosure(cell, _rng):
+    """What two adversaries gain from one publication of `exams`, and its price."""
+    simulation, workload = history(cell["seed"])
+    own = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
+    rule = defense(cell["defense"], simulation.transitions, cell["seed"])
+    releases = publish(simulation.history, rule, own, infeasible="suppress", rng=seeded([4, cell["seed"]]))
+    known = Adversary(simulation.prior, simulation.transitions, mechanism=GhostChain())
+    learned = LearnedKnowledge.fit(releases, classes={"age": 3, "gender": 2, "weight": 3})
+    guess = Adversary(learned.prior, learned.transitions, mechanism=GhostChain())
+    columns = price(releases) | {
+        "query_error": float(query_error(releases, workload)["query_median"].mean()),
+        "law_off": off(simulation, learned),
+    }
+    return pd.DataFrame(
+        [
+            {"adversary": name} | measured(JointAttack(one)(releases), simulation.history) | columns
+            for name, one in (("known", known), ("learned", guess))
+        ]
+    )
+
+
+COHORTS = Experiment(
+    "cohorts",
+    disclosure,
+    [{"defense": name, "seed": seed} for name in (*SETTINGS, *OTHERS) for seed in range(SEEDS)],
+)
+
+HIDING = {
+    "5, 20": (5, 20, 0),
+    "5, 20, ends=1": (5, 20, 1),
+    "10, 40": (10, 40, 0),
+    "10, 40, ends=1": (10, 40, 1),
+    "10, 40, ends=2": (10, 40, 2),
+}
+"""Settings a, size and ends of Cohorts on the panels."""
+
+
+def told(cell, _rng):
+    """Gain of an adversary who reads presence, over the share and over the control, by knowledge from a third of the people."""
+    _, classes, _ = PANELS[cell["panel"]]
+    corpus, rest = corpus_and_rest(cell["panel"])
+    prior = ClassFrequencies.fit(corpus, classes, pseudo_count=0.5)
+    chain, presence = MarkovChain.fit(corpus, pseudo_count=0.1), Presence.fit(corpus, pseudo_count=0.5)
+    a, size, ends = HIDING[cell["cohorts"]]
+    views = publishable(rest)
+    rule = Cohorts(a, size, transitions=chain, ends=ends, rng=seeded(3))
+    releases = publish(views, rule, Adversary(prior, chain, estimator=Omega()), rng=seeded(1))
+    shown = History(list(views)[: len(releases)])
+    read = JointAttack(Adversary(prior, chain, presence=presence, mechanism=GhostChain()))
+    unread = JointAttack(Adversary(prior, chain, mechanism=GhostChain()))
+    attacks = {"unread": unread, "read": read, "control": WithoutGroups(read)}
+    return pd.DataFrame(
+        [{"attack": name} | measured(attack(releases), shown) | price(releases) for name, attack in attacks.items()]
+    )
+
+
+COHORTS_PRESENCE = Experiment(
+    "cohorts_presence", told, [{"panel": panel, "cohorts": name} for panel in PANELS for name in HIDING]
+)

@@ -505,3 +505,14 @@ def test_series_are_told_apart():
         found = defense(flat(12, 1), np.full((12, 4), 0.25), past)
         kept = [i for i in range(12) if f"p{i}" in past[0].view.people.respondents]
         assert set(np.flatnonzero(found.labels == 0)) >= set(kept)
+
+
+@pytest.mark.parametrize(("listed", "back"), [([1, 2, 3], False), ([], True)])
+def test_who_was_withdrawn_is_never_published_again_and_who_left_may_be(listed, back):
+    """The cell of four ends as some or all have left; all are absent, and come back with one prior."""
+    defense, past = Cohorts(2, 4, "retire", wait=0), ()
+    for time, people in enumerate([[0, 1, 2, 3], [*listed, 8, 9], [8, 9], [1, 2, 3, 8, 9]]):
+        view = view_of(time, people, dict.fromkeys([(i, time) for i in people], 0), kinds=1)
+        past = (*past, release_of(defense, view, past))
+    names = past[-1].view.people.respondents[past[-1].group >= 0]
+    assert set(names) == {"p8", "p9"} | ({"p1", "p2", "p3"} if back else set())

@@ -20,7 +20,7 @@ import foreknow.models
 from foreknow import attacks, defenses, evaluation, models
 from foreknow.app import disk as large
 from foreknow.app.disk.measures import LargeMeasures
-from foreknow.defenses.negative_rules import negative_rules
+from foreknow.defenses.injector import negative_rules
 from foreknow.models import Adversary, MarkovChain, Release, UniformPrior, View
 from foreknow.models.foreground.fit import FitStatus
 from foreknow.models.knowledge.compromised_records import Claims

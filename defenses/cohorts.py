@@ -1,5 +1,6 @@
 """Cohorts: cells whose members stay together, leave in batches, and are carried on by ghosts."""
 
+import weakref
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -9,8 +10,8 @@ import pandas as pd
 from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.publish import READS
 from foreknow.defenses.requirements.requirement import Infeasible
-from foreknow.defenses.requirements.summary import prior_of
-from foreknow.models import Grouping, MarkovChain, People, Release, View
+from foreknow.defenses.requirements.summary import DrawnPrior, prior_of
+from foreknow.models import GhostChain, Grouping, MarkovChain, People, Release, Schema, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.markov_chain import check_domain_size
@@ -29,17 +30,15 @@ from foreknow.models.settings import (
 type Departures = Literal["ghosts", "withdraw", "lag", "retire"]
 DEPARTURES: tuple[Departures, ...] = ("ghosts", "withdraw", "lag", "retire")
 
-SAME_PRIOR = 1e-9
-"""Largest difference in Hilbert's projective metric that counts as none: rounding errors."""
+DIGITS = 9
+"""Decimals of the logarithms of revised priors by which these are equal: the rest are rounding errors."""
 
-GHOSTS = "{number:,} {number:ghost carries|ghosts carry} on {number:the place|the places} of respondents who left."
-WAITING = "{number:,} {number:respondent waits|respondents wait} for a cell of people of the same revised prior."
-WITHDRAWN = (
-    "{number:,} {number:respondent was|respondents were} withdrawn with others who left, and {number:is|are} not published "
-    "again."
-)
-ENDING = "{number:,} {number:record is|records are} withheld, the last {ends} before a departure."
-TERMINAL = "{number:,} {number:record has|records have} a terminal value and {number:counts|count} as departed."
+GHOSTS = "{ghosts:,} {ghosts:ghost carries|ghosts carry} on {ghosts:the place|the places} of respondents who left."
+WAITING = "{records:,} {records:record is|records are} suppressed: there are too few people of the same revised prior for a cell."
+RETURNED = "{records:,} {records:record is|records are} suppressed: the respondent is back, and a ghost carries on the old place."
+WITHDRAWN = "{records:,} {records:record is|records are} suppressed: the respondent was withdrawn with others who left."
+ENDING = "{records:,} {records:record is|records are} suppressed, the last {ends} before a departure."
+TERMINAL = "{records:,} {records:record is|records are} suppressed: a terminal value counts as a departure."
 
 
 @equal_by_fields
@@ -73,6 +72,7 @@ class Cohorts:
         Values that end a course: who has one counts as departed.
     wait : int
         Number of releases for which respondents wait for a cell of ``size``; those left then form a smaller one, of at least a.
+        Fewer than a of one revised prior wait on.
     lag : int
         Number of releases to come whose people the defense is handed; at least ``ends``, and 1 or more for ``"lag"``.
     rng : numpy.random.Generator or int, optional
@@ -81,8 +81,10 @@ class Cohorts:
     Raises
     ------
     ValueError
-        If size is neither a nor at least 2 a: the last a - 1 places of a cell could then never leave. When called, if
-        ``past`` is of another defense, or the chain cannot continue from a value.
+        If size is neither a nor at least 2 a: the last a - 1 places of a cell could then never leave. When called, if ``past``
+        is of another defense or lacks its first releases, ``coming`` is shorter than ``lag``, or a terminal value is not in the
+        domain.
+        If ghosts are needed and the chain cannot go on from each value that is not terminal.
     Infeasible
         When called, if ghosts are needed and there are no ``transitions``.
 
@@ -92,12 +94,15 @@ class Cohorts:
     a function of who is listed, of quasi-identifiers, of revised priors, which are functions of public releases, and of random
     choices.
 
-    Members of a cell arrive together and are near along a Hilbert curve within a class of equal revised prior. Who returns after an
-    absence is placed as an arrival, by the revised prior; while that fits no cell, the record is withheld. A place, once a ghost's,
-    is never a respondent's again. Where a cell has fewer than 2 a places left, they end when all have left.
+    Members of a cell arrive together and are near along a Hilbert curve within a class of equal revised prior. A place, once a
+    ghost's, is never a respondent's again, and places are not filled again. Who returns after an absence is placed as an arrival,
+    by the revised prior, after the own ghost has ended; until then, and while the prior fits no cell, the record is suppressed.
+    Who was withdrawn is never published again. Where a cell has fewer than 2 a places left, they end when all have left. No ghost
+    has a terminal value (`mechanism`).
 
-    What breaks it: presence, read by the adversary (`ends` bounds it), returners, quasi-identifiers that tell more than the prior
-    says, relations between members, and leaked values (docs/methods/cohorts.md). Cost: O(n log n) and a scan of the past.
+    What breaks it: presence, read by the adversary (``ends`` bounds it), returners, quasi-identifiers that tell more than the
+    prior says, transitions that differ between members, relations, and leaked values (docs/reference/defenses.md). Cost:
+    O(N log N) for the N respondents of the series; the releases before the last are not read again.
 
     Examples
     --------
@@ -116,7 +121,8 @@ class Cohorts:
     lag: int = 0
     rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
-    reads: ClassVar[tuple[str, ...]] = READS
+    reads: ClassVar[tuple[str, ...]] = (*READS, "mechanism")
+    ignores: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         check_whole("Cohorts", "a", self.a, "members of an atom", least=2)
@@ -148,63 +154,119 @@ class Cohorts:
         """Least number of records of a view that can be published."""
         return 1
 
+    def mechanism(self, schema: Schema) -> GhostChain:
+        """Rule of the ghosts, which is public: the part ``mechanism`` of an adversary.
+
+        It is ``transitions``, given that the next value is not terminal.
+
+        Parameters
+        ----------
+        schema : Schema
+            Meaning of the values.
+
+        Raises
+        ------
+        ValueError
+            If there are no transitions, they are over another domain, or there is a value from which they cannot go on.
+        """
+        if self.transitions is None:
+            raise ValueError("Cohorts: there are no transitions, by which ghosts would be drawn; give transitions=.")
+        check_domain_size(self.transitions, len(schema.values))
+        ends = np.isin(np.arange(len(schema.values)), self._terminal_codes(schema))
+        weights = np.where(ends, 0.0, self.transitions.probabilities)
+        totals = weights.sum(axis=1)
+        stuck = np.flatnonzero(~ends & (totals <= 0))
+        if len(stuck):
+            raise ValueError(
+                f"Cohorts: the chain has no next value after {schema.values[stuck[0]]!r}, from which a ghost may have to go on; "
+                "give transitions with a pseudo_count, or declare the value terminal=."
+            )
+        if not ends.any() and np.allclose(totals, 1.0, rtol=0, atol=1e-12):
+            return GhostChain(self.transitions)
+        # No ghost has a terminal value; the chain stays there, so that its rows are distributions.
+        weights[ends], totals[ends] = np.eye(len(ends))[ends], 1.0
+        return GhostChain(MarkovChain(1, weights / totals[:, None]))
+
     def __call__(
         self, view: View, prior: FloatArray, past: tuple[Release, ...] = (), *, coming: tuple[People, ...] = ()
     ) -> Grouping:
         """Group a view after the releases so far; ``coming`` has the people of the next ``lag`` views."""
+        self._check_coming(view, coming)
         rng = as_generator("Cohorts", self.rng, optional=True)
-        rows = prior_of(view, prior)
+        prior = prior_of(view, prior)
         stays, ending, terminal = self._staying(view, coming)
-        places = _places(past, view)
-        kept = self._kept(places, stays, coming, rng)
-        member = kept & (places.row >= 0) & ~places.ghost
-        member[member] = stays[places.row[member]]
+        seen = self._course(view, past).listing(view.people)
+        at = seen.respondents.get_indexer(_index(view.people))
+        row = np.full(len(seen.respondents), -1)
+        row[at] = np.arange(len(view))
+        place = np.flatnonzero(seen.cell >= 0)
+        member = (row[place] >= 0) & ~seen.ghost[place]
+        member[member] = stays[row[place[member]]]
+        kept = self._kept(seen.cell[place], ~member, self._leaving(seen.respondents[place], coming), rng)
         labels = np.full(len(view), -1, dtype=np.int64)
-        labels[places.row[member]] = places.cell[member]
-        out = _Known.of(view, past)
-        free = stays & (labels < 0) & (~out.published | out.was_absent)
-        first = int(places.cell.max(initial=-1)) + 1
-        cells = self._cells(view, rows, free, out.waited >= self.wait, first)
-        labels = np.where(cells >= 0, cells, labels)
-        ghosts = np.flatnonzero(kept & ~member)
+        labels[row[place[kept & member]]] = seen.cell[place[kept & member]]
+        ghosts = place[kept & ~member]
+        haunted = np.isin(at, ghosts)
+        returned = seen.published[at] & seen.absent[at] & ~seen.withdrawn[at]
+        unplaced = stays & (labels < 0)
+        free = unplaced & (~seen.published[at] | returned) & ~haunted
+        first = int(seen.cell.max(initial=-1)) + 1
+        labels = np.maximum(labels, self._cells(view, prior, free, seen.waited[at] >= self.wait, first))
         number = {
             GHOSTS: len(ghosts),
             WAITING: int((free & (labels < 0)).sum()),
-            WITHDRAWN: int((stays & (labels < 0) & ~free).sum()),
+            RETURNED: int((unplaced & haunted).sum()),
+            WITHDRAWN: int((unplaced & ~haunted & ~free).sum()),
             ENDING: int(ending.sum()),
             TERMINAL: int(terminal.sum()),
         }
-        notes = tuple(Note(kind, number=n, ends=str(self.ends)) for kind, n in number.items() if n)
+        notes = tuple(
+            Note(kind, **({"ghosts": n} if kind == GHOSTS else {"records": n, "ends": str(self.ends)}))
+            for kind, n in number.items()
+            if n
+        )
         if not len(ghosts):
             return Grouping(labels, notes=notes)
-        value = self._drawn(view, places.value[ghosts], rng)
-        counterfeits = np.column_stack([places.cell[ghosts], value, np.arange(len(ghosts))])
-        return Grouping(labels, counterfeits=counterfeits, notes=notes, places=places.people(ghosts, view))
+        drawn = self._drawn(view, seen.value[ghosts], rng)
+        counterfeits = np.column_stack([seen.cell[ghosts], drawn, np.arange(len(ghosts))])
+        places = People(seen.respondents.to_numpy()[ghosts], seen.codes[ghosts], view.schema)
+        return Grouping(labels, counterfeits=counterfeits, notes=notes, places=places)
+
+    def _check_coming(self, view: View, coming: tuple[People, ...]) -> None:
+        """Raise ValueError unless the people of the next ``lag`` views are given."""
+        if len(coming) < self.lag:
+            raise ValueError(
+                f"Cohorts: the people of the next {self.lag} views after {view.time!r} decide who is withheld, and those of "
+                f"{len(coming)} are given; give coming=, as publish does, or lower ends and lag."
+            )
+
+    def _terminal_codes(self, schema: Schema) -> list[int]:
+        """Codes of the terminal values; ValueError for a value out of the domain, or if no other is left."""
+        unknown = [value for value in self.terminal if value not in schema.values]
+        if unknown or set(self.terminal) >= set(schema.values):
+            found = f"holds {unknown[0]!r}, which is no sensitive value" if unknown else "holds all sensitive values"
+            raise ValueError(
+                f"Cohorts: terminal {found}; it holds some of {schema.values}, those after which respondents leave."
+            )
+        return [schema.values.index(value) for value in self.terminal]
 
     def _staying(self, view: View, coming: tuple[People, ...]) -> tuple[BoolArray, BoolArray, BoolArray]:
         """Records that may be published, those withheld before a departure, and those of a terminal value: bool arrays."""
-        codes = [view.schema.values.index(value) for value in self.terminal]
-        terminal = np.isin(view.sensitive, codes)
-        stays = ~terminal
+        terminal = np.isin(view.sensitive, self._terminal_codes(view.schema))
+        stays, own = ~terminal, _index(view.people)
         for people in coming[: self.ends]:
-            stays &= pd.Index(people.respondents).get_indexer(pd.Index(view.people.respondents)) >= 0
+            stays &= _index(people).get_indexer(own) >= 0
         return stays, ~stays & ~terminal, terminal
 
-    def _kept(
-        self, places: "_Places", stays: BoolArray, coming: tuple[People, ...], rng: np.random.Generator
-    ) -> BoolArray:
-        """Places that are carried on: bool array, shape ``(p,)``."""
-        gone = places.ghost | (places.row < 0)
-        gone[~gone] = ~stays[places.row[~gone]]
-        order = np.lexsort((rng.random(len(gone)), self._leaving(places, coming), ~gone, places.cell))
-        cell = places.cell[order]
-        starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    def _kept(self, cell: IntArray, gone: BoolArray, leaving: IntArray, rng: np.random.Generator) -> BoolArray:
+        """Places that are carried on, given the cell of each and who is gone: bool array, shape ``(p,)``."""
+        order = np.lexsort((rng.random(len(gone)), leaving, ~gone, cell))
+        starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
         sizes = np.diff(np.append(starts, len(cell)))
-        left = np.add.reduceat(gone[order].astype(np.int64), starts) if len(starts) else sizes
-        ended = self._ended(sizes, left)
+        left = np.add.reduceat(gone[order].astype(np.int64), starts)
         rank = np.arange(len(cell)) - np.repeat(starts, sizes)
         kept = np.ones(len(gone), dtype=np.bool_)
-        kept[order] = rank >= np.repeat(ended, sizes)
+        kept[order] = rank >= np.repeat(self._ended(sizes, left), sizes)
         return kept
 
     def _ended(self, sizes: IntArray, left: IntArray) -> IntArray:
@@ -218,21 +280,21 @@ class Cohorts:
         batch = np.maximum(left, self.a)
         return np.where(left == 0, 0, np.where(batch > most, sizes, batch))
 
-    def _leaving(self, places: "_Places", coming: tuple[People, ...]) -> IntArray:
+    def _leaving(self, respondents: "pd.Index[Any]", coming: tuple[People, ...]) -> IntArray:
         """Number of coming releases that list the respondent of each place, where those who leave first are withdrawn first."""
-        found = np.zeros(len(places.respondent), dtype=np.int64)
+        found = np.zeros(len(respondents), dtype=np.int64)
         if self.departures == "lag":
             for people in coming:
-                found += pd.Index(people.respondents).get_indexer(pd.Index(places.respondent)) >= 0
+                found += _index(people).get_indexer(respondents) >= 0
         return found
 
     def _cells(self, view: View, prior: FloatArray, free: BoolArray, late: BoolArray, first: int) -> IntArray:
         """New cells among free respondents, numbered from ``first``; -1 for those who are in none: int array, shape ``(n,)``."""
         label = np.full(len(view), -1, dtype=np.int64)
         rows = np.flatnonzero(free)
-        kind = prior_classes(prior[rows], self.priors)
-        for number in range(int(kind.max(initial=-1)) + 1):
-            members = rows[kind == number]
+        kind = prior_classes(prior.rows(rows) if isinstance(prior, DrawnPrior) else prior[rows], self.priors)
+        order = np.argsort(kind, kind="stable")
+        for members in np.split(rows[order], np.flatnonzero(np.diff(kind[order])) + 1):
             cells = len(members) // self.size
             if not cells and late[members].any() and len(members) >= self.a:
                 cells = 1
@@ -251,108 +313,161 @@ class Cohorts:
                 ", and there is no chain by which ghosts carry on their places; give transitions=, as MarkovChain.fit(corpus), or "
                 "departures='withdraw'.",
             )
-        check_domain_size(self.transitions, len(view.schema.values))
-        rows = np.cumsum(self.transitions.probabilities[value], axis=1)
-        if (stuck := rows[:, -1] <= 0).any():
-            raise ValueError(
-                f"Cohorts: the chain has no next value after {view.schema.values[value[stuck.argmax()]]!r}, from which a ghost is "
-                "to go on; give transitions with a pseudo_count, or declare the value terminal=."
-            )
+        chain = self.mechanism(view.schema).transitions
+        assert chain is not None
+        rows = np.cumsum(chain.probabilities[value], axis=1)
         drawn = (rng.random(len(value)) * rows[:, -1])[:, None] >= rows
         return np.asarray(drawn.sum(axis=1))
 
-
-class _Places(NamedTuple):
-    """Places of the cells of the last release: members and ghosts. Arrays of shape ``(p,)``."""
-
-    respondent: Any
-    cell: IntArray
-    value: IntArray
-    ghost: BoolArray
-    row: IntArray  # of the respondent in the view; -1 if not listed
-    quasi_identifiers: FloatArray
-
-    def people(self, some: IntArray, view: View) -> People:
-        """People of some places."""
-        return People(self.respondent[some], self.quasi_identifiers[some], view.schema, None)
-
-
-def _places(past: tuple[Release, ...], view: View) -> _Places:
-    """Places of the last release, with their rows in the view; ValueError if it is of another defense."""
-    if not past:
-        none = np.zeros(0, dtype=np.int64)
-        return _Places(np.zeros(0, dtype=object), none, none, none > 0, none, np.zeros((0, 0)))
-    last = past[-1]
-    if last.grouping.values is not None or last.view.schema.values != view.schema.values:
-        raise ValueError(
-            f"Cohorts: the release at {last.time!r} has distorted values or another sensitive domain, and is of another defense; "
-            "begin a series of its own, with past=()."
-        )
-    kept = last.group >= 0
-    ghosts, group, value = last.ghosts
-    people = last.view.people[kept]
-    people = people if ghosts is None else people.and_then(ghosts)
-    number = int(kept.sum())
-    return _Places(
-        people.respondents,
-        np.concatenate([last.group[kept], group]),
-        np.concatenate([last.view.sensitive[kept], value]),
-        np.arange(len(people)) >= number,
-        pd.Index(view.people.respondents).get_indexer(pd.Index(people.respondents)).astype(np.int64),
-        people.quasi_identifiers,
-    )
+    def _course(self, view: View, past: tuple[Release, ...]) -> "_Course":
+        """What the past says of its respondents; that of all but the last release is kept from the last call."""
+        if past and past[0].ghosts[0] is not None:
+            raise ValueError(
+                f"Cohorts: the first of the releases before {view.time!r} has ghosts, so that it is not the first of its series; "
+                "give all releases of the series."
+            )
+        rule = self.ends, self.terminal, self.a
+        known, course = _LATEST.get(rule, ((), _Course.empty(len(view.schema.quasi_identifiers))))
+        if len(known) > len(past) or any(one() is not other for one, other in zip(known, past, strict=False)):
+            known, course = (), _Course.empty(len(view.schema.quasi_identifiers))
+        for release in past[len(known) :]:
+            if release.view.schema.values != view.schema.values:
+                raise ValueError(
+                    f"Cohorts: the release at {release.time!r} has another sensitive domain than the view at {view.time!r}; begin "
+                    "a series of its own, with past=()."
+                )
+            codes = self._terminal_codes(view.schema)
+            course = course.after(release, self.ends, np.isin(release.view.sensitive, codes), self.a)
+        _LATEST.clear()
+        _LATEST[rule] = tuple(map(weakref.ref, past)), course
+        return course
 
 
-class _Known(NamedTuple):
-    """What the past says of the respondents of a view. Arrays of shape ``(n,)``."""
+class _Course(NamedTuple):
+    """What a series of releases says of all its respondents: arrays of shape ``(N,)``, in the order of first appearance.
 
+    A respondent has at most one place, as a member of a cell or by a ghost.
+    """
+
+    respondents: "pd.Index[Any]"
+    cell: IntArray  # of the place, the group of the last release; -1 for none
+    value: IntArray  # published last at the place
+    ghost: BoolArray  # the place is carried on
+    codes: FloatArray  # quasi-identifiers of the last published record, shape (N, d)
     published: BoolArray  # in some release
-    was_absent: BoolArray  # not listed in some release after the last one that published the respondent
+    absent: BoolArray  # not listed in some release after the last one that published the respondent
+    withdrawn: BoolArray  # the place ended though the respondent stayed
+    standing: IntArray  # number of releases since the place ended that list the respondent without a gap
     waited: IntArray  # number of the last releases that list the respondent without publishing
 
     @classmethod
-    def of(cls, view: View, past: tuple[Release, ...]) -> "_Known":
-        n = len(view)
-        published, absent = np.zeros((2, n), dtype=np.bool_)
-        waited, waits = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.bool_)
-        own = pd.Index(view.people.respondents)
-        for release in reversed(past):
-            row = pd.Index(release.view.people.respondents).get_indexer(own)
-            listed = row >= 0
-            shown = listed & (release.group[row] >= 0)
-            waits &= listed & ~shown
-            waited += waits
-            absent |= ~published & ~listed
-            published |= shown
-        return cls(published, absent & published, waited)
+    def empty(cls, d: int) -> "_Course":
+        """Before any release."""
+        no, none = np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64)
+        index = pd.Index([], dtype=object)
+        return cls(index, none, none, no, np.zeros((0, d)), no, no, no, none, none)
+
+    def listing(self, people: People) -> "_Course":
+        """With some people among the respondents."""
+        own = _index(people)
+        new = own[self.respondents.get_indexer(own) < 0]
+        more = len(new)
+        if not more:
+            return self
+        arrays = [np.concatenate([each, np.zeros((more, *each.shape[1:]), dtype=each.dtype)]) for each in self[1:]]
+        arrays[0][len(self.respondents) :] = -1
+        both = np.concatenate([self.respondents.to_numpy(), new.to_numpy()])
+        return _Course(pd.Index(both, dtype=object, tupleize_cols=False), *arrays)
+
+    def after(self, release: Release, ends: int, terminal: BoolArray, a: int) -> "_Course":
+        """After one more release, of which the records with a terminal value are given."""
+        old = self.listing(release.view.people)
+        at = old.respondents.get_indexer(_index(release.view.people))
+        n, kept = len(old.respondents), release.group >= 0
+        people, group, value = release.ghosts
+        carried = old.respondents.get_indexer(_index(people)) if people is not None else at[:0]
+        listed, shown, ghost, stays = np.zeros((4, n), dtype=np.bool_)
+        listed[at], shown[at], ghost[carried], stays[at] = True, kept, True, ~terminal
+        cell, values, codes = np.full(n, -1), old.value.copy(), old.codes.copy()
+        cell[at], cell[carried] = release.group, group
+        values[at[kept]], values[carried] = release.view.sensitive[kept], value
+        codes[at[kept]] = release.view.people.quasi_identifiers[kept]
+        _check_same_cells(release, np.where(old.ghost & shown, -1, old.cell), cell, a)
+        ended = (old.cell >= 0) & ~old.ghost & stays & ~shown & ~ghost
+        standing = np.where(ended, 1, np.where(listed & (old.standing > 0), old.standing + 1, 0))
+        return _Course(
+            old.respondents,
+            cell,
+            values,
+            ghost,
+            codes,
+            old.published | shown,
+            (old.absent | ~listed) & ~shown,
+            old.withdrawn | (standing > ends),
+            standing,
+            np.where(listed & ~shown, old.waited + 1, 0),
+        )
+
+
+_LATEST: dict[Any, tuple[tuple["weakref.ref[Release]", ...], _Course]] = {}
+"""Course of the past of the last call, so that a series of releases is read once."""
+
+
+def _check_same_cells(release: Release, before: IntArray, cell: IntArray, a: int) -> None:
+    """Raise ValueError unless each group has at least a places: new ones, or those of one group of the release before."""
+    place = np.flatnonzero(cell >= 0)
+    low, high = np.full(release.groups, np.iinfo(np.int64).max), np.full(release.groups, -2)
+    np.minimum.at(low, cell[place], before[place])
+    np.maximum.at(high, cell[place], before[place])
+    size = np.bincount(cell[place], minlength=release.groups)
+    distorted = release.grouping.values is not None
+    if distorted or (low != high).any() or (size < a).any() or (size != release.counts.sum(axis=1)).any():
+        raise ValueError(
+            f"Cohorts: the release at {release.time!r} is of another defense, or of Cohorts with other settings: a group has at "
+            f"least a = {a} places, without distorted values or other counterfeits, which are new or were one group before. Begin "
+            "a series of its own, with past=()."
+        )
+
+
+def _index(people: People) -> "pd.Index[Any]":
+    """Respondents as an index."""
+    return pd.Index(people.respondents, dtype=object, tupleize_cols=False)
 
 
 def prior_classes(prior: FloatArray, most: float) -> IntArray:
     """Classes of rows that differ by at most ``most`` in Hilbert's projective metric: int array, shape ``(n,)``.
 
     Each row joins the first class whose leader is within half of it, leaders in the order of the sorted rows, so that any two rows
-    of a class are within ``most``. Rows of different supports are never in one class. Cost: O(u^2 m) for u distinct rows.
+    of a class are within ``most``. Rows of different supports are never in one class. Rows whose logarithms agree in `DIGITS`
+    decimals are equal. With a `DrawnPrior`, rows are of one class if they are in each draw. Cost: O(n m log n), and O(u^2 m) for u
+    distinct rows if ``most`` is over 0.
     """
-    distinct, inverse = np.unique(np.round(prior, 12), axis=0, return_inverse=True)
+    if isinstance(prior, DrawnPrior):
+        drawn = np.column_stack([prior_classes(np.asarray(draw), most) for draw in prior.draws])
+        return np.asarray(np.unique(drawn, axis=0, return_inverse=True)[1].reshape(-1))
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.asarray(prior))
+    distinct, inverse = np.unique(np.round(logs, DIGITS), axis=0, return_inverse=True)
     label = np.full(len(distinct), -1, dtype=np.int64)
+    if most == 0:
+        return np.asarray(inverse.reshape(-1))
     number = 0
     for row in range(len(distinct)):
-        if label[row] >= 0:
-            continue
-        near = (label < 0) & (projective_distance(distinct, distinct[row]) <= most / 2 + SAME_PRIOR)
-        label[near] = number
-        number += 1
+        if label[row] < 0:
+            rest = np.flatnonzero(label < 0)
+            near = projective_distance(distinct[rest], distinct[row]) <= most / 2
+            label[rest[near]] = number
+            number += 1
     return np.asarray(label[inverse.reshape(-1)])
 
 
-def projective_distance(rows: FloatArray, other: FloatArray) -> FloatArray:
-    """Hilbert's projective metric of rows to another one: max log ratio less min log ratio, infinite for different supports.
+def projective_distance(logs: FloatArray, other: FloatArray) -> FloatArray:
+    """Hilbert's projective metric of rows to another one, given their logarithms; infinite for different supports.
 
-    Source: Bushell (1973). Shape ``(n,)``. Cost: O(n m).
+    It is the largest log ratio less the smallest. Source: Bushell (1973). Shape ``(n,)``. Cost: O(n m).
     """
-    both = (rows > 0) & (other > 0)
-    apart = ((rows > 0) != (other > 0)).any(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.log(rows) - np.log(other)
-    distance = np.where(both, ratio, -np.inf).max(axis=1) - np.where(both, ratio, np.inf).min(axis=1)
+    some = np.isfinite(other)
+    apart = (np.isfinite(logs) != some).any(axis=1)
+    ratio = logs[:, some] - other[some]
+    distance = ratio.max(axis=1) - ratio.min(axis=1)
     return np.asarray(np.where(apart, np.inf, distance))

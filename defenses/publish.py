@@ -11,7 +11,7 @@ from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.defenses.requirements.summary import DrawnPrior, prior_of
 from foreknow.models import Adversary, Averaged, Grouping, Memory, Observation, People, Release, View
 from foreknow.models.advice import VIEW, VIEWS, Advice, Named, Setting
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, object_array
 from foreknow.models.averaged import check_rule_reads
 from foreknow.models.estimators.exact import log_evidence
 from foreknow.models.notes import Note
@@ -285,8 +285,9 @@ def _grouped(
     ordered = prior.rows(order) if isinstance(prior, DrawnPrior) else prior[order]
     more: dict[str, Any] = {"coming": coming} if coming else {}
     grouping = defense(view.in_order(order), ordered, past, **more)
-    takes = "is a Grouping, which a defense returns; make one by Grouping(labels), with -1 for suppressed records"
-    check_kind("publish", f"the result of {defense!r}", grouping, Grouping, takes)
+    if not isinstance(grouping, Grouping):
+        takes = "is a Grouping, which a defense returns; make one by Grouping(labels), with -1 for suppressed records"
+        check_kind("publish", f"the result of {defense!r}", grouping, Grouping, takes)
     if len(grouping.labels) != len(view):
         return grouping  # Release raises the error.
     return grouping.in_rows(np.argsort(order)).renumbered(rng)
@@ -328,6 +329,7 @@ class AssumedAdversary:
         self._log_evidence = np.zeros(len(self._adversaries))
         self._priors: list[FloatArray] = []
         self._observations: list[Observation] = []
+        self._ghosts: dict[Hashable, Hashable] = {}
 
     def prior(self, view: View) -> FloatArray:
         """Revised prior of the records of the next view, shape ``(n, m)``; a `DrawnPrior` for an `Averaged` adversary."""
@@ -347,14 +349,37 @@ class AssumedAdversary:
         """Revise the beliefs about a view by its release, and the weights of the draws."""
         if self._forecast is not None:
             self._observations.append(observation)
+        before, self._ghosts = self._ghosts, {}
+        if observation.ghosts is not None:
+            named = observation.ghosts.respondents
+            self._ghosts = {each: before.get(each, ("ghost", observation.time, each)) for each in named}
         for d, adversary in enumerate(self._adversaries):
             if self._averaged is not None and self._averaged.updated:
                 self._log_evidence[d] += log_evidence(observation.problem(self._priors[d])).sum()
-            everyone, prior = observation.with_ghosts, self._priors[d]
-            if observation.ghosts is not None:
-                prior = np.vstack([prior, adversary.revise(self._memories[d], observation.ghosts)])
-            posterior = adversary.posterior(prior, everyone)
-            self._memories[d] = adversary.update_memory(self._memories[d], everyone, posterior)
+            seen, revised, prior = self._with_ghosts(d, observation, before)
+            posterior = adversary.posterior(revised, seen)
+            self._memories[d] = adversary.update_memory(self._memories[d], seen, posterior, prior=prior)
+
+    def _with_ghosts(
+        self, d: int, observation: Observation, before: Mapping[Hashable, Hashable]
+    ) -> tuple[Observation, FloatArray, FloatArray | None]:
+        """A release with ghosts as respondents, their revised priors and their priors.
+
+        A ghost begins with the beliefs about the respondent and has beliefs of its own, so that one who returns is believed to have
+        gone on from the last record.
+        """
+        ghosts, adversary = observation.ghosts, self._adversaries[d]
+        if ghosts is None:
+            return observation, self._priors[d], None
+        prior = adversary.prior_rows(ghosts)
+        mechanism = adversary.mechanism
+        chain = None if mechanism is None else mechanism.transitions
+        steps = adversary if chain is None else replace(adversary, transitions=chain)
+        known = replace(ghosts, respondents=object_array([before.get(each, each) for each in ghosts.respondents]))
+        revised = np.vstack([self._priors[d], steps.revise(self._memories[d], known, prior=prior)])
+        own = replace(ghosts, respondents=object_array([self._ghosts[each] for each in ghosts.respondents]))
+        seen = replace(observation, ghosts=own).with_ghosts
+        return seen, revised, np.vstack([adversary.prior_rows(observation.people), prior])
 
     def check_claim_times(self, times: list[object]) -> None:
         """Raise ValueError if a compromised record is about a time without a release."""

@@ -69,16 +69,20 @@ def published_boxes(release: Release, domains: Domains) -> Boxes:
     """Boxes of a release, without suppressed records and with counterfeits, which a reader cannot distinguish from records.
 
     A generalized release has one box per group, with its sensitive values. A bucketized release has one per vector that a group
-    shows, with the number of records that show it, whose sensitive values are in the group's proportions. Cost: O(n d log n).
+    shows, with the number of records that show it, whose sensitive values are in the group's proportions. The counts of a group of
+    c records, g of them ghosts, are multiplied by ``(c - g) / c``, its published share of real records. Cost: O(n d log n).
     """
+    totals = np.maximum(release.counts.sum(axis=1, keepdims=True), 1)
+    real = 1 - release.ghost_counts[:, None] / totals
     if not release.bucketized:
         hull = published_hulls(release)
         low, high = (positions(codes, domains, release.view) for codes in (hull.low, hull.high))
-        return Boxes(low, high, release.counts.astype(np.float64))
-    kept = release.group >= 0
-    places = positions(release.view.people.quasi_identifiers[kept], domains, release.view)
-    rows, times = np.unique(np.column_stack([release.group[kept], places]), axis=0, return_counts=True)
-    shares = release.counts / np.maximum(release.counts.sum(axis=1, keepdims=True), 1)
+        return Boxes(low, high, release.counts * real)
+    people, group = release.everyone
+    kept = group >= 0
+    places = positions(people.quasi_identifiers[kept], domains, release.view)
+    rows, times = np.unique(np.column_stack([group[kept], places]), axis=0, return_counts=True)
+    shares = release.counts / totals * real
     return Boxes(rows[:, 1:], rows[:, 1:], times[:, None] * shares[rows[:, 0]])
 
 

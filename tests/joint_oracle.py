@@ -228,3 +228,96 @@ def cohorts(rng, people, releases, values, kind, zeros=0.0, spread=0.4, groups=2
         "counts": np.array(counts),
         "release": np.arange(len(counts)) // groups,
     }
+
+
+# --- respondents with ghosts ------------------------------------------------------------------------------------------
+
+
+def courses(person, knowledge):
+    """All values of a respondent's places, and the weight of each: by the tree of the respondent's values and the ghosts' ones.
+
+    A person has ``listed``, the releases of the own records; ``places``, the releases of published records and of ghosts, in order;
+    ``ghosts``, those of the ghosts. Every value of every listed record is enumerated, and of every ghost. With ``power`` the chain
+    takes a step at each release, and else from one published record to the next.
+    """
+    prior, table, ghost, leave, power, releases = knowledge
+    listed, places, ghosts = person["listed"], person["places"], person["ghosts"]
+    own = list(range(listed[0], listed[-1] + 1)) if power else [t for t in places if t not in ghosts]
+    m, weights = len(table), {}
+    for values in itertools.product(range(m), repeat=len(own)):
+        at = dict(zip(own, values, strict=True))
+        weight = prior[person["number"]][values[0]] * np.prod(
+            [table[x, y] for x, y in itertools.pairwise(values)] or [1.0]
+        )
+        for t in own:
+            if leave is not None and t in listed and t < releases - 1:
+                weight *= 1 - leave[at[t]] if any(u > t for u in listed) else leave[at[t]]
+        for carried in itertools.product(range(m), repeat=len(ghosts)):
+            factor, last = weight, None
+            for t, x in zip(ghosts, carried, strict=True):
+                before = last if last is not None else at[max(u for u in places if u < t and u not in ghosts)]
+                factor, last = factor * ghost[before, x], x
+            shown = tuple(carried[ghosts.index(t)] if t in ghosts else at[t] for t in places)
+            weights[shown] = weights.get(shown, 0.0) + factor
+    return weights
+
+
+def ghost_beliefs(people, groups, counts, knowledge):
+    """Belief in each value of each place, by enumeration: one array of shape ``(places, m)`` for each person.
+
+    ``groups[t]`` are the groups of release t, each a list of numbers of people; ``counts[t]`` what they show.
+    """
+    m = len(knowledge[1])
+    each = [list(courses(person, knowledge).items()) for person in people]
+    found, total = [np.zeros((len(person["places"]), m)) for person in people], 0.0
+    for joint in itertools.product(*each):
+        weight = np.prod([part for _, part in joint])
+        for t, shown in enumerate(groups):
+            for members, expected in zip(shown, counts[t], strict=True):
+                values = [joint[i][0][people[i]["places"].index(t)] for i in members]
+                if weight and not np.array_equal(np.bincount(values, minlength=m), expected):
+                    weight = 0.0
+        if weight:
+            total += weight
+            for beliefs, (values, _) in zip(found, joint, strict=True):
+                beliefs[np.arange(len(values)), list(values)] += weight
+    return [beliefs / total for beliefs in found]
+
+
+def random_ghosts(rng, returners=False):
+    """People who leave and whose places are carried on, groups, what these show, and their knowledge.
+
+    Some are withheld before they leave; with ``returners``, some come back after their ghosts have ended.
+    """
+    n, releases, m = int(rng.integers(2, 5)), int(rng.integers(3, 5)), 2
+    table, ghost = rng.dirichlet(np.ones(m), m), rng.dirichlet(np.ones(m), m)
+    power, presence = bool(rng.random() < 0.5), rng.random() < 0.5 and not returners
+    leave = rng.uniform(0.05, 0.9, m) if presence else None
+    prior = rng.dirichlet(np.ones(m), n)
+    people, values = [], []
+    for i in range(n):
+        first = int(rng.integers(0, 2)) if i else 0
+        stop = int(rng.integers(first + 1, releases + 1))  # first release without own record
+        withheld = int(rng.integers(0, min(2, stop - first)))
+        end = int(rng.integers(stop, releases + 1)) if rng.random() < 0.8 else stop - withheld
+        listed, ghosts = list(range(first, stop)), list(range(stop - withheld, end))
+        if not ghosts:
+            listed = list(range(first, stop - withheld))
+        published = list(range(first, stop - withheld))
+        if returners and ghosts and end < releases and rng.random() < 0.7:
+            listed, published = [*listed, end], [*published, end]
+        people.append({"number": i, "listed": listed, "places": sorted([*published, *ghosts]), "ghosts": ghosts})
+        last, own = None, {}
+        for t in people[-1]["places"]:
+            law = prior[i] if last is None else (ghost if t in ghosts else table)[last]
+            last = own[t] = int(rng.choice(m, p=law))
+        values.append(own)
+    groups = []
+    for t in range(releases):
+        here = rng.permutation([i for i in range(n) if t in people[i]["places"]]).tolist()
+        cut = int(rng.integers(0, len(here) + 1))
+        groups.append([part for part in (here[:cut], here[cut:]) if part])
+    counts = [
+        [np.bincount([values[i][t] for i in part], minlength=m) for part in shown] for t, shown in enumerate(groups)
+    ]
+    return people, values, groups, counts, (prior, table, ghost, leave, power, releases)

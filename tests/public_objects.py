@@ -20,7 +20,7 @@ import foreknow.models
 from foreknow import attacks, defenses, evaluation, models
 from foreknow.app import disk as large
 from foreknow.app.disk.measures import LargeMeasures
-from foreknow.defenses.negative_rules import negative_rules
+from foreknow.defenses.injector import negative_rules
 from foreknow.models import Adversary, MarkovChain, Release, UniformPrior, View
 from foreknow.models.foreground.fit import FitStatus
 from foreknow.models.knowledge.compromised_records import Claims
@@ -123,6 +123,7 @@ GIVEN = [
     *(defenses.QSDiversity(1.0, 2, LINKING), defenses.Mondrian(defenses.KAnonymity(2)), defenses.Anatomy(2, **RNG)),
     *(defenses.FullDomain(defenses.KAnonymity(2)), defenses.JSReduce(2, 0.5, 0.5), defenses.BKAA(2, 1.0, 0.5)),
     *(defenses.UHRA(2, 0.5, 0.5), defenses.KPrimacy(2, 1.0, 0.5), defenses.MASK(2, 2, {"a"}, **RNG)),
+    *(defenses.Cohorts(2, **RNG), models.GhostChain()),
     *(defenses.Injector(2, **RNG), defenses.MInvariance(2, **RNG), defenses.ForegroundSafe(2, {"a"}, **RNG)),
     *(defenses.ItemSuppression(defenses.QSDiversity(1.0, 2, LINKING)), negative_rules(RULES)),
     *(negative_rules(RULES).rules[0], defenses.summarize_records(VIEW, THIRDS, members=True)),

@@ -57,6 +57,7 @@ from foreknow.models import (
     Adversary,
     Beliefs,
     Estimator,
+    GhostChain,
     History,
     PathSampler,
     SampleSize,
@@ -246,7 +247,17 @@ class AttackChoice(NamedTuple):
 
 
 def adversary_of(chosen: AttackOptions, read: Attacked) -> Adversary:
-    """The adversary with knowledge of a corpus, of the releases or of the records, and a notice of which."""
+    """The adversary with knowledge of a corpus, of the releases or of the records, and notices of which, and of ghosts."""
+    adversary = _learned_adversary(chosen, read)
+    if chosen.attack != "joint" or all(release.observation.ghosts is None for release in read.releases):
+        return adversary
+    notice(
+        "Ghosts carry on the places of respondents who left; the adversary takes them to follow the same Markov chain."
+    )
+    return replace(adversary, mechanism=GhostChain())
+
+
+def _learned_adversary(chosen: AttackOptions, read: Attacked) -> Adversary:
     learning, corpus = chosen.learning or Learning(), read.corpus
     if corpus is None and chosen.source in (None, LEARNED):
         with TimeLeft("learning prior and transitions from the releases") as shown:

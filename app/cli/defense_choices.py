@@ -29,6 +29,7 @@ from foreknow.defenses import (
     UHRA,
     Anatomy,
     BetaLikeness,
+    Cohorts,
     Defense,
     DistinctDiversity,
     FullDomain,
@@ -84,6 +85,31 @@ class DefenseOptions:
         int | None,
         count("-m", "m-invariance: number of distinct values in a group's signature; 2 by default."),
     ] = None
+    a: Annotated[
+        int | None,
+        option("cohorts: least number of people of a cell who leave together; 5 by default.", "N", None, "-a", min=2),
+    ] = None
+    size: Annotated[
+        int | None,
+        option("cohorts: least number of people of a cell, a or at least 2 a; 4 a by default.", "N", min=2),
+    ] = None
+    departures: Annotated[
+        Literal["ghosts", "withdraw", "lag", "retire"] | None,
+        option(
+            "cohorts: what hides that one of a cell has left. Invented records carry on the place until a have left (ghosts, the "
+            "default); others are withdrawn with each who leaves (withdraw), first those who leave next (lag); or the cell ends "
+            "(retire).",
+            "RULE",
+        ),
+    ] = None
+    ends: Annotated[
+        int,
+        option(
+            "cohorts: number of records before a departure that are withheld. As many releases at the end are held back.",
+            "N",
+            min=0,
+        ),
+    ] = 0
     leftovers: Annotated[
         Literal["suppress", "join", "relax", "counterfeit"] | None,
         option(
@@ -233,6 +259,16 @@ BUILT_IN: dict[str, DefenseChoice] = {
     "anatomy": DefenseChoice(("l", "deterministic"), lambda o: Anatomy(o.least_values, **o.randomness)),
     "mask": DefenseChoice(("k", "l"), lambda o: MASK(o.k, o.least_values, rng=seeded_generator(o.seed)), cut_parts),
     "injector": DefenseChoice(("l", "deterministic"), lambda o: Injector(o.least_values, **o.randomness), bucketize),
+    "cohorts": DefenseChoice(
+        ("a", "size", "departures", "ends", *KNOWLEDGE_OPTIONS),
+        lambda o: Cohorts(
+            _default(o.a, 5),
+            _default(o.size, 4 * _default(o.a, 5)),
+            _default(o.departures, "ghosts"),
+            ends=o.ends,
+            rng=seeded_generator(o.seed),
+        ),
+    ),
     "m-invariance": DefenseChoice(("m", "deterministic"), lambda o: MInvariance(_default(o.m, 2), **o.randomness)),
 }
 """The defenses of `DEFENSES` that need no sensitive set."""
@@ -285,10 +321,10 @@ def _of_package(name: str, options: DefenseOptions) -> Defense:
     return make_entry_point("defense", name, **arguments)  # type: ignore[no-any-return]
 
 
-THRESHOLDS = ("k", "l", "t", "j", "beta", "m")
+THRESHOLDS = ("k", "l", "t", "j", "beta", "m", "a", "size")
 """Settings of defenses and requirements that are options with the same names; they are always written."""
 
-OTHERS = ("leftovers", "patience", "tolerance", "deterministic")
+OTHERS = ("leftovers", "patience", "tolerance", "deterministic", "departures", "ends")
 """Settings of defenses that are options with the same names, written where they differ from the default."""
 
 
@@ -315,6 +351,8 @@ def defense_options(defense: Defense) -> str | None:
     if name not in BUILT_IN:
         return None
     found = _options(defense, BUILT_IN[name])
+    if isinstance(defense, Cohorts):
+        defense = replace(defense, transitions=None)  # learned by the command
     if settings(BUILT_IN[name].make(replace(DefenseOptions(), **found))) != settings(defense):
         return None
     return " ".join([name, *(flagged(setting, value) for setting, value in found.items())])

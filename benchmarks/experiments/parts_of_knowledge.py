@@ -161,7 +161,9 @@ def membership_errors(cell, rng):
         weights, prior, counts = membership_case(*SIZES[cell["cases"]][:2], rng)
         ends, schema = np.zeros((len(counts), 1)), Schema({"age": Numeric(0, 9)}, "result", ("a", "b", "c"))
         people = People(np.arange(len(prior)).astype(object), np.zeros((len(prior), 1)), schema)
-        parts = connected_components(lambda _, weights=weights: weights, UnlabeledObservation(people, ends, ends, counts, 0))
+        parts = connected_components(
+            lambda _, weights=weights: weights, UnlabeledObservation(people, ends, ends, counts, 0)
+        )
         exact = membership_posterior(parts, prior, counts, Exact(2**23)).posterior.probabilities
         row = {"number": number}
         for name, estimator in ESTIMATORS.items():

@@ -111,7 +111,7 @@ def suppressed(releases: Iterable[Release]) -> pd.DataFrame:
     DataFrame
         One row per release. Columns ``time``; ``records``, the number of records of the view; ``suppressed``;
         ``suppressed_share``, their share of the records; ``distorted``, the number of records published with another value than
-        their own; ``counterfeits``. Nothing is left out.
+        their own; ``counterfeits``, invented records, ghosts among them. Nothing is left out.
     """
     rows = []
     for release in check_releases("suppressed", releases):
@@ -168,6 +168,9 @@ def kl_loss(releases: Iterable[Release], *, penalize_suppressed: bool = False) -
 def _divergences(release: Release, penalize_suppressed: bool) -> dict[str, object]:
     suppressed = int((release.group < 0).sum())
     known = domains([release.view])
+    if release.grouping.places is not None:
+        ghosts = release.grouping.places.quasi_identifiers.T
+        known = tuple(np.union1d(domain, codes) for domain, codes in zip(known, ghosts, strict=True))
     published = published_boxes(release, known)
     if penalize_suppressed:
         original, published = original_boxes(release.view, known), _with_generalized(published, suppressed, known)

@@ -134,7 +134,8 @@ def query_error(releases: Iterable[Release], workload: Workload, *, progress: Pr
     release, the records of a group are spread evenly over the vectors of the domain in its box; the domain of a number is the
     set of numbers that occur (`foreknow.evaluation.boxes.domains`), whatever their unit. In a bucketized release, the records
     of a group with selected quasi-identifiers have the selected sensitive values in the group's proportion. Suppressed records
-    are missing from ``est``, and so are part of the error. Counterfeits are published, and are counted in it.
+    are missing from ``est``, and so are part of the error. Counterfeits are published, and are counted in it. Ghosts, whose number
+    in each group is published, are not: the counts of a group of c records with g ghosts are multiplied by ``(c - g) / c``.
 
     Parameters
     ----------
@@ -156,6 +157,12 @@ def query_error(releases: Iterable[Release], workload: Workload, *, progress: Pr
 
     Notes
     -----
+    The estimate with ghosts is ``sum over groups of f K (c - g) / c``, where K records of the group have selected values and the
+    query selects the share f of its box. If the ghosts of a group are as likely any of its places, the number of real records with
+    selected values is hypergeometric, and the estimate is unbiased, with the variance ``sum of f^2 (c - g) q (1 - q) g / (c - 1)``,
+    ``q = K / c``, besides that of spreading records over the box. It is biased where leaving depends on the value and ghosts are
+    not drawn by the chain of those who stay.
+
     Cost: O(q (c d + p)) for c groups, or distinct vectors in a group where the release is bucketized, that show p pairs of a
     group and a value; and the same for the distinct vectors of each view.
 

@@ -3,8 +3,9 @@
 Parts: transition tables between consecutive records, channels of distorted values, and evidence of compromised records.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -225,7 +226,8 @@ def _with_witnesses(history: JointHistory, records: int, releases: int) -> tuple
     following = following_releases([observation.people for observation in seen])
     visits = [Visits(seen[t].people, t, releases - 1, following[t]) for t in range(len(seen))]
     record = [own[: len(one.people)] for own, one in zip(history.record, seen, strict=False)]
-    return record_evidence(history.adversary.witnesses, visits, record, (evidence, row[:records]))
+    claimed = (evidence, row[:records])
+    return record_evidence(history.adversary.witnesses, visits, record, claimed, _withheld_branches(history, visits))
 
 
 def record_evidence(
@@ -233,6 +235,7 @@ def record_evidence(
     visits: Iterable[Visits],
     record: Iterable[IntArray],
     claimed: tuple[FloatArray, IntArray],
+    more: Iterable[tuple[IntArray, FloatArray]] = (),
 ) -> tuple[FloatArray, IntArray]:
     """Evidence of all parts about R records, shape ``(E, m)``, and the row of each record; -1 for none.
 
@@ -245,6 +248,8 @@ def record_evidence(
         Record of each of them; -1 for none.
     claimed : tuple of float array, shape (E, m), and int array, shape (R,)
         Evidence of the compromised records, and the row of each record; -1 for none.
+    more : iterable of tuple of int array and float array
+        Further factors: records, and a row for each.
     """
     evidence, row = claimed
     found = np.ones((len(row), evidence.shape[1]))
@@ -252,12 +257,53 @@ def record_evidence(
         told, inside = evidence_of(witnesses, visit), np.flatnonzero(own >= 0)
         if told is not None and len(inside):
             found[own[inside]] = told[inside]
+    for records, factors in more:
+        found[records] *= factors
     known = np.flatnonzero(row >= 0)
     found[known] *= evidence[row[known]]
     some = np.flatnonzero((found != 1.0).any(axis=1))
     rows = np.full(len(row), -1, dtype=np.int64)
     rows[some] = np.arange(len(some))
     return found[some], rows
+
+
+def _withheld_branches(history: JointHistory, visits: Sequence[Visits]) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Likelihood of the last published values by what the withheld records after them tell: records, and a row for each.
+
+    A place that a ghost carries on has two branches after the last published record: the ghosts, which are records, and the values
+    of the respondent who is listed and withheld, which are summed out here. Steps of the chain without publication are taken with
+    ``gaps="power"`` alone. That of a respondent who is published again is left out. Cost: O(R m^2) with ghosts, nothing without.
+    """
+    transitions, seen = history.adversary.known_transitions, history.listed[: len(visits)]
+    if history.adversary.gaps != "power" or transitions is None or all(each.ghosts is None for each in seen):
+        return
+    told = [evidence_of(history.adversary.witnesses, visit) for visit in visits]
+    names = [each.people.respondents for each in seen] + [each.ghosts.respondents for each in seen if each.ghosts]
+    numbers, distinct = pd.factorize(np.concatenate(names))
+    starts = np.cumsum([0, *map(len, names)])
+    own = [numbers[start:stop] for start, stop in pairwise(starts)]
+    first, last = np.full(len(distinct), len(seen)), np.full(len(distinct), -1)
+    carried = own[len(seen) :]
+    for t in reversed(range(len(seen))):
+        if seen[t].ghosts is not None:
+            first[carried.pop()] = t
+    for t in range(len(seen)):
+        last[own[t][history.record[t][: len(own[t])] >= 0]] = t
+    message, ahead = np.ones((len(distinct), history.problem.values)), np.zeros(len(distinct), dtype=np.int64)
+    for t in reversed(range(len(seen))):
+        record, factors = history.record[t][: len(own[t])], told[t]
+        hidden = (t >= first[own[t]]) & (last[own[t]] < first[own[t]])
+        some = np.flatnonzero(hidden | ((record >= 0) & (ahead[own[t]] > 0)))
+        who, chosen = own[t][some], classes_of(transitions, seen[t].people)[some]
+        for step in range(int(ahead[who].max(initial=0)), t, -1):
+            taken = ahead[who] >= step
+            tables = np.stack([chain.tables[0] for chain in chains_at(transitions, step)])[chosen[taken]]
+            message[who[taken]] = (tables @ message[who[taken]][:, :, None])[:, :, 0]
+        ends = record[some] >= 0
+        yield record[some[ends]], message[who[ends]]
+        message[who[ends]], ahead[who] = 1.0, np.where(ends, 0, t)
+        if factors is not None:
+            message[who[~ends]] *= factors[some[~ends]]
 
 
 def _with_ghosts(adversary: Adversary, observations: tuple[Observation, ...]) -> tuple[Observation, ...]:

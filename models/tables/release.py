@@ -277,6 +277,11 @@ class Release:
         return made.places, np.searchsorted(made.names, made.counterfeits[rows, 0]), made.counterfeits[rows, 1]
 
     @property
+    def ghost_counts(self) -> IntArray:
+        """Number of ghosts in each group: int array, shape ``(g,)``. It is public, a function of who is listed."""
+        return np.bincount(self.ghosts[1], minlength=self.groups)
+
+    @property
     def everyone(self) -> "tuple[People, IntArray]":
         """Respondents of the view and those whose places are carried on, and the group of each; -1 if suppressed."""
         seen = self.observation.with_ghosts

@@ -192,4 +192,5 @@ def test_other_defenses_make_the_same_groups_against_any_adversary(name, make):
 
 
 def test_every_defense_is_here():
-    assert {*READ_BELIEFS, *READ_NO_BELIEFS} == {*DEFENSES}
+    """The classes of cohorts are in test_cohorts.py."""
+    assert {*READ_BELIEFS, *READ_NO_BELIEFS, "cohorts"} == {*DEFENSES}

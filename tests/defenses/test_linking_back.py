@@ -29,6 +29,7 @@ from foreknow.defenses import (
     MASK,
     UHRA,
     Anatomy,
+    Cohorts,
     ForegroundSafe,
     FullDomain,
     Injector,
@@ -53,6 +54,7 @@ NOBODY = Adversary(UniformPrior())
 MADE = {
     "anatomy": lambda seed: Anatomy(2, rng=np.random.default_rng(seed)),
     "bkaa": lambda _: BKAA(2, 4, 0.9),
+    "cohorts": lambda seed: Cohorts(3, rng=np.random.default_rng(seed)),
     "foreground-safe": lambda seed: ForegroundSafe(
         2, ("a",), support=9, fit=ExpectationMaximization(starts=1), rng=np.random.default_rng(seed)
     ),
@@ -158,6 +160,35 @@ class TestSameObservation:
             assert not any(isinstance(dtype, pd.CategoricalDtype) for dtype in after.dtypes)
         assert (repr(one), one._repr_html_()) == (repr(other), other._repr_html_())
         assert files_of(one, folder) == files_of(other, folder)
+
+    @pytest.mark.slow
+    @given(seed=st.integers(0, 10**6), bucketized=st.booleans())
+    def test_ghosts_are_published_as_records(self, folder, seed, bucketized):
+        """Another choice of the places that ghosts carry on, as many of each group, changes no byte."""
+        rng = np.random.default_rng(seed)
+        frame = next(records(rng)).frame
+        labels = rng.integers(-1, 4, PEOPLE)
+        one, other = rng.permutation(PEOPLE), rng.permutation(PEOPLE)
+        shares = rng.random(4)
+        files = []
+        for order in (one, other):
+            ghost = np.zeros(PEOPLE, dtype=np.bool_)
+            for g in range(4):
+                members = order[labels[order] == g]
+                ghost[members[: int(shares[g] * len(members))]] = True
+            real = View(frame[~ghost], SCHEMA, 3)
+            whole = View(frame, SCHEMA, 3)
+            places = whole.people[rng.permutation(np.flatnonzero(ghost))]
+            made = pd.Series(np.arange(PEOPLE), index=frame["id"])[places.respondents].to_numpy()
+            rows = np.column_stack([labels[made], whole.sensitive[made], np.arange(len(made))])
+            grouping = Grouping(labels[~ghost], counterfeits=rows, bucketized=bucketized, places=places)
+            release = Release(real, grouping)
+            files.append((files_of(release, folder), release.table, *release.tables, release.ghost_counts.tolist()))
+        for before, after in zip(*files, strict=True):
+            if isinstance(before, pd.DataFrame):
+                pd.testing.assert_frame_equal(before, after)
+            else:
+                assert before == after
 
 
 def files_of(release, folder):

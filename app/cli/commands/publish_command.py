@@ -66,7 +66,7 @@ from foreknow.app.publication import (
     write_release,
 )
 from foreknow.app.report.respondents import percent
-from foreknow.defenses import Anatomy, Defense, publish
+from foreknow.defenses import Anatomy, Cohorts, Defense, publish
 from foreknow.evaluation.checks.certificate import (
     CERTIFICATE,
     FAILED,
@@ -80,7 +80,7 @@ from foreknow.evaluation.checks.certificate import (
 )
 from foreknow.evaluation.checks.program import checksum, settings
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
-from foreknow.models import Adversary, Omega, Release, Schema
+from foreknow.models import Adversary, History, MarkovChain, Omega, Release, Schema
 from foreknow.models.settings import counted
 
 if TYPE_CHECKING:
@@ -251,6 +251,7 @@ def publish_command(run: PublishRun) -> Outcome:
     the reader knows the rule of the defense       mask (changes values)
     several releases, values that change seldom    m-invariance (adds records)
     several releases, values that change           js-reduce, uhra
+    ... against all that the releases tell at once cohorts (adds records)
     ... by the rules of other papers               bkaa, k-primacy
     foreknow compare tries several on your records.
 
@@ -276,6 +277,8 @@ def publish_command(run: PublishRun) -> Outcome:
     with error_console.status("learning what the adversary knows"):
         assumes = run.choice.assumes_adversary
         adversary = assumed_adversary(history, records.corpus, run.known) if assumes else None
+    if isinstance(defense, Cohorts) and defense.departures == "ghosts":
+        defense = replace(defense, transitions=_ghost_chain(history, records.corpus, run.known))
     _notice_kernel(run.choice)
     releases = publish(
         history,
@@ -301,10 +304,32 @@ def publish_command(run: PublishRun) -> Outcome:
     cost.insert(1, "groups", [release.groups for release in releases])
     notes = [f"at {release.time}: {note}" for release in releases for note in release.grouping.notes]
     _report_cost(cost, defense, any(release.bucketized for release in releases))
+    _notice_held_back(history, releases, defense)
     for note in notes:
         notice(note)
     _notice_risks(formulas, run.quotes_formulas, run.seed, source_of(run.context, "seed") == "DEFAULT_MAP")
     return _outcome(run, defense, cost, notes, stated)
+
+
+def _ghost_chain(history: History, corpus: History | None, learning: Learning) -> MarkovChain:
+    """Chain of the ghosts, of the corpus where there is one; with a notice where there is none."""
+    if corpus is None:
+        notice(
+            "The chain by which ghosts are drawn is learned from the records themselves, and is known to an adversary; name a "
+            "--corpus for one that no published record enters."
+        )
+    source = history if corpus is None else corpus
+    return MarkovChain.fit(source, 1, learning.pseudo_count, values=len(history.schema.values), gaps=learning.gaps)
+
+
+def _notice_held_back(history: History, releases: Sequence[Release], defense: Defense) -> None:
+    """Print the times of the views at the end that are not published, as the defense reads who is listed there."""
+    if len(releases) < len(history):
+        times = ", ".join(map(str, history.times[len(releases) :]))
+        notice(
+            f"The records at {times} are held back: who is listed there decides which records before are withheld "
+            f"({defense_text(defense)})."
+        )
 
 
 def _notice_kernel(choice: DefenseChoice) -> None:

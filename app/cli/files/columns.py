@@ -17,7 +17,7 @@ from foreknow.models.tables.columns import check_columns, is_hashable, sorted_va
 from foreknow.models.tables.faults import Places, common_spelling, folded, stripped
 from foreknow.models.tables.table_files import SEPARATORS, columns_of, file_notation, places_in, read_table
 
-RESERVED_COLUMNS = ("group", "published")
+RESERVED_COLUMNS = ("group", "published", "ghost", "ghosts")
 """Columns that `foreknow publish` writes and `foreknow attack` reads."""
 
 

@@ -1,6 +1,6 @@
 """Releases as files: the published table, and the key that names the group of each record."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +11,28 @@ from foreknow.app.cli.files.columns import RESERVED_COLUMNS, Columns, check_role
 from foreknow.app.cli.files.written_tables import quoted_formula
 from foreknow.app.publication import published_cell
 from foreknow.attacks import ConditionalProbability
-from foreknow.models import Categorical, Grouping, History, Release, Schema, View
-from foreknow.models.arrays import IntArray
+from foreknow.models import Categorical, Grouping, History, People, Release, Schema, View
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, object_array
 from foreknow.models.settings import is_number
 from foreknow.models.tables.columns import check_columns
 from foreknow.models.tables.table_files import read_table
 
 
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
-    """The published table of all releases; quasi-identifiers are text, because a Parquet column has one type."""
-    tables = []
+    """The published table of all releases; quasi-identifiers are text, because a Parquet column has one type.
+
+    If a release has ghosts, the column ``ghosts`` has their number in the group of each row: a reader multiplies the counts of a
+    group by its share of real records.
+    """
+    releases, tables = list(releases), []
+    carried = any(release.grouping.places is not None for release in releases)
     for release in releases:
         table = release.table.astype({release.view.schema.sensitive: object})
         for name in release.view.schema.quasi_identifiers:
             table[name] = table[name].map(published_cell, na_action="ignore").astype("str")
         table.insert(0, time, release.time)
+        if carried:
+            table["ghosts"] = release.ghost_counts[table["group"].to_numpy()]
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
@@ -33,7 +40,7 @@ def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
 def key_table(releases: Iterable[Release], columns: Columns) -> pd.DataFrame:
     """The key: the group of each record, -1 if suppressed, and its published value if the release distorts values.
 
-    A counterfeit is a row without a respondent.
+    A counterfeit is a row without a respondent, a ghost one of the respondent whose place it carries on, with a 1 in ``ghost``.
     """
     tables = []
     for release in releases:
@@ -44,9 +51,14 @@ def key_table(releases: Iterable[Release], columns: Columns) -> pd.DataFrame:
         if grouping.values is not None:
             table["published"] = values[grouping.values]
         if grouping.counterfeits is not None and len(grouping.counterfeits):
-            names = np.unique(grouping.labels[grouping.labels >= 0])
-            rows = {"group": np.searchsorted(names, grouping.counterfeits[:, 0]), columns.time: release.time}
-            counterfeits = pd.DataFrame({**rows, "published": values[grouping.counterfeits[:, 1]]})
+            label, value, place = grouping.counterfeits.T
+            rows = {"group": np.searchsorted(grouping.names, label), columns.time: release.time}
+            counterfeits = pd.DataFrame({**rows, "published": values[value]})
+            if grouping.places is not None:
+                of = object_array([*grouping.places.respondents, None])[place]
+                counterfeits = counterfeits.assign(
+                    **{columns.respondent: of, "ghost": object_array([1 if each >= 0 else None for each in place])}
+                )
             table = pd.concat([table, counterfeits], ignore_index=True)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
@@ -61,6 +73,10 @@ def read_releases(
     ------
     ValueError
         If there is no column ``group``, or the file of groups does not name every record once.
+
+    Notes
+    -----
+    Where the file has ghosts, records later than all of the file are those of views that were held back, and are left out.
     """
     check_roles(records, [name for name in RESERVED_COLUMNS if name in records.columns])
     counterfeits: dict[Any, pd.DataFrame] = {}
@@ -68,6 +84,9 @@ def read_releases(
         key = columns.read_groups(groups, records)
         if columns.respondent in key.columns and columns.time in key.columns:
             is_counterfeit = key[columns.respondent].isna()
+            if "ghost" in key.columns:
+                is_counterfeit |= key["ghost"].notna()
+                records = records[records[columns.time] <= key[columns.time].max()]
             counterfeits = dict(list(key[is_counterfeit].groupby(columns.time)))
             key = key[~is_counterfeit]
         records = _with_groups(records, key, groups, columns)
@@ -76,7 +95,14 @@ def read_releases(
             "the records have no column 'group'; add one, or give the file that `foreknow publish` wrote: --groups FILE."
         )
     history = History.read(records, schema, columns.time)
-    return history, tuple(Release(view, _grouping(view, counterfeits.get(view.time))) for view in history)
+    releases: list[Release] = []
+    last: dict[Hashable, FloatArray] = {}
+    for view in history:
+        release = Release(view, _grouping(view, counterfeits.get(view.time), columns, last))
+        releases.append(release)
+        kept = view.people[release.group >= 0]
+        last |= dict(zip(kept.respondents, kept.quasi_identifiers, strict=True))
+    return history, tuple(releases)
 
 
 def _with_groups(records: pd.DataFrame, key: pd.DataFrame, path: Path, columns: Columns) -> pd.DataFrame:
@@ -118,27 +144,44 @@ def _is_suppressed(groups: "pd.Series[Any]") -> "pd.Series[bool]":
     return groups.astype(str).isin(["-1", "-1.0"])
 
 
-def _grouping(view: View, counterfeits: pd.DataFrame | None = None) -> Grouping:
-    """The grouping of a view by its columns ``group`` and ``published``, with the counterfeits of a file of groups."""
+def _grouping(
+    view: View, counterfeits: pd.DataFrame | None, columns: Columns, last: Mapping[Hashable, FloatArray]
+) -> Grouping:
+    """The grouping of a view by its columns ``group`` and ``published``, with the counterfeits of a file of groups.
+
+    ``last`` has the quasi-identifiers published last of each respondent, which are those of a ghost.
+    """
     column = view.frame["group"]
     suppressed = column.isna() | _is_suppressed(column)
-    codes, names = pd.factorize(column, sort=True)
-    labels = np.where(suppressed, -1, codes)
-    group_and_value = None if counterfeits is None else _counterfeit_codes(view, pd.Index(names), counterfeits)
-    if "published" not in view.frame.columns:
-        return Grouping(labels, counterfeits=group_and_value)
-    return Grouping(labels, _published_codes(view, view.frame["published"], view.sensitive), group_and_value)
+    made = pd.DataFrame({"group": [], "published": []}) if counterfeits is None else counterfeits
+    ghost = made["ghost"].notna().to_numpy() if "ghost" in made.columns else np.zeros(len(made), dtype=np.bool_)
+    codes, names = pd.factorize(pd.concat([column, made["group"][ghost].astype(column.dtype)]), sort=True)
+    labels = np.where(suppressed, -1, codes[: len(column)])
+    places = None
+    if ghost.any():
+        named = object_array(made[columns.respondent][ghost].tolist())
+        if unknown := [each for each in named if each not in last]:
+            raise ValueError(
+                f"the key has a ghost of respondent {unknown[0]!r} at {view.time!r}, of whom no earlier record is published; give "
+                "the records of all releases."
+            )
+        places = People(named, np.array([last[each] for each in named]), view.schema)
+    values = None if "published" not in view.frame.columns else view.frame["published"]
+    published = None if values is None or values.isna().all() else _published_codes(view, values, view.sensitive)
+    rows = None if counterfeits is None else _counterfeit_codes(view, pd.Index(names), made, ghost)
+    return Grouping(labels, published, rows, places=places)
 
 
-def _counterfeit_codes(view: View, names: "pd.Index[Any]", counterfeits: pd.DataFrame) -> IntArray:
-    """Group label and value code of each counterfeit: shape ``(c, 2)``."""
+def _counterfeit_codes(view: View, names: "pd.Index[Any]", counterfeits: pd.DataFrame, ghost: BoolArray) -> IntArray:
+    """Group label, value code and row of the place of each counterfeit, -1 for none: shape ``(c, 3)``."""
     labels = names.get_indexer(pd.Index(counterfeits["group"]))
     if (labels < 0).any() or "published" not in counterfeits.columns:
         raise ValueError(
             f"a counterfeit at {view.time!r} (a row without a respondent) has a group without a record, or has no published value; "
             "give it a group of records and a value in the column 'published'."
         )
-    return np.column_stack([labels, _published_codes(view, counterfeits["published"], None)])
+    values = _published_codes(view, counterfeits["published"], None)
+    return np.column_stack([labels, values, np.where(ghost, np.cumsum(ghost) - 1, -1)])
 
 
 def _published_codes(view: View, cells: "pd.Series[Any]", own: IntArray | None) -> IntArray:

@@ -110,7 +110,8 @@ class TestPublish:
     def test_every_defense_publishes_what_the_attack_reads(self, tmp_path, kind, defense):
         """The published table and the key describe the same release: the values of each group, with counterfeits."""
         source = write(records(people=40, present=36), tmp_path / f"r.{kind}")
-        run("publish", source, *ROLES, "--out", tmp_path, "--defense", defense)
+        small = ("-a", 2, "--size", 4) if defense == "cohorts" else ()
+        run("publish", source, *ROLES, "--out", tmp_path, "--defense", defense, *small)
         public, private = read(tmp_path / "public" / f"published.{kind}"), read(tmp_path / "private" / f"groups.{kind}")
         kept = private[private["group"] >= 0]
         sizes = kept.groupby(["week", "group"]).size().reset_index(drop=True)
@@ -219,3 +220,68 @@ def test_bucketized_and_generalized_exclude_each_other(tmp_path):
     source = write(records(), tmp_path / "r.csv")
     result = run("publish", source, *ROLES, "--out", tmp_path / "o", "--bucketized", "--generalized", status=1)
     assert "--bucketized and --generalized exclude each other; leave one out." in str(result.exception)
+
+
+class TestCohorts:
+    """The defense with ghosts, from the command line to a file of groups and back."""
+
+    def published(self, tmp_path, *options, people=40, status=0):
+        table = records(weeks=(1, 2, 3, 4), people=people, present=people)
+        rank = table["id"].str[1:].astype(int)
+        table = table[rank + 2 * table["week"] < people + 2].sort_values(["week", "id"])  # two more leave each week
+        source = write(table, tmp_path / "r.csv")
+        result = run(
+            "publish", source, *ROLES, "--out", tmp_path / "out", "--defense", "cohorts", *options, status=status
+        )
+        return source, result, tmp_path / "out"
+
+    def test_ghosts_in_the_key_and_the_table(self, tmp_path):
+        source, result, out = self.published(tmp_path, "-a", 3, "--size", 6)
+        assert "ghosts carry on" in result.output
+        assert "learned from the records themselves" in " ".join(result.output.split())
+        public, private = read(out / "public" / "published.csv"), read(out / "private" / "groups.csv")
+        assert list(public.columns) == ["week", "group", "age", "town", "result", "ghosts"]
+        ghosts = private[private["ghost"] == 1]
+        assert len(ghosts) > 0
+        assert ghosts["id"].notna().all()
+        sizes = ghosts.groupby(["week", "group"]).size()
+        shown = public.groupby(["week", "group"])["ghosts"].first()
+        assert shown[shown > 0].to_dict() == sizes.to_dict()
+        _, releases = read_releases(read_table(source, ["id"]), out / "private" / "groups.csv", COLUMNS, SCHEMA)
+        for release in releases:
+            of_week = ghosts[ghosts["week"] == release.time]
+            names = [] if release.grouping.places is None else release.grouping.places.respondents.tolist()
+            assert sorted(names) == sorted(of_week["id"])
+            table = public[public["week"] == release.time]
+            assert release.table["age"].astype(str).tolist() == table["age"].astype(str).tolist()
+        attacked = run(
+            "attack", source, *ROLES, "--groups", out / "private" / "groups.csv", "--out", tmp_path / "b.csv"
+        )
+        assert "Ghosts carry on the places" in " ".join(attacked.output.split())
+
+    def test_views_at_the_end_are_held_back(self, tmp_path):
+        source, result, out = self.published(tmp_path, "-a", 3, "--size", 6, "--ends", 1)
+        assert "The records at 4 are held back" in " ".join(result.output.split())
+        assert set(read(out / "private" / "groups.csv")["week"]) == {1, 2, 3}
+        history, _ = read_releases(read_table(source, ["id"]), out / "private" / "groups.csv", COLUMNS, SCHEMA)
+        assert list(history.times) == [1, 2, 3]
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            (("-a", 5, "--size", 7), "size is 7 and a is 5"),
+            (("--ends", 4), "the last 4 of 4 views are held back"),
+            (("-a", 39), "finds no group of these records"),
+            (("--from-disk",), "needs all records of a release in memory"),
+        ],
+    )
+    def test_errors(self, tmp_path, options, says):
+        _, result, _ = self.published(tmp_path, *options, status=None)
+        assert result.exit_code != 0
+        assert says in str(result.exception)
+
+    def test_settings_of_cohorts_are_of_no_other_defense(self, tmp_path):
+        source = write(records(), tmp_path / "r.csv")
+        result = run("publish", source, *ROLES, "--out", tmp_path, "--defense", "mondrian", "-a", 3, status=None)
+        assert result.exit_code != 0
+        assert "does not read -a" in str(result.exception)

@@ -23,7 +23,7 @@ class TestRenumbered:
         assert new.get(-1, -1) == -1
         assert found.notes == ("a",)
         if invented:
-            assert sorted(map(tuple, found.counterfeits.tolist())) == sorted((new[g], v) for g, v in invented)
+            assert sorted(map(tuple, found.counterfeits.tolist())) == sorted((new[g], v, -1) for g, v in invented)
         else:
             assert found.counterfeits is None
 

@@ -48,9 +48,11 @@ class World(NamedTuple):
     pair: tuple | None  # two respondents, table
     power: bool
 
-    def release_of(self, who):
-        """Releases in which a respondent's place has a published value, real or a ghost's, in order of time."""
-        return np.flatnonzero((self.state[who] == PUBLISHED) | self.ghost[who])
+    def first(self, releases):
+        """The world of the first releases, with what they tell of presence."""
+        claim = self.claim if self.claim is None or self.claim[1] < releases else None
+        cut = {name: getattr(self, name)[:, :releases] for name in ("state", "ghost", "group")}
+        return self._replace(claim=claim, **cut)
 
 
 def _told(world, who, t, values):
@@ -75,11 +77,12 @@ def paths(world, who):
     m = world.prior.shape[1]
     listed = np.flatnonzero(world.state[who] != ABSENT)
     chain = world.chains[world.own_class[who]]
-    if not world.power:
-        listed = np.array([t for t in listed if world.state[who][t] == PUBLISHED or _claimed(world, who, t)])
-    else:
-        begins = np.flatnonzero((world.state[who] == PUBLISHED) | [_claimed(world, who, t) for t in range(len(world.state[who]))])
-        listed = listed[listed >= begins[0]]
+    known = np.flatnonzero(
+        (world.state[who] == PUBLISHED) | [_claimed(world, who, t) for t in range(len(world.state[who]))]
+    )
+    if not len(known):
+        return [({}, 1.0)]
+    listed = listed[listed >= known[0]] if world.power else known
     found = {}
     ghosts = np.flatnonzero(world.ghost[who])
     for real in itertools.product(range(m), repeat=len(listed)):
@@ -188,7 +191,9 @@ def adversary(world):
 
 def random_world(rng):
     """A random world of 2 to 4 respondents, 2 to 4 releases and 2 or 3 values, small enough to be enumerated."""
-    n, releases, m = [(2, 4, 2), (3, 3, 2), (4, 2, 2), (2, 3, 3), (3, 2, 3), (4, 3, 2), (3, 4, 2), (2, 2, 3)][rng.integers(8)]
+    n, releases, m = [(2, 4, 2), (3, 3, 2), (4, 2, 2), (2, 3, 3), (3, 2, 3), (4, 3, 2), (3, 4, 2), (2, 2, 3)][
+        rng.integers(8)
+    ]
     spread = rng.choice([0.3, 1.0, 5.0])
     prior = rng.dirichlet(np.full(m, spread), n)
     if rng.random() < 0.6:
@@ -222,9 +227,7 @@ def random_world(rng):
         pair = (int(ends[0]), int(ends[1]), table + table.T)
     own_class = rng.integers(2, size=n)
     back = None if pause is None else 0.5
-    return World(
-        prior, chains, own_class, ghost_chain, state, ghost, group, leave, pause, back, claim, pair, power
-    )
+    return World(prior, chains, own_class, ghost_chain, state, ghost, group, leave, pause, back, claim, pair, power)
 
 
 def _memberships(rng, n, releases, power):
@@ -232,7 +235,9 @@ def _memberships(rng, n, releases, power):
     state, ghost = np.full((n, releases), PUBLISHED), np.zeros((n, releases), dtype=bool)
     withheld = rng.integers(3) if power else 0
     for who in range(n):
-        kind = rng.choice(["stays", "leaves", "late", "gap", "returns", "suppressed"], p=[0.35, 0.35, 0.05, 0.1, 0.1, 0.05])
+        kind = rng.choice(
+            ["stays", "leaves", "late", "gap", "returns", "suppressed"], p=[0.35, 0.35, 0.05, 0.1, 0.1, 0.05]
+        )
         if kind == "leaves":
             end = rng.integers(1, releases)  # first release that does not list the respondent
             start = max(1, end - withheld)
@@ -264,3 +269,68 @@ def _groups(rng, shown):
         elif kind == "cells" and rng.random() < 0.6:
             group[:, t] = cell
     return np.where(shown, group, -1)
+
+
+def log_odds(probability):
+    """Logarithm of the odds of probabilities."""
+    with np.errstate(divide="ignore"):
+        return np.log(probability) - np.log1p(-np.asarray(probability))
+
+
+class Compared(NamedTuple):
+    """Beliefs of a world beside their bounds: number, the largest excess, and the largest part of the shift that is reached."""
+
+    beliefs: int
+    excess: float
+    reached: float
+
+
+def compared(world, bound, most, rng, hindsight=True):
+    """Bounds of some outcomes of a world, ``most`` of them drawn, beside the beliefs by enumeration.
+
+    A shift is the log odds of a bound less those of the published share; those over .05 are read for the part that is reached.
+    """
+    found = outcomes(world)
+    keys = list(found)
+    chosen = rng.choice(len(keys), min(most, len(keys)), replace=False) if keys else []
+    beliefs, excess, reached = 0, -np.inf, 0.0
+    prefixes = [outcomes(world.first(t + 1)) for t in range(world.state.shape[1])] if not hindsight else []
+    for key in (keys[k] for k in chosen):
+        seen = observations(world, key)
+        bounds, used = bound(seen, adversary(world), hindsight), 0
+        for t, release in enumerate(seen):
+            used += len(release.counts)
+            total, each = found[key] if hindsight else prefixes[t][key[:used]]
+            rows = np.flatnonzero(release.group >= 0)
+            belief, upper = each[release.people.respondents[rows].astype(int), t] / total, bounds.upper[t][rows]
+            if not len(rows):
+                continue
+            beliefs += belief.size
+            assert not np.isnan(upper).any()
+            excess = max(excess, (belief - upper).max())
+            share = (release.counts / release.counts.sum(axis=1, keepdims=True))[release.group[rows]]
+            some = (share > 0) & (share < 1) & (upper < 1 - 1e-9) & (belief > 0)
+            shift = log_odds(upper[some]) - log_odds(share[some])
+            part = (log_odds(belief[some]) - log_odds(share[some]))[shift > 0.05] / shift[shift > 0.05]
+            reached = max(reached, part.max(initial=0.0))
+    return Compared(beliefs, excess, reached)
+
+
+def shift_of_laws(world, one, other, shown):
+    """Range of the log ratio of the laws of two published paths over values that are shown; infinite if the supports differ.
+
+    ``shown`` has the values of each release of a place.
+    """
+    laws = []
+    for who in (one, other):
+        laws.append(
+            {
+                tuple(sorted(path.items())): weight
+                for path, weight in paths(world, who)
+                if all(value in shown[t] for t, value in path.items())
+            }
+        )
+    if set(laws[0]) != set(laws[1]):
+        return np.inf
+    ratio = [np.log(laws[0][path] / laws[1][path]) for path in laws[0]]
+    return max(ratio, default=0.0) - min(ratio, default=0.0)

@@ -8,8 +8,9 @@ two members of an atom changes an adversary's law by a factor of at most exp(eps
 The proof and its conditions are in docs/methods/cohorts.md.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,12 +126,8 @@ def odds_shift(releases: Iterable[Release | Observation], adversary: Adversary, 
     Cost: O(n) and, for each pair of different laws in an atom, O(t m^2).
     """
     observations = _known("odds_shift", releases, adversary, hindsight)
-    if hindsight:
-        tables = [_shift_table(_shifts(adversary, observations), observations, None)] if observations else []
-    else:
-        tables = [
-            _shift_table(_shifts(adversary, observations[: t + 1]), observations, t) for t in range(len(observations))
-        ]
+    known = _knowledge(adversary, observations, hindsight)
+    tables = [_shift_table(shifts, None if hindsight else t) for shifts, t in islice(known, 1 if hindsight else None)]
     names = ("respondent", "time", "atom", *TERMS, "epsilon")
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(names))
 
@@ -174,11 +171,7 @@ def bound(releases: Iterable[Release | Observation], adversary: Adversary, hinds
     `odds_shift`, and O(n m) for each release; with ``hindsight=False`` once for each prefix.
     """
     observations = _known("bound", releases, adversary, hindsight)
-    if hindsight:
-        shifts = _shifts(adversary, observations) if observations else None
-        upper = [shifts.upper(t) for t in range(len(observations))] if shifts is not None else []
-    else:
-        upper = [_shifts(adversary, observations[: t + 1]).upper(t) for t in range(len(observations))]
+    upper = [shifts.upper(t) for shifts, t in _knowledge(adversary, observations, hindsight)]
     return BeliefBounds(observations, tuple(upper))
 
 
@@ -691,14 +684,36 @@ class _Shifts(NamedTuple):
         return upper
 
 
-def _shift_table(shifts: _Shifts, observations: tuple[Observation, ...], t: int | None) -> pd.DataFrame:
+def _knowledge(
+    adversary: Adversary, observations: tuple[Observation, ...], hindsight: bool
+) -> Iterator[tuple[_Shifts, int]]:
+    """Shifts that hold for the beliefs about each release, and its number."""
+    everything = _shifts(adversary, observations) if hindsight and observations else None
+    for t in range(len(observations)):
+        if everything is None:
+            first = observations[: t + 1]
+            yield _shifts(_related_among(adversary, first), first), t
+        else:
+            yield everything, t
+
+
+def _related_among(adversary: Adversary, observations: tuple[Observation, ...]) -> Adversary:
+    """The adversary with relations of those alone who are listed in some releases."""
+    if adversary.relations is None:
+        return adversary
+    listed = {name for seen in observations for name in seen.people.respondents.tolist()}
+    graph = adversary.relations.graph.subgraph([node for node in adversary.relations.graph if node in listed])
+    return replace(adversary, relations=replace(adversary.relations, graph=graph))
+
+
+def _shift_table(shifts: _Shifts, t: int | None) -> pd.DataFrame:
     """Rows of `odds_shift`: of each place, or of the records of release t."""
     rows = shifts.rows
     at = np.unique(rows.place, return_index=True)[1] if t is None else np.arange(len(rows.row))[rows.at(t)]
     cell = shifts.cell[rows.place[at]]
     columns: dict[str, Any] = {
         "respondent": rows.respondents[at],
-        "time": object_array([observations[r].time for r in rows.release[at].tolist()]),
+        "time": object_array([shifts.observations[r].time for r in rows.release[at].tolist()]),
         "atom": shifts.atom[rows.place[at]],
     }
     columns |= {name: shifts.terms[cell, k] for k, name in enumerate(TERMS)}

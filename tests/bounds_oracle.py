@@ -6,6 +6,7 @@ belief after an outcome (the multisets of all groups) is the share of the weight
 """
 
 import itertools
+import math
 from typing import NamedTuple
 
 import networkx as nx
@@ -119,7 +120,11 @@ def outcomes(world):
     """Weight of each outcome, and the weight of each value at each respondent's record: dict of outcome to (weight, (n, T, m))."""
     n, m = world.prior.shape
     releases = world.state.shape[1]
-    groups = [np.unique(world.group[:, t][world.group[:, t] >= 0]) for t in range(releases)]
+    groups = [
+        (t, np.flatnonzero(world.group[:, t] == g).tolist())
+        for t in range(releases)
+        for g in np.unique(world.group[:, t][world.group[:, t] >= 0])
+    ]
     both = None
     if world.pair is not None:
         i, j, table = world.pair
@@ -127,14 +132,11 @@ def outcomes(world):
         both = common[0] if len(common) else None
     found = {}
     for chosen in itertools.product(*(paths(world, who) for who in range(n))):
-        weight = np.prod([one for _, one in chosen])
+        weight = math.prod(one for _, one in chosen)
         if both is not None:
             weight *= table[chosen[i][0][both], chosen[j][0][both]]
-        key = tuple(
-            tuple(np.bincount([chosen[w][0][t] for w in np.flatnonzero(world.group[:, t] == g)], minlength=m).tolist())
-            for t in range(releases)
-            for g in groups[t]
-        )
+        shown = [[chosen[who][0][t] for who in members] for t, members in groups]
+        key = tuple(tuple(values.count(value) for value in range(m)) for values in shown)
         total, each = found.setdefault(key, [0.0, np.zeros((n, releases, m))])
         found[key][0] = total + weight
         for who, (path, _) in enumerate(chosen):
@@ -290,14 +292,14 @@ def compared(world, bound, most, rng, hindsight=True):
 
     A shift is the log odds of a bound less those of the published share; those over .05 are read for the part that is reached.
     """
-    found = outcomes(world)
+    found, knows = outcomes(world), adversary(world)
     keys = list(found)
     chosen = rng.choice(len(keys), min(most, len(keys)), replace=False) if keys else []
     beliefs, excess, reached = 0, -np.inf, 0.0
     prefixes = [outcomes(world.first(t + 1)) for t in range(world.state.shape[1])] if not hindsight else []
     for key in (keys[k] for k in chosen):
         seen = observations(world, key)
-        bounds, used = bound(seen, adversary(world), hindsight), 0
+        bounds, used = bound(seen, knows, hindsight), 0
         for t, release in enumerate(seen):
             used += len(release.counts)
             total, each = found[key] if hindsight else prefixes[t][key[:used]]

@@ -12,6 +12,7 @@ from experiments.m_invariance import M_INVARIANCE
 from experiments.presence import PRESENCE
 from experiments.redrawn_worlds import REDRAWN_WORLDS
 from experiments.rules import RULE_ERRORS
+from experiments.tiny_worlds import TINY_WORLDS
 
 EXPERIMENTS = (
     JOINT_SOLVER_ACCURACY,
@@ -23,4 +24,5 @@ EXPERIMENTS = (
     DEFENDERS,
     CALIBRATION,
     CORPUS_SIZE,
+    TINY_WORLDS,
 )

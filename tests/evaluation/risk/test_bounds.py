@@ -163,7 +163,7 @@ def test_each_source_has_a_column(source):
 
 
 def test_withheld_records_are_evidence_about_the_last_published_one():
-    """METHODS: the chain contracts what leaving tells, by each record withheld before it."""
+    """The chain contracts what leaving tells, by each record withheld before it."""
     leave = np.array([0.05, 0.6])
     shifts = []
     for withheld in range(3):

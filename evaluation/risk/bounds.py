@@ -277,7 +277,7 @@ def _observations(owner: str, releases: Iterable[Release | Observation]) -> tupl
     takes = "takes several Release or Observation objects; put a single one into a list"
     found = []
     for each in as_list(owner, "releases", releases, takes):
-        check_kind(owner, "one of the releases", each, (Release, Observation))
+        check_kind(owner, "one of the releases", each, (Release, Observation), "is a Release, or an Observation")
         found.append(each if isinstance(each, Observation) else each.observation)
     return tuple(found)
 
@@ -608,7 +608,8 @@ class _LawBuilder:
     def _counts(self, record: int) -> FloatArray:
         """Published counts of the group of a record."""
         rows = self.rows
-        return self.observations[int(rows.release[record])].counts[rows.group[record]].astype(np.float64)
+        counts = self.observations[int(rows.release[record])].counts[rows.group[record]]
+        return np.asarray(counts, dtype=np.float64)
 
     def _ghosts(self, records: IntArray, rows: IntArray, step: IntArray, prior: IntArray) -> None:
         """Steps of ghosts from the record before, by the chain of the mechanism, or the adversary's own."""

@@ -69,6 +69,13 @@ if TYPE_CHECKING:
         total_risk as total_risk,
     )
     from foreknow.evaluation.risk.belief_sources import belief_sources as belief_sources
+    from foreknow.evaluation.risk.bounds import (
+        BeliefBounds as BeliefBounds,
+        bound as bound,
+        expected_gain_bound as expected_gain_bound,
+        odds_shift as odds_shift,
+        role_anonymity as role_anonymity,
+    )
     from foreknow.evaluation.risk.breaches import breaches as breaches
     from foreknow.evaluation.risk.global_errors import (
         global_probabilities as global_probabilities,
@@ -129,6 +136,7 @@ NAMES = {
     "plots.risk_utility": "risk_utility_map",
     "risk.adversary_gain": "adversary_confidence adversary_gain disclosures log_score risk_table success_rate total_risk",
     "risk.belief_sources": "belief_sources",
+    "risk.bounds": "BeliefBounds bound expected_gain_bound odds_shift role_anonymity",
     "risk.breaches": "breaches",
     "risk.global_errors": "global_probabilities greatest_differences",
     "risk.information_flow": "influence_by_distance influence_by_release information_flow retroactive_leak",

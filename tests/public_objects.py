@@ -132,6 +132,7 @@ GIVEN = [
     models.SampledKnowledge.fit([r.observation for r in RELEASES], sampler=models.PathSampler(20, 2, rng=1)),
     defenses.ItemSuppression(defenses.QSDiversity(2.0, 2, LINKING))(ITEM_RELEASE.release),
     evaluation.Workload.draw(HISTORY, rng=0, queries=2, sanity_bound=1),
+    *(evaluation.BeliefBounds((RELEASES[0].observation,), (THIRDS,)), defenses.Cohorts(2, **RNG)),
     evaluation.SolverCalibration(2, 4, 1, 1, 0.9, 0.3, -0.5, -0.6, 0.2),
     hostile(),
     evaluation.certificate(RELEASES[1:], defenses.Mondrian(defenses.KAnonymity(2))),

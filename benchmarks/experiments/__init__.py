@@ -14,6 +14,7 @@ from experiments.parts_of_knowledge import PARTS
 from experiments.presence import PRESENCE
 from experiments.redrawn_worlds import REDRAWN_WORLDS
 from experiments.rules import RULE_ERRORS
+from experiments.tiny_worlds import TINY_WORLDS
 
 EXPERIMENTS = (
     JOINT_SOLVER_ACCURACY,
@@ -28,4 +29,5 @@ EXPERIMENTS = (
     CALIBRATION,
     CORPUS_SIZE,
     *PARTS,
+    TINY_WORLDS,
 )

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from joint_messages import chains, double_counting, graph, ring
 from matplotlib.figure import Figure
+from roles_and_atoms import roles
 
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import (
@@ -254,6 +255,7 @@ def main() -> None:
         "knowledge": knowledge(),
         "programs": programs(),
         "requirements": requirements(),
+        "roles-and-atoms": roles(),
     }
     for name, figure in pictures.items():
         figure.savefig(HERE / f"{name}.png", dpi=110, metadata={"Software": None})

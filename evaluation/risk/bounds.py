@@ -1,0 +1,958 @@
+"""Upper bounds on beliefs: roles, atoms, and the shift of log odds between members of an atom.
+
+The role of a place is the sequence of its published groups; an atom is a set of places of equal role. If exchanging the paths of
+two members of an atom changes an adversary's law by a factor of at most exp(epsilon), then after all releases::
+
+    odds(belief of a member in a value) <= exp(epsilon) odds(share of the value in the atom)
+
+The proof and its conditions are in docs/methods/cohorts.md.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from foreknow.evaluation.arguments import check_history
+from foreknow.models import Adversary, History, Observation, Release, joint_history
+from foreknow.models.adversary import check_reads
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, compiled, object_array
+from foreknow.models.equality import equal_by_fields
+from foreknow.models.knowledge.parts import Visits, evidence_of
+from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
+from foreknow.models.knowledge.presence import following_releases
+from foreknow.models.settings import as_floats, as_list, check_flag, check_kind
+
+READS = ("prior", "transitions", "compromised", "presence", "relations", "mechanism", "own")
+"""Parts of knowledge of which bounds take account."""
+
+TERMS = ("priors", "transitions", "ghosts", "leaving", "last_record", "compromised", "relations", "returns")
+"""Sources of a shift of log odds, columns of `odds_shift`."""
+
+MAX_KINDS = 200
+"""Largest number of kinds of an atom whose pairs are compared one by one; beyond, each is compared with one of them."""
+
+
+def role_anonymity(releases: Iterable[Release | Observation]) -> pd.DataFrame:
+    """Number of places with the same published groups as each respondent's, after each release and after all.
+
+    A place is a respondent's series of records, carried on by ghosts. Who is published again after ghosts begins a new place.
+
+    Parameters
+    ----------
+    releases : iterable of Release or Observation
+        In the order of time.
+
+    Returns
+    -------
+    DataFrame
+        One row per published record of a respondent or a ghost. Columns ``respondent``; ``time``; ``ghost``, True if an invented
+        record carries on the respondent's place; ``group_size``, the number of records of the group, counterfeits included;
+        ``atom``, the number of places of equal role up to this release; ``atom_all``, that of equal role over all releases.
+
+    Notes
+    -----
+    Not published is a role as well. Atoms only split as releases are added. Counterfeits that carry on no place are in no atom.
+    Membership and groups alone are read. Cost: one sort of the records of each release, O(n log n).
+
+    Examples
+    --------
+    >>> from foreknow.models import Schema, View
+    >>> frame = pd.DataFrame({"id": [1, 2, 3], "age": [31, 45, 50], "result": ["b", "a", "a"]})
+    >>> schema = Schema.infer(frame, ["age"])
+    >>> first, second = View(frame, schema, 1), View(frame, schema, 2)
+    >>> role_anonymity([Release(first, [0, 0, 0]), Release(second, [0, 0, 1])])["atom"].tolist()
+    [3, 3, 3, 2, 2, 1]
+    """
+    observations = _observations("role_anonymity", releases)
+    rows = _Rows.of(observations)
+    atom, label = rows.atoms()
+    return pd.DataFrame(
+        {
+            "respondent": rows.respondents,
+            "time": object_array([observations[t].time for t in rows.release.tolist()]),
+            "ghost": rows.ghost,
+            "group_size": rows.group_sizes(observations),
+            "atom": atom,
+            "atom_all": np.bincount(label)[label[rows.place]] if len(label) else atom,
+        }
+    ).infer_objects()
+
+
+def odds_shift(releases: Iterable[Release | Observation], adversary: Adversary, hindsight: bool = True) -> pd.DataFrame:
+    """Largest change of an adversary's law by exchanging the path of each respondent with that of another member of the atom.
+
+    Parameters
+    ----------
+    releases : iterable of Release or Observation
+        In the order of time.
+    adversary : Adversary
+        Its parts are read as `JointAttack` reads them; see Notes.
+    hindsight : bool
+        True for atoms and laws of all releases; False for those up to each release.
+
+    Returns
+    -------
+    DataFrame
+        One row per place, or with ``hindsight=False`` one per published record. Columns ``respondent``; ``time``, that of the
+        first record of the place, or of the record; ``atom``, the number of places of the atom; a column for each source, in nats:
+        ``priors``; ``transitions``; ``ghosts``, steps of ghosts; ``leaving``, presence and parts of one's own at records before
+        the last; ``last_record``, the same at the last record; ``compromised``; ``relations``; ``returns``; and ``epsilon``, that
+        of all sources together, at most their sum. 0 for an atom of one; infinite if a path is possible for one of two alone.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `bound`.
+
+    Notes
+    -----
+    ``epsilon`` is the largest, over the other members, of the range of the log ratio of the two laws over all paths through values
+    that the groups show: exact, by dynamic programming in max-plus and min-plus algebra. For an atom of more than `MAX_KINDS`
+    different laws it is the sum of the ranges of both against a third one, an upper bound. A source's column is the sum over
+    releases of the range of its own log ratio, the largest over the other members.
+
+    Records that are listed and withheld after the last published one are steps of the chain with ``gaps="power"``: what leaving
+    after them tells is evidence about the last published value. With ``gaps="ignore"`` they are not read.
+
+    Relations are charged by the range of the log table for each end of a pair in the atom. A respondent whose place ghosts carry
+    on, and who is published at another place, makes both places dependent: each is charged by the range of the log of the
+    transitions in between, at the worst value of the other.
+
+    Cost: O(n) and, for each pair of different laws in an atom, O(t m^2).
+    """
+    observations = _known("odds_shift", releases, adversary, hindsight)
+    known = _knowledge(adversary, observations, hindsight)
+    tables = [_shift_table(shifts, None if hindsight else t) for shifts, t in islice(known, 1 if hindsight else None)]
+    names = ("respondent", "time", "atom", *TERMS, "epsilon")
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(names))
+
+
+def bound(releases: Iterable[Release | Observation], adversary: Adversary, hindsight: bool = True) -> "BeliefBounds":
+    """Upper bound on each respondent's belief in each value at each release, by an adversary of this knowledge.
+
+    Parameters
+    ----------
+    releases : iterable of Release or Observation
+        In the order of time.
+    adversary : Adversary
+        Its parts are read as `JointAttack` reads them.
+    hindsight : bool
+        True for beliefs given all releases; False for beliefs given the releases up to each.
+
+    Returns
+    -------
+    BeliefBounds
+
+    Raises
+    ------
+    TypeError
+        If the releases are not `Release` or `Observation` objects, or the adversary is no `Adversary`.
+    ValueError
+        If values are distorted, as the published multisets are then not those of the true values; if the transitions are of an
+        order over 1; if the adversary has a part that bounds do not read, as ``membership``; or as `joint_history` does.
+
+    Notes
+    -----
+    For members K of a respondent's atom whose exchange with the respondent changes the law by a factor of at most exp(e)::
+
+        belief <= f(min(1, n_s / |K|)),    f(u) = exp(e) u / (1 - u + exp(e) u)
+
+    where n_s is the number of the value s in the group. The bound is the smallest over sets K, from the most similar member to the
+    whole atom. Where the group is one atom, the share is the published one. Members whose value at a release is known are taken
+    out of the group there.
+
+    No attack is made; the bound holds for exact beliefs under the joint law, whatever the solver, of adversaries who read nothing
+    in the choice of the groups: that they were made by a rule which looks at values is not taken account of. Cost: as
+    `odds_shift`, and O(n m) for each release; with ``hindsight=False`` once for each prefix.
+    """
+    observations = _known("bound", releases, adversary, hindsight)
+    upper = [shifts.upper(t) for shifts, t in _knowledge(adversary, observations, hindsight)]
+    return BeliefBounds(observations, tuple(upper))
+
+
+def expected_gain_bound(a: ArrayLike, c: ArrayLike) -> FloatArray:
+    """Bound on the expected gain over the share, for atoms of a members in groups of c: ``(c - a) / (a (c - 1))``.
+
+    For laws that are equal in the whole group, and atoms that were formed without looking at values, this is the expected gain of
+    an adversary who is told the multiset of every atom; a calibrated adversary does not gain more in expectation. The gain is
+    ``(belief in the true value - share) / (1 - share)``. It bounds a mean: it is no number of people, and a single respondent's
+    gain may be 1.
+
+    Parameters
+    ----------
+    a : array_like
+        Number of members of an atom, from 1 to c.
+    c : array_like
+        Number of members of its group.
+
+    Returns
+    -------
+    float array
+        Of the broadcast shape; 0 where a = c.
+
+    Raises
+    ------
+    ValueError
+        If a number is below 1, or an atom is larger than its group.
+
+    Examples
+    --------
+    >>> expected_gain_bound([1, 5, 20], 20).round(3).tolist()
+    [1.0, 0.158, 0.0]
+    """
+    takes = "is a number of members, or an array of them"
+    atom, group = (as_floats("expected_gain_bound", name, x, takes) for name, x in (("a", a), ("c", c)))
+    atom, group = np.broadcast_arrays(atom, group)
+    wrong = ~((atom >= 1) & (group >= atom))
+    if wrong.any():
+        raise ValueError(
+            f"expected_gain_bound: an atom has {atom[wrong][0]:g} members and its group {group[wrong][0]:g}; an atom is a part of "
+            "a group, of at least 1 member."
+        )
+    return np.asarray((group - atom) / (atom * np.maximum(group - 1, 1)))
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class BeliefBounds:
+    """Upper bounds on the beliefs about each release, in the order of an attack's `Beliefs`.
+
+    Attributes
+    ----------
+    observations : tuple of Observation
+        Releases, in the order of time.
+    upper : tuple of float array, shapes (n, m)
+        For each release, the bound on the belief of each respondent of the view in each value; 1 for records that are not
+        published, whose values the releases do not bound.
+    """
+
+    observations: tuple[Observation, ...]
+    upper: tuple[FloatArray, ...]
+
+    def frame(self, history: History | None = None) -> pd.DataFrame:
+        """Table of bounds, respondents by releases; NaN where a respondent has no published record.
+
+        Parameters
+        ----------
+        history : History, optional
+            The original records. With it the bound is that on the belief in the true value, otherwise the largest one over values.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by respondent, in the order of first appearance; one column per time.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the history is none, or its views have other respondents.
+        """
+        columns = []
+        for t, (seen, upper) in enumerate(zip(self.observations, self.upper, strict=True)):
+            shown = seen.group >= 0
+            largest = upper.max(axis=1) if history is None else upper[np.arange(len(upper)), self._true(history, t)]
+            index = pd.Index(seen.people.respondents[shown], name=seen.people.schema.respondent, tupleize_cols=False)
+            columns.append(pd.Series(largest[shown], index=index, name=seen.time))
+        return pd.concat(columns, axis=1) if columns else pd.DataFrame()
+
+    def _true(self, history: History, t: int) -> IntArray:
+        """True codes of the respondents of a release."""
+        check_history("BeliefBounds.frame", history)
+        names = self.observations[t].people.respondents
+        if t >= len(history) or not np.array_equal(history[t].people.respondents, names):
+            raise ValueError(
+                f"BeliefBounds.frame: view {t} of the history has other respondents than release {t}; give the history that was "
+                "published."
+            )
+        return np.asarray(history[t].sensitive)
+
+
+def _observations(owner: str, releases: Iterable[Release | Observation]) -> tuple[Observation, ...]:
+    """Observations of releases; TypeError unless each is a `Release` or an `Observation`."""
+    takes = "takes several Release or Observation objects; put a single one into a list"
+    found = []
+    for each in as_list(owner, "releases", releases, takes):
+        check_kind(owner, "one of the releases", each, (Release, Observation), "is a Release, or an Observation")
+        found.append(each if isinstance(each, Observation) else each.observation)
+    return tuple(found)
+
+
+def _known(
+    owner: str, releases: Iterable[Release | Observation], adversary: Adversary, hindsight: bool
+) -> tuple[Observation, ...]:
+    """Observations of releases on which an adversary's beliefs are bounded; TypeError or ValueError if they cannot be."""
+    check_flag(owner, "hindsight", hindsight)
+    check_kind(owner, "adversary", adversary, Adversary, "is an Adversary, as Adversary(UniformPrior())")
+    check_reads(owner, adversary, READS)
+    observations = _observations(owner, releases)
+    order = 1 if adversary.transitions is None else chains_at(adversary.transitions, 0)[0].order
+    if order > 1:
+        raise ValueError(
+            f"{owner}: transitions are of order {order}; bounds are for chains of order 1. Truncate the chain."
+        )
+    for seen in observations:
+        if seen.distorted:
+            raise ValueError(
+                f"{owner}: {seen.distorted} values are distorted in the release at {seen.time!r}; the published multisets are "
+                "then not those of the true values, and there is no bound."
+            )
+    return observations
+
+
+class _Rows(NamedTuple):
+    """Published records and ghosts of all releases, in the order of the releases; arrays of shape ``(R,)``.
+
+    ``row`` is that in `Observation.with_ghosts`, ``starts`` has the first record of each release and R, ``places`` the number of
+    places.
+    """
+
+    respondents: ObjectArray
+    release: IntArray
+    row: IntArray
+    group: IntArray
+    ghost: BoolArray
+    place: IntArray
+    starts: IntArray
+    places: int
+
+    @classmethod
+    def of(cls, observations: Sequence[Observation], one_place: bool = True) -> "_Rows":
+        """Records of observations; ``one_place`` is False if each record is a place of its own."""
+        seen = [each.with_ghosts for each in observations]
+        rows = [np.flatnonzero(each.group >= 0) for each in seen]
+        empty = np.zeros(0, dtype=np.int64)
+        release = np.repeat(np.arange(len(seen)), [len(each) for each in rows])
+        row = np.concatenate([empty, *rows])
+        group = np.concatenate([empty, *(each.group[r] for each, r in zip(seen, rows, strict=True))])
+        listed = np.array([each.listed for each in seen], dtype=np.int64)
+        ghost = row >= listed[release]
+        names = np.concatenate(
+            [empty.astype(object), *(each.people.respondents[r] for each, r in zip(seen, rows, strict=True))]
+        )
+        starts = np.searchsorted(release, np.arange(len(seen) + 1))
+        place = _places(pd.factorize(names)[0], release, ghost) if one_place else np.arange(len(row))
+        return cls(names, release, row, group, ghost, place, starts, int(place.max(initial=-1)) + 1)
+
+    def at(self, t: int) -> slice:
+        """Records of release t."""
+        return slice(int(self.starts[t]), int(self.starts[t + 1]))
+
+    def group_sizes(self, observations: Sequence[Observation]) -> IntArray:
+        """Number of published records of the group of each record."""
+        sizes = [seen.counts.sum(axis=1)[self.group[self.at(t)]] for t, seen in enumerate(observations)]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *sizes])
+
+    def atoms(self) -> tuple[IntArray, IntArray]:
+        """Size of the atom of each record up to its release, shape ``(R,)``, and the label of each place after all releases.
+
+        Places that a release does not publish keep their label, which no other place can get any more.
+        """
+        label, size, number = np.zeros(self.places, dtype=np.int64), np.zeros(len(self.row), dtype=np.int64), 1
+        for t in range(len(self.starts) - 1):
+            at = self.at(t)
+            own = _joined(label[self.place[at]], self.group[at])
+            size[at] = np.bincount(own)[own] if len(own) else own
+            label[self.place[at]] = number + own
+            number += len(own)
+        return size, label
+
+
+def _places(number: IntArray, release: IntArray, ghost: BoolArray) -> IntArray:
+    """Number of the place of each record: a new one where a respondent's record follows one of a ghost."""
+    order = np.lexsort((~ghost, release, number))
+    begins = np.diff(number[order], prepend=-1) != 0
+    begins[1:] |= ghost[order][:-1] & ~ghost[order][1:]
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.cumsum(begins) - 1
+    return place
+
+
+def _joined(*columns: IntArray) -> IntArray:
+    """Number of each combination of entries, 0, 1, ...; entries are at least -1."""
+    label = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        pairs = label * (int(column.max(initial=0)) + 2) + column + 1
+        label = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+    return label
+
+
+class _Distinct:
+    """Distinct arrays of one shape, numbered in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self.arrays: list[FloatArray] = []
+        self._number: dict[bytes, int] = {}
+
+    def of(self, array: FloatArray) -> int:
+        """Number of an array."""
+        key = array.tobytes()
+        if key not in self._number:
+            self._number[key] = len(self.arrays)
+            self.arrays.append(array)
+        return self._number[key]
+
+    def rows(self, rows: FloatArray) -> IntArray:
+        """Number of each row."""
+        if not len(rows):
+            return np.zeros(0, dtype=np.int64)
+        rows = np.ascontiguousarray(rows)
+        keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).reshape(-1)
+        _, first, own = np.unique(keys, return_index=True, return_inverse=True)
+        return np.array([self.of(rows[one]) for one in first.tolist()], dtype=np.int64)[own.reshape(-1)]
+
+    def stacked(self) -> FloatArray:
+        """All arrays, in the order of their numbers."""
+        return np.array(self.arrays)
+
+
+@dataclass(frozen=True)
+class _Laws:
+    """Laws of the paths of all places.
+
+    Numbers of arrays of ``vectors`` and ``kernels``: of each record the ``kernel`` from the record before (-1 for the first one),
+    the ``evidence`` of presence and parts of one's own, and that of ``claims``; of each place its ``prior``, and the ``tail`` by
+    which withheld records after the last one multiply its evidence. ``last`` is True for the last record of a respondent at a
+    place, ``charge`` has what relations and returns add, shape ``(places, 2)``.
+    """
+
+    vectors: _Distinct
+    kernels: _Distinct
+    kernel: IntArray
+    evidence: IntArray
+    claims: IntArray
+    prior: IntArray
+    tail: IntArray
+    last: BoolArray
+    charge: FloatArray
+
+
+class _LawBuilder:
+    """One pass over the releases, in which the chain of each respondent is carried from record to record."""
+
+    def __init__(self, adversary: Adversary, observations: tuple[Observation, ...], rows: _Rows) -> None:
+        self.adversary, self.observations, self.rows = adversary, observations, rows
+        self.history = joint_history(adversary, observations)
+        self.chain = adversary.known_transitions
+        self.by_steps = adversary.gaps == "power" and self.chain is not None
+        self.seen = [each.with_ghosts for each in observations]
+        sizes = [len(each.people) for each in self.seen]
+        numbers = pd.factorize(np.concatenate([each.people.respondents for each in self.seen]))[0]
+        self.numbers = np.split(numbers, np.cumsum(sizes)[:-1])
+        self.m = observations[0].counts.shape[1]
+        self.following = following_releases([each.people for each in observations])
+        self.vectors, self.kernels = _Distinct(), _Distinct()
+        self.nothing = self.vectors.of(np.ones(self.m))
+        people, records = int(numbers.max(initial=-1)) + 1, len(rows.row)
+        self.pending = np.full(people, -1)  # kernel since the last published record of each respondent
+        self.own_place = np.full(people, -1)  # place of that record
+        self.own_class = np.zeros(people, dtype=np.int64)
+        self.met = np.zeros(people, dtype=np.bool_)  # in the law
+        self.kernel, self.evidence, self.claims = np.full((3, records), -1)
+        self.prior, self.tail, self.last = np.full((3, rows.places), -1)
+        self.charge = np.zeros((rows.places, 2))
+        self.until = np.full(people, -1)  # last release that lists each respondent
+        for t, number in enumerate(self.numbers):
+            self.until[number[: observations[t].listed]] = t
+
+    def laws(self) -> _Laws:
+        for t in range(len(self.observations)):
+            self._release(t)
+        self._relations()
+        last = np.zeros(len(self.kernel), dtype=np.bool_)
+        last[self.last[self.last >= 0]] = True
+        return _Laws(
+            self.vectors,
+            self.kernels,
+            self.kernel,
+            self.evidence,
+            self.claims,
+            self.prior,
+            self.tail,
+            last,
+            self.charge,
+        )
+
+    def _release(self, t: int) -> None:
+        seen, number = self.seen[t], self.numbers[t]
+        ghost = np.arange(len(number)) >= seen.listed
+        told, claimed = self._told(t), self._claimed(t)
+        step, classes = self._steps(t)
+        at = self.rows.at(t)
+        records, row = np.arange(at.start, at.stop), self.rows.row[at]
+        self.evidence[at], self.claims[at] = told[row], claimed[row]
+        prior = self.vectors.rows(self.adversary.prior_rows(seen.people))
+        shown = ~ghost & (seen.group >= 0)
+        if self.by_steps:
+            self._absent(t, number[~ghost])
+        hidden = np.flatnonzero(~ghost & ~shown & ((self.by_steps & self.met[number]) | (claimed != self.nothing)))
+        self._withheld(hidden, number, step, prior, told, claimed)
+        real = shown[row]
+        self._published(records[real], row[real], number, step, prior)
+        self._ghosts(records[~real], row[~real], step, prior)
+        self.own_class[number[~ghost]] = classes[~ghost]
+        self.met[number[shown]] = True
+
+    def _told(self, t: int) -> IntArray:
+        """Evidence of presence and parts of one's own about each row: numbers of vectors."""
+        found = np.full(len(self.seen[t].people), self.nothing)
+        witnesses, people = self.adversary.witnesses, self.observations[t].people
+        if witnesses:
+            visits = Visits(people, t, len(self.observations) - 1, self.following[t])
+            told = evidence_of(witnesses, visits)
+            if told is not None:
+                found[: len(people)] = self.vectors.rows(told)
+        return found
+
+    def _claimed(self, t: int) -> IntArray:
+        """Evidence of compromised records about each row: numbers of vectors."""
+        (evidence, row), record = self.history.claimed, self.history.record[t]
+        found = np.full(len(record), self.nothing)
+        some = np.flatnonzero(record >= 0)
+        some = some[row[record[some]] >= 0]
+        found[some] = self.vectors.rows(evidence[row[record[some]]])
+        return found
+
+    def _steps(self, t: int) -> tuple[IntArray, IntArray]:
+        """Kernel of the chain's step to each row, and its class."""
+        people = self.seen[t].people
+        if self.chain is None:
+            none = np.full(len(people), -1)
+            return none, none
+        classes = classes_of(self.chain, people)
+        return self._chains(t)[classes], classes
+
+    def _chains(self, t: int) -> IntArray:
+        """Kernel of each class at a release."""
+        assert self.chain is not None
+        return np.array([self.kernels.of(np.ascontiguousarray(one.probabilities)) for one in chains_at(self.chain, t)])
+
+    def _then(self, before: IntArray, step: IntArray, *evidence: IntArray) -> IntArray:
+        """Kernels followed by a step, and by evidence about the value that it leads to; -1 before for none."""
+        if not len(before):
+            return before
+        kind = _joined(before, step, *evidence)
+        first = np.unique(kind, return_index=True)[1]
+        found = []
+        for one in first.tolist():
+            matrix = self.kernels.arrays[step[one]]
+            matrix = matrix if before[one] < 0 else self.kernels.arrays[before[one]] @ matrix
+            for vector in evidence:
+                matrix = matrix * self.vectors.arrays[vector[one]]
+            found.append(self.kernels.of(matrix))
+        return np.array(found, dtype=np.int64)[kind]
+
+    def _absent(self, t: int, listed: IntArray) -> None:
+        """A step of the chain of those who are in the law and listed later only, by the class last seen."""
+        away = self.met & (self.until > t)
+        away[listed] = False
+        some = np.flatnonzero(away)
+        self.pending[some] = self._then(self.pending[some], self._chains(t)[self.own_class[some]])
+
+    def _withheld(
+        self, rows: IntArray, number: IntArray, step: IntArray, prior: IntArray, told: IntArray, claimed: IntArray
+    ) -> None:
+        """A step to records that are listed and not published, and their evidence."""
+        who = number[rows]
+        begins = ~self.met[who] if self.chain is not None else np.ones(len(who), dtype=np.bool_)
+        later = np.flatnonzero(~begins)
+        pending = self._then(self.pending[who[later]], step[rows[later]], told[rows[later]], claimed[rows[later]])
+        self.pending[who[later]] = pending
+        with_place = self.own_place[who[later]] >= 0
+        self.tail[self.own_place[who[later]][with_place]] = pending[with_place]
+        if self.chain is None:
+            return
+        # A claim before the first publication: a kernel whose rows are all the law of that value.
+        for one in rows[begins].tolist():
+            law = self.vectors.arrays[prior[one]] * self.vectors.arrays[told[one]] * self.vectors.arrays[claimed[one]]
+            self.pending[number[one]] = self.kernels.of(np.tile(law, (self.m, 1)))
+            self.met[number[one]] = True
+
+    def _published(self, records: IntArray, rows: IntArray, number: IntArray, step: IntArray, prior: IntArray) -> None:
+        """Records of respondents: the first one of a place has a prior, a later one a kernel from the one before."""
+        who, place = number[rows], self.rows.place[records]
+        if self.chain is None:
+            self.prior[place], self.last[place] = prior[rows], records
+            return
+        before = self.own_place[who]
+        arrived = (before < 0) & (self.pending[who] < 0)
+        self.prior[place[arrived]] = prior[rows[arrived]]
+        known = np.flatnonzero(~arrived)
+        kernel = np.full(len(records), -1)
+        kernel[known] = self._then(self.pending[who[known]], step[rows[known]])
+        for one in np.flatnonzero((before < 0) & ~arrived).tolist():
+            self.prior[place[one]] = self.vectors.of(self.kernels.arrays[kernel[one]][0].copy())
+        stays = (before == place) & ~arrived
+        self.kernel[records[stays]] = kernel[stays]
+        for one in np.flatnonzero((before >= 0) & (before != place)).tolist():
+            self._returned(int(before[one]), int(place[one]), int(records[one]), self.kernels.arrays[kernel[one]])
+        self.tail[before[before >= 0]] = -1
+        self.own_place[who], self.pending[who], self.last[place] = place, -1, records
+
+    def _returned(self, before: int, place: int, record: int, kernel: FloatArray) -> None:
+        """Charge both places of a respondent with their dependence; the prior of the new one is the prediction of the old one."""
+        last = int(self.last[before])
+        share = self._counts(last)
+        values, onward = np.flatnonzero(share), np.flatnonzero(self._counts(record))
+        predicted = share @ kernel
+        self.prior[place] = self.vectors.of(predicted / predicted.sum() if predicted.sum() else np.ones(self.m))
+        onward = onward[predicted[onward] > 0]
+        between = kernel[np.ix_(values, onward)]
+        self.charge[before, 1] += max((_range(column, np.ones(len(column))) for column in between.T), default=0.0)
+        self.charge[place, 1] += max((_range(line, predicted[onward]) for line in between), default=0.0)
+
+    def _counts(self, record: int) -> FloatArray:
+        """Published counts of the group of a record."""
+        rows = self.rows
+        counts = self.observations[int(rows.release[record])].counts[rows.group[record]]
+        return np.asarray(counts, dtype=np.float64)
+
+    def _ghosts(self, records: IntArray, rows: IntArray, step: IntArray, prior: IntArray) -> None:
+        """Steps of ghosts from the record before, by the chain of the mechanism, or the adversary's own."""
+        place = self.rows.place[records]
+        mechanism = None if self.adversary.mechanism is None else self.adversary.mechanism.transitions
+        begins = self.prior[place] < 0
+        self.prior[place[begins]] = prior[rows[begins]]
+        later = np.flatnonzero(~begins)
+        if self.chain is not None:
+            own = (
+                step[rows[later]]
+                if mechanism is None
+                else self.kernels.of(np.ascontiguousarray(mechanism.probabilities))
+            )
+            self.kernel[records[later]] = own
+
+    def _relations(self) -> None:
+        """Range of the log table for each end of a pair of related records."""
+        problem: Any = self.history.problem
+        if not len(problem.pairs):
+            return
+        place = np.full(len(problem.path), -1)
+        for t, record in enumerate(self.history.record):
+            at = self.rows.at(t)
+            place[record[self.rows.row[at]]] = self.rows.place[at]
+        logs = np.log(problem.pair_tables)
+        ranges = (logs.max(axis=1) - logs.min(axis=1)).max(axis=1)
+        for end in problem.pairs.T:
+            np.add.at(self.charge[:, 0], place[end], ranges[problem.pair_table])
+
+
+def _range(one: FloatArray, other: FloatArray) -> float:
+    """Range of the log ratio of two laws over their entries: 0 if at most one is possible, infinite if their supports differ."""
+    both = (one > 0) & (other > 0)
+    if ((one > 0) != (other > 0)).any():
+        return np.inf
+    ratio = np.log(one[both]) - np.log(other[both])
+    return float(ratio.max() - ratio.min()) if len(ratio) else 0.0
+
+
+class _Shifts(NamedTuple):
+    """Members of atoms by kind: those of one law. A cell is a kind within an atom.
+
+    ``terms`` has the largest shift of a cell's places by each source, shape ``(cells, 8)``, ``largest`` that of all, ``(cells,)``.
+    """
+
+    observations: tuple[Observation, ...]
+    rows: _Rows
+    known: IntArray  # value of each record that is known from elsewhere; -1 if it is not
+    atom: IntArray  # size of the atom of each place
+    cell: IntArray  # of each place
+    profiles: "_Profiles"
+    terms: FloatArray
+    largest: FloatArray
+
+    def upper(self, t: int) -> FloatArray:
+        """Bounds at release t, shape ``(n, m)``."""
+        seen, at = self.observations[t], self.rows.at(t)
+        cell, group, known = self.cell[self.rows.place[at]], self.rows.group[at], self.known[at]
+        row, m = self.rows.row[at], seen.counts.shape[1]
+        rest = seen.counts.copy()
+        sure = np.flatnonzero(known >= 0)
+        np.subtract.at(rest, (group[sure], known[sure]), 1)
+        out = np.zeros(len(self.largest), dtype=np.bool_)
+        out[cell[sure]] = True
+        distinct, first, own = np.unique(cell, return_index=True, return_inverse=True)
+        found = _bounds(distinct, rest[group[first]], out, self.profiles)
+        upper = np.ones((len(seen.people), m))
+        listed = np.flatnonzero(row < len(seen.people))
+        upper[row[listed]] = found[own.reshape(-1)[listed]]
+        some = sure[row[sure] < len(seen.people)]
+        upper[row[some]] = np.eye(m)[known[some]]
+        return upper
+
+
+def _knowledge(
+    adversary: Adversary, observations: tuple[Observation, ...], hindsight: bool
+) -> Iterator[tuple[_Shifts, int]]:
+    """Shifts that hold for the beliefs about each release, and its number."""
+    everything = _shifts(adversary, observations) if hindsight and observations else None
+    for t in range(len(observations)):
+        if everything is None:
+            first = observations[: t + 1]
+            yield _shifts(_related_among(adversary, first), first), t
+        else:
+            yield everything, t
+
+
+def _related_among(adversary: Adversary, observations: tuple[Observation, ...]) -> Adversary:
+    """The adversary with relations of those alone who are listed in some releases."""
+    if adversary.relations is None:
+        return adversary
+    listed = {name for seen in observations for name in seen.people.respondents.tolist()}
+    graph = adversary.relations.graph.subgraph([node for node in adversary.relations.graph if node in listed])
+    return replace(adversary, relations=replace(adversary.relations, graph=graph))
+
+
+def _shift_table(shifts: _Shifts, t: int | None) -> pd.DataFrame:
+    """Rows of `odds_shift`: of each place, or of the records of release t."""
+    rows = shifts.rows
+    at = np.unique(rows.place, return_index=True)[1] if t is None else np.arange(len(rows.row))[rows.at(t)]
+    cell = shifts.cell[rows.place[at]]
+    columns: dict[str, Any] = {
+        "respondent": rows.respondents[at],
+        "time": object_array([shifts.observations[r].time for r in rows.release[at].tolist()]),
+        "atom": shifts.atom[rows.place[at]],
+    }
+    columns |= {name: shifts.terms[cell, k] for k, name in enumerate(TERMS)}
+    return pd.DataFrame(columns | {"epsilon": shifts.largest[cell]}).infer_objects()
+
+
+def _shifts(adversary: Adversary, observations: tuple[Observation, ...]) -> _Shifts:
+    """Shifts between the members of each atom over all the given releases."""
+    rows = _Rows.of(observations, one_place=adversary.known_transitions is not None)
+    builder = _LawBuilder(adversary, observations, rows)
+    laws = builder.laws()
+    label = _joined(rows.atoms()[1])
+    kind = label
+    for t in range(len(observations)):
+        at = rows.at(t)
+        place = rows.place[at]
+        columns = (
+            laws.kernel[at],
+            laws.evidence[at],
+            laws.claims[at],
+            laws.last[at].astype(np.int64),
+            0 + rows.ghost[at],
+        )
+        old, new = kind[place], kind.copy()
+        new[place] = int(kind.max(initial=0)) + 1 + _joined(old, *columns)
+        kind = new
+    charges = np.unique(laws.charge, axis=0, return_inverse=True)[1].reshape(-1)
+    cell = _joined(label, kind, laws.prior, laws.tail, charges)
+    tables = _compared(observations, rows, laws, label, cell)
+    known = np.array([_only(vector) for vector in laws.vectors.arrays], dtype=np.int64)[laws.claims]
+    return _Shifts(observations, rows, known, np.bincount(label)[label], cell, *tables)
+
+
+def _only(vector: FloatArray) -> int:
+    """The one value that evidence allows; -1 if there are several."""
+    possible = np.flatnonzero(vector > 0)
+    return int(possible[0]) if len(possible) == 1 < len(vector) else -1
+
+
+class _Profiles(NamedTuple):
+    """Shifts between each cell and the others of its atom.
+
+    Those of cell c are at ``start[c]`` to ``stop[c]`` of ``other``, the cells in the order of the shift, of ``size``, the number of
+    their places, and of ``epsilon``, to which ``added[c]`` is added; for the cell itself the shift is ``own[c]``.
+    """
+
+    start: IntArray
+    stop: IntArray
+    added: FloatArray
+    own: FloatArray
+    other: IntArray
+    size: IntArray
+    epsilon: FloatArray
+
+
+def _compared(
+    observations: tuple[Observation, ...], rows: _Rows, laws: _Laws, label: IntArray, cell: IntArray
+) -> tuple[_Profiles, FloatArray, FloatArray]:
+    """Profiles of all cells, and ``terms`` and ``largest`` of `_Shifts`."""
+    cells = int(cell.max(initial=-1)) + 1
+    _, some_place, size = np.unique(cell, return_index=True, return_counts=True)
+    by_place = np.argsort(rows.place, kind="stable")
+    first = np.searchsorted(rows.place[by_place], np.arange(rows.places + 1))
+    # Cells are sorted by atom, as `_joined` keeps the order of its first column.
+    cuts = np.flatnonzero(np.diff(label[some_place], prepend=-1, append=-2))
+    with np.errstate(divide="ignore"):
+        vectors, kernels = np.log(laws.vectors.stacked()), np.log(laws.kernels.stacked())
+    kernels = kernels.reshape(-1, vectors.shape[1], vectors.shape[1])
+    tails = {-1: np.zeros(vectors.shape[1])}
+    terms, largest = np.zeros((cells, len(TERMS))), np.zeros(cells)
+    (start, stop), (added, own) = np.zeros((2, cells), dtype=np.int64), np.zeros((2, cells))
+    order, epsilon = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    used = 0
+    for a, b in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+        places = some_place[a:b]
+        charge = laws.charge[places]
+        own[a:b] = 2 * charge.sum(axis=1)
+        if b - a == 1:
+            rows_of, parts = np.zeros((1, 1)), np.zeros((1, 1, len(TERMS)))
+        else:
+            records = np.stack([by_place[first[p] : first[p + 1]] for p in places.tolist()])
+            nodes = _nodes(laws, vectors, tails, records, places)
+            shown = np.stack([observations[rows.release[r]].counts[rows.group[r]] > 0 for r in records[0].tolist()])
+            many = b - a > MAX_KINDS
+            rows_of, parts = (
+                np.zeros((1 if many else b - a, b - a)),
+                np.zeros((1 if many else b - a, b - a, len(TERMS))),
+            )
+            _compare(
+                nodes, kernels, laws.kernel[records], rows.ghost[records], laws.last[records], shown, rows_of, parts
+            )
+        for c in range(a, b):
+            # Against a third kind, the shift of a pair is at most the sum of both shifts.
+            row = c - a if len(rows_of) == b - a else 0
+            added[c] = charge[c - a].sum() + (0.0 if row == c - a else rows_of[0, c - a])
+            each = rows_of[row] + charge.sum(axis=1)
+            if row or c == a:
+                order.append(a + np.argsort(each, kind="stable"))
+                epsilon.append(each[order[-1] - a])
+                used += b - a
+            start[c], stop[c] = used - (b - a), used
+            others = np.delete(np.arange(b - a), c - a)
+            by_source = parts[row] if row == c - a else parts[0] + parts[0, c - a]
+            by_source = by_source[others]
+            by_source[:, RELATED:] += charge[others] + charge[c - a]
+            terms[c], largest[c] = by_source.max(axis=0, initial=0.0), (added[c] + each[others]).max(initial=0.0)
+            if size[c] > 1:
+                terms[c, RELATED:] = np.maximum(terms[c, RELATED:], 2 * charge[c - a])
+                largest[c] = max(largest[c], own[c])
+    other = np.concatenate(order)
+    profiles = _Profiles(start, stop, added, own, other, size[other], np.concatenate(epsilon))
+    return profiles, terms, largest
+
+
+def _nodes(
+    laws: _Laws, vectors: FloatArray, tails: dict[int, FloatArray], records: IntArray, places: IntArray
+) -> FloatArray:
+    """Log factors of single values: evidence, claims and prior of u places of an atom, shape ``(u, q, 3, m)``."""
+    nodes = np.zeros((*records.shape, 3, vectors.shape[1]))
+    nodes[:, :, 0], nodes[:, :, 1] = vectors[laws.evidence[records]], vectors[laws.claims[records]]
+    nodes[:, 0, 2] = vectors[laws.prior[places]]
+    for u, tail in enumerate(laws.tail[places].tolist()):
+        if tail not in tails:
+            with np.errstate(divide="ignore"):
+                tails[tail] = np.log(laws.kernels.arrays[tail].sum(axis=1))
+        nodes[u, laws.last[records[u]], 0] += tails[tail]
+    return nodes
+
+
+PRIORS, TRANSITIONS, GHOST_STEPS, LEAVING, LAST_RECORD, COMPROMISED, RELATED = range(7)
+"""Columns of terms; the last two are charges."""
+
+
+@compiled
+def _compare(
+    nodes: FloatArray, kernels: FloatArray, kernel: IntArray, ghost: BoolArray, last: BoolArray, shown: BoolArray,
+    epsilon: FloatArray, terms: FloatArray,
+) -> None:  # fmt: skip
+    """Ranges of log ratios of path laws: of the kinds of each row of ``epsilon`` and all later ones, and by source."""
+    u, q, _, m = nodes.shape
+    highest, lowest = np.empty((2, m)), np.empty((2, m))
+    only = np.zeros((2, 2, m), dtype=np.bool_)
+    both = np.zeros((2, m), dtype=np.bool_)
+    for i in range(len(epsilon)):
+        for j in range(i + 1, u):
+            # Paths that are possible under both laws, with the extremes of the log ratio, and those possible under one alone.
+            for r in range(q):
+                now, then = r % 2, (r + 1) % 2
+                both[now], only[now], highest[now], lowest[now] = False, False, -np.inf, np.inf
+                for w in range(m):
+                    if not shown[r, w]:
+                        continue
+                    a0, b0 = nodes[i, r, :, w].sum(), nodes[j, r, :, w].sum()
+                    for v in range(m if r else 1):
+                        x, y = a0, b0
+                        if r:
+                            x += kernels[kernel[i, r], v, w]
+                            y += kernels[kernel[j, r], v, w]
+                        from_both = both[then, v] if r else True
+                        first, second = x > -np.inf, y > -np.inf
+                        if from_both and first and second:
+                            both[now, w] = True
+                            highest[now, w] = max(highest[now, w], (highest[then, v] if r else 0.0) + x - y)
+                            lowest[now, w] = min(lowest[now, w], (lowest[then, v] if r else 0.0) + x - y)
+                        if first and ((from_both and not second) or (r and only[then, 0, v])):
+                            only[now, 0, w] = True
+                        if second and ((from_both and not first) or (r and only[then, 1, v])):
+                            only[now, 1, w] = True
+            end = (q - 1) % 2
+            shift = np.inf
+            if not only[end].any():
+                shift = max(highest[end].max() - lowest[end].min(), 0.0) if both[end].any() else 0.0
+            epsilon[i, j] = shift
+            for r in range(q):
+                kind = LAST_RECORD if last[i, r] or last[j, r] else LEAVING
+                terms[i, j, kind] += _spread(nodes[i, r, 0], nodes[j, r, 0], shown[r])
+                terms[i, j, COMPROMISED] += _spread(nodes[i, r, 1], nodes[j, r, 1], shown[r])
+                if r == 0:
+                    terms[i, j, PRIORS] += _spread(nodes[i, r, 2], nodes[j, r, 2], shown[r])
+                elif kernel[i, r] != kernel[j, r]:
+                    high, low = -np.inf, np.inf
+                    for v in range(m):
+                        if not shown[r - 1, v]:
+                            continue
+                        for w in range(m):
+                            x, y = kernels[kernel[i, r], v, w], kernels[kernel[j, r], v, w]
+                            if shown[r, w] and (x > -np.inf or y > -np.inf):
+                                high, low = max(high, x - y), min(low, x - y)
+                    step = GHOST_STEPS if ghost[i, r] or ghost[j, r] else TRANSITIONS
+                    terms[i, j, step] += _difference(high, low)
+            if j < len(epsilon):
+                epsilon[j, i] = epsilon[i, j]
+                terms[j, i] = terms[i, j]
+
+
+@compiled
+def _spread(one: FloatArray, other: FloatArray, shown: BoolArray) -> float:
+    """Range of the difference of two logarithms over the values shown and possible under one of both."""
+    high, low = -np.inf, np.inf
+    for w in range(len(shown)):
+        if shown[w] and (one[w] > -np.inf or other[w] > -np.inf):
+            high, low = max(high, one[w] - other[w]), min(low, one[w] - other[w])
+    return _difference(high, low)
+
+
+@compiled
+def _difference(high: float, low: float) -> float:
+    """Length of a range of log ratios, from -inf to inf if it is empty; infinite if a ratio is."""
+    if low > high:
+        return 0.0
+    return high - low if high < np.inf and low > -np.inf else np.inf
+
+
+@compiled
+def _bounds(cells: IntArray, rest: IntArray, out: BoolArray, profiles: _Profiles) -> FloatArray:
+    """Smallest bound over nested sets of members, for each of some cells and each value, shape ``(c, m)``.
+
+    ``rest`` has the counts of the group of each cell, without members who are known; these are ``out``.
+    """
+    found = np.ones(rest.shape)
+    for row in range(len(cells)):
+        cell = cells[row]
+        for s in range(rest.shape[1]):
+            members, count, epsilon = 1, max(rest[row, s], 0), 0.0
+            if count == 0:
+                found[row, s] = 0.0
+                continue
+            for k in range(profiles.start[cell], profiles.stop[cell]):
+                other = profiles.other[k]
+                more = profiles.size[k] - (1 if other == cell else 0)
+                if more == 0 or out[other]:
+                    continue
+                shift = profiles.own[cell] if other == cell else profiles.added[cell] + profiles.epsilon[k]
+                members, epsilon = members + more, max(epsilon, shift)
+                if epsilon == np.inf:
+                    break
+                if count < members:
+                    # In logarithms, as exp(epsilon) may be over the largest float.
+                    odds = np.log(count) - np.log(members - count) + epsilon
+                    found[row, s] = min(found[row, s], 1 / (1 + np.exp(-odds)))
+    return found

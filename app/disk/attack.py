@@ -184,12 +184,6 @@ def checked_attack(published: LargeReleases, attack: Any) -> SequentialAttack | 
             f"attack_large: {made!r} needs all records in memory. From disk: JointAttack with the solver GroupGraph(), "
             "GroupMessages() or MaxEntropy(), and without signatures."
         )
-    relations = made.adversary.relations if isinstance(made.adversary, Adversary) else None
-    if relations is not None and not isinstance(made.solver, GroupGraph):
-        raise ValueError(
-            f"attack_large: {made.solver!r} does not read relations. From disk GroupGraph() does; or leave them out knowingly: "
-            "adversary.without('relations')."
-        )
     return made
 
 

@@ -1,4 +1,4 @@
-"""How the values of ghosts are drawn: invented records that carry on the places of respondents who left."""
+"""Rule by which the values of ghosts are drawn, the invented records that carry on the places of respondents who left."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ class GhostChain:
     Notes
     -----
     It is the part ``mechanism`` of an `Adversary`. Ghosts are public: who they stand for, and by which chain they are drawn. An
-    adversary who takes them for records of strangers is overconfident.
+    adversary who takes them for records of unknown respondents is overconfident.
     """
 
     transitions: MarkovChain | None = None
@@ -48,7 +48,7 @@ class GhostChain:
         Raises
         ------
         ValueError
-            If the chances are by class, or a value is followed only by values after which everybody leaves.
+            If the chances are by class, or a value is followed only by values after which all leave.
         """
         given: Any = transitions
         check_kind("GhostChain.of_stayers", "transitions", given, MarkovChain, "is a MarkovChain")
@@ -62,7 +62,7 @@ class GhostChain:
         if (totals <= 0).any():
             value = int(np.argmin(totals[:, 0]))
             raise ValueError(
-                f"GhostChain.of_stayers: from value {value} every next value is one after which everybody leaves; count such "
+                f"GhostChain.of_stayers: from value {value} every next value is one after which all leave; count such "
                 "values as departures."
             )
         return cls(MarkovChain(1, weights / totals))

@@ -153,6 +153,7 @@ def attack_command(run: AttackRun) -> Outcome:
       presence         x        x          -
       relations        x
       membership                           x
+      mechanism        x
       program                   x          x            x            x
       own              x        x          x
 

@@ -24,6 +24,7 @@ DEFENSES = {
     "BKAA": defenses.BKAA(3, 4.0, 0.5),
     "UHRA": defenses.UHRA(3, 0.7, 0.5),
     "KPrimacy": defenses.KPrimacy(3, 4.0, 0.5),
+    "Cohorts": defenses.Cohorts(2, 6, departures="withdraw", priors=20.0, rng=1),
     "ForegroundSafe": defenses.ForegroundSafe(2, ("HIV",), support=4, rng=1),
 }
 

@@ -34,10 +34,10 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 67_438, 37_839, 259
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 69_672, 39_381, 256
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
-MOST_NAMES = 230
+MOST_NAMES = 237
 """Largest number of public names."""
 
 ALONE = {

@@ -73,7 +73,7 @@ def off(simulation, learned):
 
 
 def disclosure(cell, _rng):
-    """What two adversaries gain from one publication of `exams`, and its price."""
+    """Gain of two adversaries from one publication of `exams`, and its price."""
     simulation, workload = history(cell["seed"])
     own = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
     rule = defense(cell["defense"], simulation.transitions, cell["seed"])

@@ -32,13 +32,13 @@ class Grouping:
     counterfeits : int array, shape (c, 2) or (c, 3), optional
         Invented records: the label of a group and a sensitive code each, and the row in ``places`` of the respondent whose place
         the record carries on; -1 for none, which is also meant by two columns. Kept in three columns.
-    places : People, optional
-        Respondents without a record in the view whose places invented records carry on (ghosts). It is public who they are.
     notes : tuple of str
         Notes on relaxed requirements, suppressed records and other limits that were met.
     bucketized : bool
         True if quasi-identifiers are published unchanged and only the link within each group is broken (Anatomy); otherwise
         they are generalized.
+    places : People, optional
+        Respondents without a record in the view whose places invented records carry on (ghosts). It is public who they are.
 
     Raises
     ------

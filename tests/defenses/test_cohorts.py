@@ -108,7 +108,7 @@ def places_of(release):
     }
     ghosts, group, value = release.ghosts
     for name, g, x in zip([] if ghosts is None else ghosts.respondents, group, value, strict=True):
-        assert name not in found, "a ghost of somebody who is published"
+        assert name not in found, "a ghost of a published respondent"
         found[name] = int(g), int(x), True
     return found
 
@@ -498,7 +498,7 @@ class TestMechanism:
 
 
 def test_series_are_told_apart():
-    """What is kept of the last call is not read for another past, or for another defense."""
+    """Notes of the last call are not read for another past, or for another defense."""
     defense = Cohorts(2, transitions=CHAIN, rng=1)
     one, other = release_of(defense, flat(8)), release_of(defense, flat(8, 0, 4))
     for past in ((one,), (other,), (one,)):

@@ -22,7 +22,7 @@ from foreknow.defenses import (
     summarize_groups,
     summarize_records,
 )
-from foreknow.defenses.negative_rules import negative_rules
+from foreknow.defenses.injector import negative_rules
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.defenses.requirements.summary import TableCounts
 from foreknow.evaluation import verify

@@ -131,6 +131,7 @@ TABLES = {
 """Tables of each measure: with and without options that add columns, and of nothing."""
 
 OF_OTHER_SHAPES = {
+    "BeliefBounds": "matrices of bounds: a row per respondent, a column per value or release",
     "Beliefs": "matrices of beliefs: a row per respondent or stage, a column per value",
     "ReleaseBeliefs": "matrices of beliefs",
     "LabelBeliefs": "matrices of beliefs, but for `certain`",

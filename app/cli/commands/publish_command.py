@@ -251,7 +251,7 @@ def publish_command(run: PublishRun) -> Outcome:
     the reader knows the rule of the defense       mask (changes values)
     several releases, values that change seldom    m-invariance (adds records)
     several releases, values that change           js-reduce, uhra
-    ... against all that the releases tell at once cohorts (adds records)
+    ... against all releases read together         cohorts (adds records)
     ... by the rules of other papers               bkaa, k-primacy
     foreknow compare tries several on your records.
 

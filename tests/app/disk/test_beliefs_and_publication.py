@@ -66,7 +66,7 @@ def test_a_kernel_prior_without_the_own_record_is_refused_from_disk(tmp_path, wr
     adversary = Adversary(wrapped(KernelPrior.fit(history, 0.3, leave_one_out=True)), CHAIN, estimator=Omega())
     published = publish_large(table, Mondrian(KAnonymity(4)), tmp_path / "out")
     words = "adversary is .*; from disk it has .* a prior that does not read respondents, .* use"
-    with pytest.raises(ValueError, match=f"attack_large: {words} SequentialAttack"):
+    with pytest.raises(ValueError, match=f"attack_large: .*{words} SequentialAttack"):
         attack_large(published, adversary, tmp_path / "beliefs")
     with pytest.raises(ValueError, match=f"measure_large: {words} SequentialAttack"):
         measure_large(published, tmp_path / "beliefs", adversary)

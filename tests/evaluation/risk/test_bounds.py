@@ -261,7 +261,7 @@ def test_no_attack_on_cohorts_passes_the_bound(a, size, hindsight):
     names = "ABCDEFGH"[: 2 * size]
     stay = [names, names, names[1:], names[1:-1] if a == 2 else names[1:]]
     views = history_of(*((each, "".join(rng.choice(list("ab"), len(each)))) for each in stay), domain="ab")
-    published = publish(views, Cohorts(a, size, transitions=CHAIN, rng=1))
+    published = publish(views, Cohorts(a, size, transitions=CHAIN, rng=1), Adversary(UniformPrior(), CHAIN))
     adversary = Adversary(UniformPrior(), CHAIN, mechanism=GhostChain())
     beliefs = JointAttack(adversary, Enumeration(), hindsight=hindsight)(published)
     upper = bound(published, adversary, hindsight).upper

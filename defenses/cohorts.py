@@ -320,7 +320,7 @@ class Cohorts:
         return np.asarray(drawn.sum(axis=1))
 
     def _course(self, view: View, past: tuple[Release, ...]) -> "_Course":
-        """What the past says of its respondents; that of all but the last release is kept from the last call."""
+        """Courses of the respondents of the past; those of all but the last release are kept from the last call."""
         if past and past[0].ghosts[0] is not None:
             raise ValueError(
                 f"Cohorts: the first of the releases before {view.time!r} has ghosts, so that it is not the first of its series; "
@@ -344,7 +344,7 @@ class Cohorts:
 
 
 class _Course(NamedTuple):
-    """What a series of releases says of all its respondents: arrays of shape ``(N,)``, in the order of first appearance.
+    """Courses of all respondents of a series of releases: arrays of shape ``(N,)``, in the order of first appearance.
 
     A respondent has at most one place, as a member of a cell or by a ghost.
     """

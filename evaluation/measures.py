@@ -69,6 +69,19 @@ ROW_COLUMNS: dict[str, str] = {
     "quantity": "name of an entry of a variable",
     "source": "source of a belief: start, release or part of the knowledge",
     "name": "time of the release, or name of the part of the knowledge",
+    "ghost": "whether the record is a ghost that carries on the place of the respondent",
+    "cell": "number of records of the group, counterfeits included",
+    "atom": "number of places of equal role, up to the release or over all of them",
+    "atom_all": "number of places of equal role over all releases",
+    "epsilon": "largest shift of the log odds by all sources together, in nats",
+    "from_priors": "shift of the log odds by unequal priors, in nats",
+    "from_transitions": "shift by unequal transitions, in nats",
+    "from_ghosts": "shift by steps of ghosts, in nats",
+    "from_leaving": "shift by presence and parts of one's own before the last record, in nats",
+    "from_last_record": "shift by presence and parts of one's own at the last record, in nats",
+    "from_compromised": "shift by compromised records, in nats",
+    "from_relations": "shift by relations, in nats",
+    "from_returns": "shift by records after an absence, in nats",
 }
 """Columns that say what a row is about; all others are numbers, or True and False."""
 

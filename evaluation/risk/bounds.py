@@ -30,7 +30,16 @@ from foreknow.models.settings import as_floats, as_list, check_flag, check_kind
 READS = ("prior", "transitions", "compromised", "presence", "relations", "mechanism", "own")
 """Parts of knowledge of which bounds take account."""
 
-TERMS = ("priors", "transitions", "ghosts", "leaving", "last_record", "compromised", "relations", "returns")
+TERMS = (
+    "from_priors",
+    "from_transitions",
+    "from_ghosts",
+    "from_leaving",
+    "from_last_record",
+    "from_compromised",
+    "from_relations",
+    "from_returns",
+)
 """Sources of a shift of log odds, columns of `odds_shift`."""
 
 MAX_KINDS = 200
@@ -51,7 +60,7 @@ def role_anonymity(releases: Iterable[Release | Observation]) -> pd.DataFrame:
     -------
     DataFrame
         One row per published record of a respondent or a ghost. Columns ``respondent``; ``time``; ``ghost``, True if an invented
-        record carries on the respondent's place; ``group_size``, the number of records of the group, counterfeits included;
+        record carries on the respondent's place; ``cell``, the number of records of the group, counterfeits included;
         ``atom``, the number of places of equal role up to this release; ``atom_all``, that of equal role over all releases.
 
     Notes
@@ -76,7 +85,7 @@ def role_anonymity(releases: Iterable[Release | Observation]) -> pd.DataFrame:
             "respondent": rows.respondents,
             "time": object_array([observations[t].time for t in rows.release.tolist()]),
             "ghost": rows.ghost,
-            "group_size": rows.group_sizes(observations),
+            "cell": rows.group_sizes(observations),
             "atom": atom,
             "atom_all": np.bincount(label)[label[rows.place]] if len(label) else atom,
         }
@@ -100,9 +109,10 @@ def odds_shift(releases: Iterable[Release | Observation], adversary: Adversary, 
     DataFrame
         One row per place, or with ``hindsight=False`` one per published record. Columns ``respondent``; ``time``, that of the
         first record of the place, or of the record; ``atom``, the number of places of the atom; a column for each source, in nats:
-        ``priors``; ``transitions``; ``ghosts``, steps of ghosts; ``leaving``, presence and parts of one's own at records before
-        the last; ``last_record``, the same at the last record; ``compromised``; ``relations``; ``returns``; and ``epsilon``, that
-        of all sources together, at most their sum. 0 for an atom of one; infinite if a path is possible for one of two alone.
+        ``from_priors``; ``from_transitions``; ``from_ghosts``, steps of ghosts; ``from_leaving``, presence and parts of one's own
+        at records before the last; ``from_last_record``, the same at the last record; ``from_compromised``; ``from_relations``;
+        ``from_returns``; and ``epsilon``, that of all sources together, at most their sum. 0 for an atom of one;
+        infinite if a path is possible for one of two alone.
 
     Raises
     ------

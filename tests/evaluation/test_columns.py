@@ -64,6 +64,8 @@ def scenario_measure(goal, beliefs):
 
 
 TABLES = {
+    "odds_shift": lambda: [evaluation.odds_shift(RELEASES, ADVERSARY, each) for each in (True, False)],
+    "role_anonymity": lambda: [evaluation.role_anonymity(RELEASES)],
     "across_draws": lambda: [evaluation.across_draws(evaluation.risk_table, SPREAD, HISTORY)],
     "belief_sources": lambda: [evaluation.belief_sources(ATTACK, RELEASES, "A")],
     "breaches": lambda: [evaluation.breaches(each, HISTORY, r=2, **SET) for each in (BELIEFS, Beliefs(()))],

@@ -139,12 +139,12 @@ def test_beliefs_are_the_shares_where_the_exchange_changes_nothing():
 LEFT = {"state": [[2, 2], [2, 0]], "ghost": [[0, 0], [0, 1]]}
 
 SOURCES = {
-    "priors": ({"prior": [[0.6, 0.4], [0.2, 0.8]]}, 6.0),
-    "transitions": ({"chains": np.stack([CHAIN.probabilities, PAIR])}, 3.0),
-    "ghosts": (LEFT | {"ghost_chain": PAIR}, 3.0),
-    "last_record": (LEFT | {"leave": np.array([0.1, 0.4])}, 6.0),
-    "compromised": ({"claim": (0, 0, 1, 0.9)}, 9.0),
-    "relations": ({"pair": (0, 2, np.array([[2.0, 1.0], [1.0, 3.0]]))}, 3.0),
+    "from_priors": ({"prior": [[0.6, 0.4], [0.2, 0.8]]}, 6.0),
+    "from_transitions": ({"chains": np.stack([CHAIN.probabilities, PAIR])}, 3.0),
+    "from_ghosts": (LEFT | {"ghost_chain": PAIR}, 3.0),
+    "from_last_record": (LEFT | {"leave": np.array([0.1, 0.4])}, 6.0),
+    "from_compromised": ({"claim": (0, 0, 1, 0.9)}, 9.0),
+    "from_relations": ({"pair": (0, 2, np.array([[2.0, 1.0], [1.0, 3.0]]))}, 3.0),
 }
 """Settings of a world that differ between two members, and the range of the ratio of both laws, by hand."""
 
@@ -153,7 +153,7 @@ SOURCES = {
 def test_each_source_has_a_column(source):
     settings, ratio = SOURCES[source]
     one = world(**({"state": [[2, 2], [2, 2]]} | settings))
-    if source == "relations":
+    if source == "from_relations":
         one = world([[2, 2]] * 3, group=np.array([[0, 0], [0, 0], [1, 1]]), **settings)
     full = max(bounds_oracle.outcomes(one), key=lambda key: sum(min(counts) for counts in key))
     table = odds_shift(bounds_oracle.observations(one, full), bounds_oracle.adversary(one)).iloc[0]
@@ -174,7 +174,7 @@ def test_withheld_records_are_evidence_about_the_last_published_one():
         evidence = leave
         for _ in range(withheld):
             evidence = (1 - leave) * (CHAIN.probabilities @ evidence)
-        found = odds_shift(seen, bounds_oracle.adversary(one))["last_record"].iloc[0]
+        found = odds_shift(seen, bounds_oracle.adversary(one))["from_last_record"].iloc[0]
         ratio = np.log(evidence / (1 - leave))
         # The stayer's factor of the last release is missing, those of releases 1 and 2 are in the column "leaving".
         assert found == pytest.approx(abs(ratio[1] - ratio[0]))
@@ -206,7 +206,7 @@ def test_a_role_follows_the_place():
     table = role_anonymity([Release(views[0], [0, 0, 0]), Release(views[1], carried), Release(views[2], [0, 1, 0])])
     assert table["respondent"].tolist() == list("ABCACBABC")
     assert table["ghost"].tolist() == [False] * 5 + [True] + [False] * 3
-    assert table["group_size"].tolist() == [3] * 6 + [2, 1, 2]
+    assert table["cell"].tolist() == [3] * 6 + [2, 1, 2]
     assert table["atom"].tolist() == [3] * 6 + [2, 1, 2]
     assert table["atom_all"].tolist() == [2, 1, 2, 2, 2, 1, 2, 1, 2]
 
@@ -272,7 +272,7 @@ def test_no_attack_on_cohorts_passes_the_bound(a, size, hindsight):
         belief = believed.posterior.probabilities[shown]
         assert (belief <= most[shown] + 1e-9).all()
         of = atoms[(atoms["time"] == seen.time) & ~atoms["ghost"]]
-        whole = (of["atom_all" if hindsight else "atom"] == of["group_size"]).to_numpy()
+        whole = (of["atom_all" if hindsight else "atom"] == of["cell"]).to_numpy()
         share = (seen.counts / seen.counts.sum(axis=1, keepdims=True))[seen.group[shown]]
         np.testing.assert_allclose(belief[whole], share[whole], rtol=0, atol=1e-9)
         np.testing.assert_allclose(most[shown][whole], share[whole], rtol=0, atol=1e-9)

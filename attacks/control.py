@@ -89,8 +89,8 @@ class OthersKnown:
     Raises
     ------
     TypeError, ValueError
-        If the attack or the history is something else. When called, if the history is not the one that was published, or a release
-        distorts values, whose owners are unknown.
+        If the attack or the history is something else. When called, if the history is not the one that was published, a release
+        distorts values, whose owners are unknown, or it has ghosts, which would be in the groups of several respondents at once.
 
     Notes
     -----
@@ -120,7 +120,7 @@ class OthersKnown:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Observations are read, and the values that are known."""
-        given = [release.observation for release in each_release(self, releases, reads_ghosts=True)]
+        given = [release.observation for release in each_release(self, releases)]
         beliefs = self.attack([_Regrouped(self._alone(seen)) for seen in given])  # type: ignore[misc]
         pairs = zip(beliefs, given, strict=True)
         found = tuple(replace(one, observation=seen, posterior=_gathered(one.posterior, seen)) for one, seen in pairs)

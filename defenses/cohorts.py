@@ -121,7 +121,7 @@ class Cohorts:
     lag: int = 0
     rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
-    reads: ClassVar[tuple[str, ...]] = (*READS, "mechanism")
+    reads: ClassVar[tuple[str, ...]] = READS
     ignores: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -206,17 +206,17 @@ class Cohorts:
         labels = np.full(len(view), -1, dtype=np.int64)
         labels[row[place[kept & member]]] = seen.cell[place[kept & member]]
         ghosts = place[kept & ~member]
-        haunted = np.isin(at, ghosts)
+        carried_on = np.isin(at, ghosts)
         returned = seen.published[at] & seen.absent[at] & ~seen.withdrawn[at]
         unplaced = stays & (labels < 0)
-        free = unplaced & (~seen.published[at] | returned) & ~haunted
+        free = unplaced & (~seen.published[at] | returned) & ~carried_on
         first = int(seen.cell.max(initial=-1)) + 1
         labels = np.maximum(labels, self._cells(view, prior, free, seen.waited[at] >= self.wait, first))
         number = {
             GHOSTS: len(ghosts),
             WAITING: int((free & (labels < 0)).sum()),
-            RETURNED: int((unplaced & haunted).sum()),
-            WITHDRAWN: int((unplaced & ~haunted & ~free).sum()),
+            RETURNED: int((unplaced & carried_on).sum()),
+            WITHDRAWN: int((unplaced & ~carried_on & ~free).sum()),
             ENDING: int(ending.sum()),
             TERMINAL: int(terminal.sum()),
         }

@@ -354,9 +354,9 @@ class AssumedAdversary:
             named = observation.ghosts.respondents
             self._ghosts = {each: before.get(each, ("ghost", observation.time, each)) for each in named}
         for d, adversary in enumerate(self._adversaries):
-            if self._averaged is not None and self._averaged.updated:
-                self._log_evidence[d] += log_evidence(observation.problem(self._priors[d])).sum()
             seen, revised, prior = self._with_ghosts(d, observation, before)
+            if self._averaged is not None and self._averaged.updated:
+                self._log_evidence[d] += log_evidence(seen.problem(revised)).sum()
             posterior = adversary.posterior(revised, seen)
             self._memories[d] = adversary.update_memory(self._memories[d], seen, posterior, prior=prior)
 

@@ -7,6 +7,7 @@ learned it from the releases. A row of `cohorts_presence` is an attack by an adv
 `presence`.
 """
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -114,15 +115,16 @@ def told(cell, _rng):
     _, classes, _ = PANELS[cell["panel"]]
     corpus, rest = corpus_and_rest(cell["panel"])
     prior = ClassFrequencies.fit(corpus, classes, pseudo_count=0.5)
-    chain, presence = MarkovChain.fit(corpus, pseudo_count=0.1), Presence.fit(corpus, pseudo_count=0.5)
+    # Withheld records before a departure are read as steps of the chain.
+    chain = MarkovChain.fit(corpus, pseudo_count=0.1, gaps="power")
+    known = Adversary(prior, chain, gaps="power", mechanism=GhostChain())
     a, size, ends = HIDING[cell["cohorts"]]
     views = publishable(rest)
     rule = Cohorts(a, size, transitions=chain, ends=ends, rng=seeded(3))
-    releases = publish(views, rule, Adversary(prior, chain, estimator=Omega()), rng=seeded(1))
+    releases = publish(views, rule, replace(known, estimator=Omega()), rng=seeded(1))
     shown = History(list(views)[: len(releases)])
-    read = JointAttack(Adversary(prior, chain, presence=presence, mechanism=GhostChain()))
-    unread = JointAttack(Adversary(prior, chain, mechanism=GhostChain()))
-    attacks = {"unread": unread, "read": read, "control": WithoutGroups(read)}
+    read = JointAttack(replace(known, presence=Presence.fit(corpus, pseudo_count=0.5)))
+    attacks = {"unread": JointAttack(known), "read": read, "control": WithoutGroups(read)}
     return pd.DataFrame(
         [{"attack": name} | measured(attack(releases), shown) | price(releases) for name, attack in attacks.items()]
     )

@@ -107,7 +107,7 @@ def solver_calibration(
         If the attack has no `Adversary` of its own, as `LearnedAttack` or an attack of an `Averaged` one.
     ValueError
         If the attack reads the rule of m-invariance, or the channel of distorted values: both are estimated from the publication,
-        and have no law that could be drawn from.
+        and have no law that could be drawn from. If the releases have ghosts.
 
     Notes
     -----
@@ -148,6 +148,11 @@ def solver_calibration(
     check_progress(owner, progress, "the numbers of the worlds")
     generator = as_generator(owner, rng, optional=True)
     reporting = _checked(attack)
+    if any(release.ghosts[0] is not None for release in published):
+        raise ValueError(
+            f"{owner}: the releases have ghosts, whose values are not drawn anew; give releases of a defense without them, or of "
+            "Cohorts(departures='withdraw')."
+        )
     history = joint_history(reporting.adversary, [release.observation for release in published])
     if (history.problem.emission_row >= 0).any():
         raise ValueError(

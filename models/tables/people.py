@@ -186,7 +186,17 @@ class Observation:
         ----------
         prior : float array, shape (n, m)
             Rows are probabilities.
+
+        Raises
+        ------
+        ValueError
+            If there are ghosts, whose priors are not uniform; `with_ghosts` has them among its people.
         """
+        if self.ghosts is not None:
+            raise ValueError(
+                f"the release at {self.time!r} has ghosts, which carry on the places of {len(self.ghosts)} respondents; take them "
+                "as respondents with priors of their own, as observation.with_ghosts.problem(prior)."
+            )
         groups, m = self.counts.shape
         number = self.counts.sum(axis=1) - np.bincount(self.group[self.group >= 0], minlength=groups)
         if not number.any():

@@ -80,6 +80,11 @@ def test_what_is_wrong_is_refused():
     distorted = Release(HISTORY[0], Grouping([0, 0, 1, 1], values=[1, 0, 2, 0]))
     with pytest.raises(ValueError, match="the release at 1 distorts 2 values"):
         known([distorted])
+    alone = Release(HISTORY[1], Grouping([0, 0, 0], counterfeits=[[0, 2, 0]], places=HISTORY[0].people[[3]]))
+    with pytest.raises(ValueError, match="OthersKnown does not read ghosts, and the release at 2 has 1 record"):
+        known([RELEASES[0], alone])
+    with pytest.raises(ValueError, match=r"as observation\.with_ghosts\.problem"):
+        alone.observation.problem(np.full((3, 3), 1 / 3))
     for other in (history_of(("ABCD", "cccc")), history_of(("ABCE", "abca"))):
         with pytest.raises(ValueError, match="does not have the records that were published at 1"):
             OthersKnown(attack, other)(RELEASES[:1])

@@ -19,6 +19,7 @@ from foreknow.models import (
     CompromisedRecords,
     Enumeration,
     Exact,
+    GhostChain,
     GivenPrior,
     Grouping,
     MarkovChain,
@@ -281,6 +282,14 @@ def test_distorted_values_are_refused_unless_they_are_taken_as_true():
     ignored = JointAttack(replace(ADVERSARY, distortion="ignored"), Enumeration())
     plain = [Release(HISTORY[0], GROUPS[0])]
     assert solver_calibration(ignored, distorted, rng=1) == solver_calibration(ignored, plain, rng=1)
+
+
+def test_ghosts_are_refused():
+    people = replace(HISTORY[0].people, respondents=np.array([f"gone {i}" for i in range(6)], dtype=object))[:1]
+    with_ghost = Release(HISTORY[0], Grouping(GROUPS[0], counterfeits=[[0, 1, 0]], places=people))
+    known = JointAttack(replace(ADVERSARY, mechanism=GhostChain()), Enumeration())
+    with pytest.raises(ValueError, match="solver_calibration: the releases have ghosts"):
+        solver_calibration(known, [with_ghost], rng=1)
 
 
 @pytest.mark.parametrize("option", [{"worlds": 0}, {"sure": 1.5}, {"least": 0}, {"rng": "seed"}, {"progress": 3}])

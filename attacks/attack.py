@@ -53,7 +53,7 @@ def each_release[P: Published](attack: object, releases: Iterable[P], reads_ghos
             raise ValueError(
                 f"{type(attack).__name__} does not read ghosts, and the release at {release.time!r} has "
                 f"{counted(len(release.observation.ghosts), 'record')} that carry on the places of respondents who left; "
-                "JointAttack reads them, by an adversary with mechanism=GhostChain(), and LearnedAttack."
+                "JointAttack and SequentialAttack read them, by an adversary with mechanism=GhostChain(), and LearnedAttack."
             )
         yield release
 

@@ -16,6 +16,7 @@ from foreknow.attacks.adversary_attack import (
 from foreknow.attacks.attack import check_order_1
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Beliefs, Memory, Posterior, Release
+from foreknow.models.adversary import check_knows_ghosts
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.knowledge.membership import membership_evidence
@@ -37,7 +38,7 @@ class SequentialAttack(AdversaryAttack):
     `Presence` is read as in a filter: that a respondent is listed again is evidence of the last value, from that release on.
     """
 
-    reads = ("prior", "transitions", "compromised", "presence", "program", "own")
+    reads = ("prior", "transitions", "compromised", "presence", "mechanism", "program", "own")
 
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
         beliefs = tuple(belief for _, belief in steps(adversary, releases))
@@ -51,11 +52,13 @@ def steps(adversary: Adversary, releases: Iterable[Release], first: int = 0) -> 
     memory = Memory(releases=first)
     for release in releases:
         seen = release.observation
+        check_knows_ghosts(adversary, seen)
         prior = adversary.prior_rows(seen.people)
         revised = adversary.revise(memory, seen.people, seen.time, prior=prior)
-        posterior = adversary.posterior(revised, seen)
-        yield memory, ReleaseBeliefs(seen, prior, revised, posterior)
-        memory = adversary.update_memory(memory, seen, posterior, prior=prior)
+        every, revised_of_all, prior_of_all = adversary.with_ghosts(memory, seen, revised, prior)
+        posterior = adversary.posterior(revised_of_all, every)
+        yield memory, ReleaseBeliefs(seen, prior, revised, posterior.first(len(prior)))
+        memory = adversary.update_memory(memory, every, posterior, prior=prior_of_all)
 
 
 class SnapshotAttack(AdversaryAttack):
@@ -72,7 +75,7 @@ class SnapshotAttack(AdversaryAttack):
     beside the groups, for measures. A connected part of respondents and groups is solved as one group (`membership_posterior`).
     """
 
-    reads = ("prior", "compromised", "membership", "program", "own")
+    reads = ("prior", "compromised", "membership", "mechanism", "program", "own")
     ignores = ("transitions", "presence")
 
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:

@@ -11,7 +11,7 @@ from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.defenses.requirements.summary import DrawnPrior, prior_of
 from foreknow.models import Adversary, Averaged, Grouping, Memory, Observation, People, Release, View
 from foreknow.models.advice import VIEW, VIEWS, Advice, Named, Setting
-from foreknow.models.arrays import FloatArray, object_array
+from foreknow.models.arrays import FloatArray
 from foreknow.models.averaged import check_rule_reads
 from foreknow.models.estimators.exact import log_evidence
 from foreknow.models.notes import Note
@@ -329,7 +329,6 @@ class AssumedAdversary:
         self._log_evidence = np.zeros(len(self._adversaries))
         self._priors: list[FloatArray] = []
         self._observations: list[Observation] = []
-        self._ghosts: dict[Hashable, Hashable] = {}
 
     def prior(self, view: View) -> FloatArray:
         """Revised prior of the records of the next view, shape ``(n, m)``; a `DrawnPrior` for an `Averaged` adversary."""
@@ -349,37 +348,12 @@ class AssumedAdversary:
         """Revise the beliefs about a view by its release, and the weights of the draws."""
         if self._forecast is not None:
             self._observations.append(observation)
-        before, self._ghosts = self._ghosts, {}
-        if observation.ghosts is not None:
-            named = observation.ghosts.respondents
-            self._ghosts = {each: before.get(each, ("ghost", observation.time, each)) for each in named}
-        for d, adversary in enumerate(self._adversaries):
-            seen, revised, prior = self._with_ghosts(d, observation, before)
+        for d, (adversary, memory) in enumerate(zip(self._adversaries, self._memories, strict=True)):
+            seen, revised, prior = adversary.with_ghosts(memory, observation, self._priors[d])
             if self._averaged is not None and self._averaged.updated:
                 self._log_evidence[d] += log_evidence(seen.problem(revised)).sum()
             posterior = adversary.posterior(revised, seen)
-            self._memories[d] = adversary.update_memory(self._memories[d], seen, posterior, prior=prior)
-
-    def _with_ghosts(
-        self, d: int, observation: Observation, before: Mapping[Hashable, Hashable]
-    ) -> tuple[Observation, FloatArray, FloatArray | None]:
-        """A release with ghosts as respondents, their revised priors and their priors.
-
-        A ghost begins with the beliefs about the respondent and has beliefs of its own, so that one who returns is believed to have
-        gone on from the last record.
-        """
-        ghosts, adversary = observation.ghosts, self._adversaries[d]
-        if ghosts is None:
-            return observation, self._priors[d], None
-        prior = adversary.prior_rows(ghosts)
-        mechanism = adversary.mechanism
-        chain = None if mechanism is None else mechanism.transitions
-        steps = adversary if chain is None else replace(adversary, transitions=chain)
-        known = replace(ghosts, respondents=object_array([before.get(each, each) for each in ghosts.respondents]))
-        revised = np.vstack([self._priors[d], steps.revise(self._memories[d], known, prior=prior)])
-        own = replace(ghosts, respondents=object_array([self._ghosts[each] for each in ghosts.respondents]))
-        seen = replace(observation, ghosts=own).with_ghosts
-        return seen, revised, np.vstack([adversary.prior_rows(observation.people), prior])
+            self._memories[d] = adversary.update_memory(memory, seen, posterior, prior=prior)
 
     def check_claim_times(self, times: list[object]) -> None:
         """Raise ValueError if a compromised record is about a time without a release."""

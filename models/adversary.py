@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from foreknow.models.advice import Advice, Wording, message_of
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, object_array
 from foreknow.models.estimators import ESTIMATORS, Auto, TooLarge
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
@@ -37,6 +37,8 @@ from foreknow.models.knowledge.relations import Relations
 from foreknow.models.knowledge.sequences import GAPS, GapRule
 from foreknow.models.mechanisms import Channel, counterfeit_posterior, distortion_posterior, fit_channel
 from foreknow.models.memory import (
+    NO_FACTORS,
+    GhostName,
     Memory,
     Revision,
     joint_size,
@@ -48,7 +50,7 @@ from foreknow.models.memory import (
     with_listed,
 )
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, check_is_estimator, probability_rows
-from foreknow.models.settings import as_floats, as_list, check_choice, check_kind, check_shape, shown
+from foreknow.models.settings import as_floats, as_list, check_choice, check_kind, check_shape, counted, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import Observation, People
 from foreknow.models.tables.release import UnlabeledObservation
@@ -293,6 +295,45 @@ class Adversary:
         claims = self.claims(time, people)
         return revised if claims is None or self.cascade is None else self.cascade.revise(revised, claims)
 
+    def with_ghosts(
+        self, memory: Memory, observation: Observation, revised: FloatArray, prior: FloatArray | None = None
+    ) -> tuple[Observation, FloatArray, FloatArray | None]:
+        """A release with ghosts as respondents, and the rows of ghosts behind those of tables; the arguments without ghosts.
+
+        The first ghost of a place begins with the beliefs about the respondent, and takes a step of the chain of ``mechanism``.
+        Ghosts have beliefs of their own, so that one who returns is believed to have gone on from the last record. Presence and
+        parts of one's own tell nothing of them.
+
+        Parameters
+        ----------
+        memory : Memory
+            Before the release.
+        observation : Observation
+        revised : float array, shape (n, m)
+            Result of `revise` for its people.
+        prior : float array, shape (n, m), optional
+            Result of `prior_rows`, where it is already computed.
+
+        Returns
+        -------
+        observation : Observation
+            As `Observation.with_ghosts`; ghosts are named by `GhostName`, under which memories have them.
+        revised, prior : float array, shape (n + ghosts, m)
+        """
+        ghosts = observation.ghosts
+        if ghosts is None:
+            return observation, revised, prior
+        before = memory.ghosts
+        known = replace(ghosts, respondents=object_array([before.get(each, each) for each in ghosts.respondents]))
+        names = [before.get(each, GhostName(each, observation.time)) for each in ghosts.respondents]
+        named = replace(ghosts, respondents=object_array(names))
+        chain = None if self.mechanism is None else self.mechanism.transitions
+        steps = replace(self, transitions=chain or self.transitions, presence=None, own=())
+        own = self.prior_rows(ghosts)
+        stepped = steps.revise(replace(memory, late=NO_FACTORS), known, prior=own)
+        every = np.vstack([self.prior_rows(observation.people) if prior is None else prior, own])
+        return replace(observation, ghosts=named).with_ghosts, np.vstack([revised, stepped]), every
+
     def posterior(self, revised: FloatArray, observation: Observation) -> Posterior:
         """Posterior of a release under a revised prior: rows for its n respondents, none for counterfeits.
 
@@ -402,13 +443,17 @@ class Adversary:
             classes = classes_of(self.known_transitions, observation.people)
         if isinstance(self.known_transitions, PersonalTransitions):
             memory = with_classes(memory, observation.people, classes)
+        ghosts = {each.respondent: each for each in observation.people.respondents[observation.listed :]}
         if not self.witnesses or not chains:
-            return remember(memory, chains, self.revision, self.gaps, people, beliefs, classes[observed])
+            after = remember(memory, chains, self.revision, self.gaps, people, beliefs, classes[observed])
+            return replace(after, ghosts=ghosts)
         memory = with_listed(memory, observation.people[: observation.listed])
         if self.gaps == "power":
             memory = with_absent(memory, observation.people[: observation.listed])
         after = remember(memory, chains, self.revision, self.gaps, people, beliefs, classes[observed])
-        return with_late(after, people, self._late(people, memory.releases))
+        late = self._late(people, memory.releases)
+        late[:, observed >= observation.listed] = 1.0  # presence tells nothing of ghosts
+        return replace(with_late(after, people, late), ghosts=ghosts)
 
     def _late(self, people: People, release: int) -> FloatArray:
         """Factors of the values of a release if respondents are listed again, at the next one and later: shape ``(2, n, m)``.
@@ -520,6 +565,16 @@ def readers_among(rules: Iterable[Any]) -> Callable[[str], list[str]]:
     return lambda part: [
         getattr(rule, "__name__", type(rule).__name__) for rule in rules if part in getattr(rule, "reads", ())
     ]
+
+
+def check_knows_ghosts(adversary: Adversary, observation: Observation) -> None:
+    """Raise ValueError if a release has ghosts, and the adversary does not know how they are drawn."""
+    if observation.ghosts is not None and adversary.mechanism is None:
+        raise ValueError(
+            f"the release at {observation.time!r} has {counted(len(observation.ghosts), 'ghost')}, which carry on the places of "
+            "respondents who left, and the adversary does not know how they are drawn; give Adversary(..., "
+            "mechanism=GhostChain()), for ghosts by the adversary's own transitions, or GhostChain(transitions)."
+        )
 
 
 def check_own_parts(own: tuple[Any, ...]) -> None:

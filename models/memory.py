@@ -32,6 +32,17 @@ SMALLER_STATE = Advice(
 )
 
 
+NO_FACTORS = np.ones((2, 0, 0))
+"""Factors of a memory without any."""
+
+
+class GhostName(NamedTuple):
+    """Name of a ghost among respondents: whose place it carries on, since when."""
+
+    respondent: Hashable
+    since: Hashable
+
+
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Memory:
@@ -58,6 +69,8 @@ class Memory:
         where they have been multiplied. Empty without knowledge that has evidence.
     seen : int array, shape (N,)
         Number of the release of the last belief of each respondent.
+    ghosts : mapping of respondent to GhostName
+        Names in ``rows`` of the ghosts of the last release, by the respondents whose places they carry on.
     """
 
     releases: int = 0
@@ -66,8 +79,9 @@ class Memory:
     known: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     joint: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     classes: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    late: FloatArray = field(default_factory=lambda: np.ones((2, 0, 0)))
+    late: FloatArray = field(default_factory=lambda: NO_FACTORS)
     seen: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    ghosts: Mapping[Hashable, GhostName] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("classes", "seen"):

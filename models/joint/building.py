@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.models.adversary import Adversary
+from foreknow.models.adversary import Adversary, check_knows_ghosts
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.equality import equal_by_fields
@@ -26,7 +26,7 @@ from foreknow.models.knowledge.relations import Relations, first_meetings
 from foreknow.models.mechanisms import emission_matrices
 from foreknow.models.memory import Memory
 from foreknow.models.problem import DOUBT, Posterior, group_rows
-from foreknow.models.settings import as_list, check_kind, counted
+from foreknow.models.settings import as_list, check_kind
 from foreknow.models.tables.people import Observation, check_one_domain
 
 
@@ -309,12 +309,7 @@ def _withheld_branches(history: JointHistory, visits: Sequence[Visits]) -> Itera
 def _with_ghosts(adversary: Adversary, observations: tuple[Observation, ...]) -> tuple[Observation, ...]:
     """Observations with ghosts as respondents; ValueError if there are some, and the adversary does not know their rule."""
     for seen in observations:
-        if seen.ghosts is not None and adversary.mechanism is None:
-            raise ValueError(
-                f"the release at {seen.time!r} has {counted(len(seen.ghosts), 'ghost')}, which carry on the places of respondents "
-                "who left, and the adversary does not know how they are drawn; give Adversary(..., mechanism=GhostChain()), for "
-                "ghosts by the adversary's own transitions, or GhostChain(transitions)."
-            )
+        check_knows_ghosts(adversary, seen)
     return tuple(seen.with_ghosts for seen in observations)
 
 

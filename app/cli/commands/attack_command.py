@@ -153,7 +153,7 @@ def attack_command(run: AttackRun) -> Outcome:
       presence         x        x          -
       relations        x
       membership                           x
-      mechanism        x
+      mechanism        x         x          x
       program                   x          x            x            x
       own              x        x          x
 

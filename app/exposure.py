@@ -1,12 +1,69 @@
-"""Exposed respondents: the one rule by which attack, report and compare judge a publication, in memory and on disk."""
+"""Exposed respondents: the one rule by which attack, report and compare judge a publication, in memory and on disk.
 
+The rule has two sides: those whom an attack exposed, and those whom no adversary of its class is proved not to expose.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
+from foreknow.evaluation.risk.bounds import bound
 from foreknow.evaluation.risk.respondent_risk import Records, record_risk, worst_records
-from foreknow.models import Beliefs, History
-from foreknow.models.settings import check_range
+from foreknow.models import Adversary, Averaged, Beliefs, GhostChain, History, MarkovChain, Observation, UniformPrior
+from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import check_kind, check_range
+
+
+class TwoSides(NamedTuple):
+    """Number of respondents disclosed by an attack, and of those whom adversaries of its class may disclose at most.
+
+    Attributes
+    ----------
+    disclosed, respondents : int
+        Number of exposed respondents, and of all with a published record.
+    at_most : int or None
+        Number of those who are exposed, or whose bound on the belief in the true value is sure at a record where the prior is not.
+        None without a bound: it holds for none of them, or does not apply.
+    cause : str
+        Reason for which there is no bound, or the class of adversaries in one line.
+    """
+
+    disclosed: int
+    respondents: int
+    at_most: int | None
+    cause: str
+
+    @property
+    def not_decided(self) -> int | None:
+        """Number of respondents between the two sides; None without a bound."""
+        return None if self.at_most is None else self.at_most - self.disclosed
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """Both sides as JSON has them."""
+        return {"at_most": self.at_most, "not_decided": self.not_decided, "bound": self.cause}
+
+    @property
+    def sentence(self) -> str:
+        """Both sides in words.
+
+        Examples
+        --------
+        >>> TwoSides(12, 312, 40, "a class").sentence
+        'Disclosed for 12, at most 40 of 312 by an adversary of this class; not decided for 28. The class: a class.'
+        >>> TwoSides(12, 312, None, "no atom has two members").sentence
+        'Disclosed for 12 of 312; upper side: none, as no atom has two members.'
+        """
+        if self.at_most is None:
+            return f"Disclosed for {self.disclosed:,} of {self.respondents:,}; upper side: none, as {self.cause}."
+        return (
+            f"Disclosed for {self.disclosed:,}, at most {self.at_most:,} of {self.respondents:,} by an adversary of this class; "
+            f"not decided for {self.not_decided:,}. The class: {self.cause}."
+        )
 
 
 class Exposure(NamedTuple):
@@ -29,6 +86,8 @@ class Exposure(NamedTuple):
         or of the record of highest belief where none is exposing, with ``exposed``. Empty where the respondents are on disk.
     to : str
         The adversary or the attack, in words.
+    sides : TwoSides or None
+        The verdict with two sides; None where no bound was computed.
     """
 
     sure: float
@@ -38,6 +97,7 @@ class Exposure(NamedTuple):
     first: Any
     people: pd.DataFrame
     to: str = "the attack"
+    sides: TwoSides | None = None
 
     @property
     def share(self) -> float:
@@ -77,7 +137,15 @@ def is_known(prior: Any, sure: float) -> Any:
     return prior >= sure
 
 
-def exposed(beliefs: Beliefs, history: History, sure: float = 0.9, *, to: str = "the attack") -> Exposure:
+def exposed(
+    beliefs: Beliefs,
+    history: History,
+    sure: float = 0.9,
+    *,
+    to: str = "the attack",
+    adversary: Adversary | Averaged | None = None,
+    hindsight: bool = True,
+) -> Exposure:
     """Respondents who are exposed by the beliefs in their true values.
 
     A respondent is exposed if, at some release, the belief in the true value is sure, and the belief in that value before any
@@ -93,6 +161,10 @@ def exposed(beliefs: Beliefs, history: History, sure: float = 0.9, *, to: str = 
         Belief from which an adversary is sure, 0 to 1.
     to : str
         The adversary or the attack, in words.
+    adversary : Adversary or Averaged, optional
+        The adversary of the attack, for the upper side of the verdict.
+    hindsight : bool
+        If True, the upper side is for beliefs given all releases, otherwise for those given the releases up to each.
 
     Raises
     ------
@@ -101,7 +173,8 @@ def exposed(beliefs: Beliefs, history: History, sure: float = 0.9, *, to: str = 
 
     Notes
     -----
-    Cost: O(n log n) for n records in all.
+    The upper side is that of `foreknow.evaluation.bound`, and holds for exact beliefs; a respondent who is exposed by an
+    approximation is counted on both sides. Cost: O(n log n) for n records in all, and that of `bound`.
 
     Examples
     --------
@@ -114,7 +187,13 @@ def exposed(beliefs: Beliefs, history: History, sure: float = 0.9, *, to: str = 
     (2, 4, ['a', 'b'])
     """
     check_range("exposed", "sure", sure, 0, 1, "the belief from which an adversary is sure")
-    return exposure_of_records(record_risk("exposed", beliefs, history), sure, to)
+    takes = (Adversary, Averaged, type(None))
+    check_kind("exposed", "adversary", adversary, takes, "is an Adversary, or Averaged")
+    records = record_risk("exposed", beliefs, history)
+    found = exposure_of_records(records, sure, to)
+    if adversary is None:
+        return found
+    return found._replace(sides=_two_sides(found, records, _upper(beliefs, history, adversary, hindsight), adversary))
 
 
 def exposure_of_records(records: Records, sure: float, to: str = "the attack") -> Exposure:
@@ -124,3 +203,103 @@ def exposure_of_records(records: Records, sure: float, to: str = "the attack") -
     known = {*records["respondent"][is_known(records["prior"], sure)]} - {*records["respondent"][exposing]}
     first = records["time"][exposing.argmax()] if exposing.any() else None
     return Exposure(sure, len(people), int(people["exposed"].sum()), len(known), first, people, to)
+
+
+OF_AVERAGED = "the bound is for one law, and the adversary averages over several"
+WITHOUT_BOUND = "for each of them the bound is a belief of {sure:g} or more (docs/methods/cohorts.md)"
+"""Reasons for which there is no bound."""
+
+
+def counted_sides(observations: Sequence[Observation], sure: float = 0.9) -> TwoSides:
+    """The verdict with two sides of released groups alone, without the records.
+
+    Disclosed are those in a group that shows one value. The upper side is for adversaries to whom the members of an atom are alike
+    before the releases. Returners have no bound. Cost: that of `bound`.
+
+    Parameters
+    ----------
+    observations : sequence of Observation
+        In the order of time.
+    sure : float
+        Belief from which an adversary is sure.
+    """
+    m = observations[0].counts.shape[1]
+    # Of all chains, the one that never moves tells most of who returns; that of members who stay cancels, whichever it is.
+    alike = Adversary(UniformPrior(), MarkovChain(1, np.eye(m)), mechanism=GhostChain())
+    published = [np.flatnonzero(seen.group >= 0) for seen in observations]
+    names = [seen.people.respondents[rows] for seen, rows in zip(observations, published, strict=True)]
+    shown = [
+        (seen.counts > 0).sum(axis=1)[seen.group[rows]] for seen, rows in zip(observations, published, strict=True)
+    ]
+    everyone, disclosed = {*chain.from_iterable(names)}, set()
+    for each, values in zip(names, shown, strict=True):
+        disclosed |= {*each[values == 1]}
+    try:
+        bounds = bound(observations, alike)
+    except ValueError as error:
+        return TwoSides(len(disclosed), len(everyone), None, str(error).rstrip("."))
+    open_to = set(disclosed)
+    for each, rows, upper in zip(names, published, bounds.upper, strict=True):
+        open_to |= {*each[upper[rows].max(axis=1) >= sure]}
+    if len(open_to) == len(everyone) > len(disclosed):
+        return TwoSides(len(disclosed), len(everyone), None, WITHOUT_BOUND.format(sure=sure))
+    return TwoSides(len(disclosed), len(everyone), len(open_to), ALIKE)
+
+
+ALIKE = (
+    "people who are together in all groups are alike beforehand, whatever transitions are known, all releases read together, "
+    "whatever is computed; not who leaves when (docs/methods/cohorts.md)"
+)
+"""The class of adversaries of `counted_sides`."""
+
+NAMES = {
+    "transitions": "the same transitions",
+    "compromised": "the same compromised records",
+    "presence": "who leaves when",
+    "relations": "the same relations",
+    "mechanism": "the rule of the ghosts",
+}
+"""Parts of knowledge beside the prior, in words."""
+
+
+def adversary_class(adversary: Adversary) -> str:
+    """The class of adversaries for whom a bound holds, in one line.
+
+    Examples
+    --------
+    >>> from foreknow.models import UniformPrior
+    >>> adversary_class(Adversary(UniformPrior()))
+    'the same prior, all releases read together, whatever is computed; not who leaves when (docs/methods/cohorts.md)'
+    """
+    known = ["the same prior", *(NAMES.get(name, f"the part {name!r}") for name in adversary.parts if name != "prior")]
+    silent = "" if adversary.presence is not None else "; not who leaves when"
+    return f"{', '.join(known)}, all releases read together, whatever is computed{silent} (docs/methods/cohorts.md)"
+
+
+def _upper(
+    beliefs: Beliefs, history: History, adversary: Adversary | Averaged, hindsight: bool
+) -> FloatArray | ValueError:
+    """Bound on the belief in the true value of each published record, in the order of the releases; an error without one."""
+    if isinstance(adversary, Averaged):
+        return ValueError(OF_AVERAGED)
+    try:
+        bounds = bound([one.observation for one in beliefs], adversary, hindsight)
+    except ValueError as error:
+        return error
+    measured = beliefs_and_truth("exposed", beliefs, history)
+    each = [upper[one.rows, one.true] for upper, one in zip(bounds.upper, measured, strict=True)]
+    return np.concatenate([np.zeros(0), *each])
+
+
+def _two_sides(
+    found: Exposure, records: Records, upper: FloatArray | ValueError, adversary: Adversary | Averaged
+) -> TwoSides:
+    if isinstance(upper, ValueError):
+        return TwoSides(found.exposed, found.respondents, None, str(upper).rstrip("."))
+    assert isinstance(adversary, Adversary)
+    names, open_to = records["respondent"], ~is_known(records["prior"], found.sure)
+    exposing = is_exposing(np.maximum(records["belief"], upper), records["prior"], found.sure)
+    at_most = len({*names[exposing]})
+    if at_most > found.exposed and at_most == len({*names[open_to]}):
+        return TwoSides(found.exposed, found.respondents, None, WITHOUT_BOUND.format(sure=found.sure))
+    return TwoSides(found.exposed, found.respondents, at_most, adversary_class(adversary))

@@ -109,7 +109,7 @@ def forward_evidence(beliefs: Beliefs) -> ReleaseEvidence:
 
 def single_evidence(beliefs: Beliefs) -> FloatArray:
     """Log-probability of each release under the revised priors: float array, shape ``(t,)``."""
-    return np.array([float(log_evidence(one.observation.problem(one.revised)).sum()) for one in beliefs])
+    return np.array([float(log_evidence(one.problem).sum()) for one in beliefs])
 
 
 def _weighed_mixture(adversary: Averaged, each: list[Beliefs], evidence: list[ReleaseEvidence]) -> Beliefs:
@@ -192,6 +192,7 @@ def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, af
             np.asarray(np.fmax.reduce(rhats)) if rhats else None,
             divergences=np.sum(divergences, axis=0) if divergences else None,
         ),
+        None if each[0].ghosts is None else mean([one.ghosts for one in each if one.ghosts is not None], before),
     )
 
 

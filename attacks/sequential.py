@@ -57,7 +57,8 @@ def steps(adversary: Adversary, releases: Iterable[Release], first: int = 0) -> 
         revised = adversary.revise(memory, seen.people, seen.time, prior=prior)
         every, revised_of_all, prior_of_all = adversary.with_ghosts(memory, seen, revised, prior)
         posterior = adversary.posterior(revised_of_all, every)
-        yield memory, ReleaseBeliefs(seen, prior, revised, posterior.first(len(prior)))
+        ghosts = None if every is seen else revised_of_all[len(revised) :]
+        yield memory, ReleaseBeliefs(seen, prior, revised, posterior.first(len(prior)), ghosts)
         memory = adversary.update_memory(memory, every, posterior, prior=prior_of_all)
 
 

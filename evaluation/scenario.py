@@ -34,6 +34,7 @@ from foreknow.models import (
     CompromisedRecords,
     DirichletChain,
     DirichletFrequencies,
+    GhostChain,
     History,
     LearnedKnowledge,
     MarkovChain,
@@ -385,14 +386,14 @@ class ScenarioAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release."""
-        given = list(each_release(self, releases))
+        given = list(releases)
         attack, notes = self.on(given)
         beliefs = attack(given)
         return replace(beliefs, notes=(*notes, *beliefs.notes))
 
     def on(self, releases: Iterable[Release]) -> tuple[Attack, tuple[str, ...]]:
         """The attack with the knowledge of some releases, one of `foreknow.attacks`, and notes on what was learned from them."""
-        scenario, given = self.scenario, list(each_release(self, releases))
+        scenario, given = self.scenario, list(each_release(self, releases, reads_ghosts=True))
         knowledge, notes = self.knowledge, tuple[str, ...]()
         if not knowledge:
             learned = self._learned(given)
@@ -402,6 +403,8 @@ class ScenarioAttack:
             )
         if self.compromised is not None:
             knowledge = tuple(replace(one, compromised=self.compromised, cascade=RemoveKnown()) for one in knowledge)
+        if any(release.observation.ghosts is not None for release in given):
+            knowledge = tuple(replace(one, mechanism=GhostChain()) for one in knowledge)
         if scenario.knows == QUASI_IDENTIFIERS:
             knowledge = tuple(replace(one, membership=UniformMembership()) for one in knowledge)
         adversary = Averaged(knowledge, min_effective=0.5) if scenario.law == "draws" else knowledge[0]

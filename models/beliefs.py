@@ -14,7 +14,7 @@ import pandas as pd
 from foreknow.models.arrays import FloatArray, object_array
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
-from foreknow.models.problem import Posterior, Status
+from foreknow.models.problem import Posterior, Problem, Status
 from foreknow.models.settings import as_list, check_choice, check_kind
 from foreknow.models.tables.atomic_file import saved_file
 from foreknow.models.tables.columns import check_order, check_time, coordinates, lookalike
@@ -46,12 +46,28 @@ class ReleaseBeliefs:
         Beliefs before any release, and before this release.
     posterior : Posterior
         Beliefs after this release. The row of a suppressed respondent is that of the revised prior.
+    ghosts : float array, shape (ghosts, m), optional
+        Beliefs about the ghosts of the release before it, of attacks release by release.
     """
 
     observation: Observation
     prior: FloatArray
     revised: FloatArray
     posterior: Posterior
+    ghosts: FloatArray | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """The estimation problem under the revised prior, ghosts among the respondents.
+
+        Raises
+        ------
+        ValueError
+            If the release has ghosts, and the attack keeps no beliefs about them.
+        """
+        if self.ghosts is None:
+            return self.observation.problem(self.revised)
+        return self.observation.with_ghosts.problem(np.vstack([self.revised, self.ghosts]))
 
     def beliefs(self, stage: Stage) -> FloatArray:
         """Beliefs at a stage: "prior", "revised" or "posterior". Float array, shape ``(n, m)``."""

@@ -12,6 +12,7 @@ from foreknow.models import (
     ChainByRelease,
     ClassFrequencies,
     Estimator,
+    GhostChain,
     History,
     LearnedKnowledge,
     MarkovChain,
@@ -108,6 +109,12 @@ def informed_adversary(
     return learning.adversary(prior, chain, estimator, presence)
 
 
+def knowing_ghosts(adversary: Adversary, releases: "Sequence[Published]") -> Adversary:
+    """The adversary who takes the ghosts of releases, if there are some, to follow the own transitions."""
+    some = any(release.observation.ghosts is not None for release in releases)
+    return replace(adversary, mechanism=GhostChain()) if some else adversary
+
+
 def learned_adversary(
     releases: "Sequence[Published]",
     learning: Learning = DEFAULT_LEARNING,
@@ -116,7 +123,7 @@ def learned_adversary(
 ) -> Adversary:
     """The adversary who learned prior and transitions from releases alone, by `learn_from_releases`."""
     learned = learn_from_releases(releases, learning, progress)
-    return learning.adversary(learned.prior, learned.transitions, estimator, learned.presence)
+    return knowing_ghosts(learning.adversary(learned.prior, learned.transitions, estimator, learned.presence), releases)
 
 
 def learn_from_releases(

@@ -8,7 +8,13 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, informed_adversary, learn_from_releases
+from foreknow.app.cli.adversary_knowledge import (
+    KNOWLEDGE_OPTIONS,
+    Learning,
+    informed_adversary,
+    knowing_ghosts,
+    learn_from_releases,
+)
 from foreknow.app.cli.command_shape import TABLE, given_options, refuse_unread_options
 from foreknow.app.cli.files.written_tables import output_suffix
 from foreknow.app.cli.options import (
@@ -57,7 +63,6 @@ from foreknow.models import (
     Adversary,
     Beliefs,
     Estimator,
-    GhostChain,
     History,
     PathSampler,
     SampleSize,
@@ -248,13 +253,13 @@ class AttackChoice(NamedTuple):
 
 def adversary_of(chosen: AttackOptions, read: Attacked) -> Adversary:
     """The adversary with knowledge of a corpus, of the releases or of the records, and notices of which, and of ghosts."""
-    adversary = _learned_adversary(chosen, read)
-    if chosen.attack != "joint" or all(release.observation.ghosts is None for release in read.releases):
-        return adversary
-    notice(
-        "Ghosts carry on the places of respondents who left; the adversary takes them to follow the same Markov chain."
-    )
-    return replace(adversary, mechanism=GhostChain())
+    learned = _learned_adversary(chosen, read)
+    adversary = knowing_ghosts(learned, read.releases)
+    if adversary is not learned:
+        notice(
+            "Ghosts carry on the places of respondents who left; the adversary takes them to follow the same Markov chain."
+        )
+    return adversary
 
 
 def _learned_adversary(chosen: AttackOptions, read: Attacked) -> Adversary:

@@ -18,7 +18,7 @@ from foreknow.evaluation import compare
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.risk.adversary_gain import risk_table
-from foreknow.models import Adversary, Averaged, Beliefs, History, Release, UniformMembership
+from foreknow.models import Adversary, Averaged, Beliefs, History, MarkovChain, Release, UniformMembership
 from foreknow.models.joint import JointSolver
 from foreknow.models.knowledge.membership import connected_components
 from foreknow.models.progress import no_step
@@ -202,6 +202,10 @@ SIZES = {"k": "larger groups", "l": "more distinct values in each group", "m": "
 """Settings that a stricter step raises, and what the groups then have."""
 
 
+type Trial = Callable[[tuple[Release, ...]], tuple[Beliefs, Adversary | Averaged | None]]
+"""An attack on trial: from releases to beliefs and the adversary, None for an attack without one."""
+
+
 class Setting(NamedTuple):
     """A defense that is tried: a sentence of its settings, and the defense."""
 
@@ -272,7 +276,7 @@ INFEASIBLE: Literal["suppress"] = "suppress"
 def price_of_settings(
     history: History,
     releases: Sequence[Release],
-    beliefs: Mapping[str, Beliefs],
+    inferences: Sequence[Inference],
     settings: Sequence[Setting],
     adversaries: Mapping[str, Callable[[tuple[Release, ...]], Adversary]],
     *,
@@ -288,16 +292,19 @@ def price_of_settings(
     -------
     DataFrame
         One row per setting, the present publication first. Columns ``setting``; ``exposed_informed`` and ``exposed_learned``,
-        the numbers of exposed respondents; ``respondents``, the number of respondents with a published record; ``suppressed``,
+        the numbers of exposed respondents; ``at_most_informed`` and ``at_most_learned``, the upper sides of the verdict, None
+        without a bound; ``respondents``, the number of respondents with a published record; ``suppressed``,
         the share of suppressed records; ``gcp``, the normalized certainty penalty of the published records (0 exact, 1
         unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
     """
 
-    def attack(name: str, tried: tuple[Release, ...]) -> Beliefs:
-        return JointAttack(adversaries[name](tried), solver)(tried)
+    def attack(name: str, tried: tuple[Release, ...]) -> tuple[Beliefs, Adversary]:
+        adversary = adversaries[name](tried)
+        return JointAttack(adversary, solver)(tried), adversary
 
     attacks = {name: partial(attack, name) for name in adversaries}
-    rows = [{"setting": "as published"} | risk_and_price(releases, beliefs, history, sure)]
+    beliefs, known = {one.name: one.hindsight for one in inferences}, {one.name: one.adversary for one in inferences}
+    rows = [{"setting": "as published"} | risk_and_price(releases, beliefs, history, sure, known)]
     bucketized = releases[0].bucketized
     for setting in settings:
         step()
@@ -309,7 +316,7 @@ def price_of_settings(
 def trial(
     history: History,
     defense: Defense,
-    attacks: Mapping[str, Callable[[tuple[Release, ...]], Beliefs]],
+    attacks: Mapping[str, Trial],
     sure: float | Mapping[str, float],
     **options: Any,
 ) -> dict[str, Any]:
@@ -317,28 +324,37 @@ def trial(
 
     `foreknow.evaluation.compare` with one defense; ``options`` are those of it. ``sure`` may be one number for each attack.
     """
+    adversaries: dict[str, Adversary | Averaged | None] = {}
 
-    def attacked(attack: Callable[[tuple[Release, ...]], Beliefs], releases: tuple[Release, ...]) -> Beliefs:
+    def attacked(name: str, releases: tuple[Release, ...]) -> Beliefs:
         if not any(release.groups for release in releases):
             raise Infeasible("all records would be suppressed.")
-        return attack(releases)
+        beliefs, adversaries[name] = attacks[name](releases)
+        return beliefs
 
-    checked = {name: partial(attacked, attack) for name, attack in attacks.items()}
+    checked = {name: partial(attacked, name) for name in attacks}
     try:
         found = compare(history, {"": defense}, checked, infeasible=INFEASIBLE, **options)
     except Infeasible as error:
         return {"problem": str(error)}
-    return risk_and_price(found.releases[""], {name: found.beliefs["", name] for name in attacks}, history, sure)
+    beliefs = {name: found.beliefs["", name] for name in attacks}
+    return risk_and_price(found.releases[""], beliefs, history, sure, adversaries)
 
 
 def risk_and_price(
-    releases: Sequence[Release], beliefs: Mapping[str, Beliefs], history: History, sure: float | Mapping[str, float]
+    releases: Sequence[Release],
+    beliefs: Mapping[str, Beliefs],
+    history: History,
+    sure: float | Mapping[str, float],
+    adversaries: Mapping[str, Adversary | Averaged | None],
 ) -> dict[str, Any]:
     """Risk and price of one publication: the columns of `price_of_settings` but for ``setting``."""
     row: dict[str, Any] = {}
     for name, each in beliefs.items():
-        found = exposed(each, history, sure[name] if isinstance(sure, Mapping) else sure)
+        least = sure[name] if isinstance(sure, Mapping) else sure
+        found = exposed(each, history, least, adversary=adversaries[name])
         row |= {"respondents": found.respondents, f"exposed_{name}": found.exposed}
+        row[f"at_most_{name}"] = None if found.sides is None else found.sides.at_most
     cost, width = suppressed(releases), gcp(releases)
     published = (cost["records"] - cost["suppressed"]).to_numpy()
     total = max(published.sum(), 1)
@@ -378,4 +394,4 @@ def _made(record: Any) -> Any:
 def _classes() -> dict[str, type]:
     """Classes of which a defense is made, by their names."""
     public = [getattr(foreknow.defenses, name) for name in foreknow.defenses.__all__]
-    return {each.__name__: each for each in (AllOf, AnyOf, *public) if isinstance(each, type)}
+    return {each.__name__: each for each in (AllOf, AnyOf, MarkovChain, *public) if isinstance(each, type)}

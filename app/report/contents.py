@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from foreknow.app.exposure import exposed
+from foreknow.app.exposure import TwoSides, exposed
 from foreknow.app.report.adversaries import (
     INFORMED,
     LEARNED,
@@ -78,6 +78,7 @@ class Headline(NamedTuple):
         `Exposure.people`; exposed respondents first, then by the belief and the prior.
     shares : tuple of float
         Mean share of the true values in their groups, one for each release; NaN without a published record.
+    sides : TwoSides
     """
 
     respondents: int
@@ -88,6 +89,7 @@ class Headline(NamedTuple):
     table: pd.DataFrame
     people: pd.DataFrame
     shares: tuple[float, ...]
+    sides: TwoSides
 
     def value(self, measure: str) -> float:
         """Value of a measure."""
@@ -268,7 +270,7 @@ def report_contents(
         stricter=price_of_settings(
             history,
             releases,
-            {one.name: one.hindsight for one in inferences},
+            inferences,
             () if changed is None else stricter_settings(changed, settings.stricter),
             {INFORMED: lambda _: by_name[INFORMED].adversary, LEARNED: learned},
             defender=defender,
@@ -298,7 +300,7 @@ def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap
     The interval of the share of exposed respondents is that of Clopper and Pearson (1934), which is not a point for no exposed
     respondent. Those of the means are percentile intervals of a bootstrap over respondents. Cost: O(n m), and O(N) per draw.
     """
-    found = exposed(one.hindsight, history, sure)
+    found = exposed(one.hindsight, history, sure, adversary=one.adversary)
     people, number, n = found.people, found.exposed, found.respondents
     order = np.lexsort((people["prior"], -people["belief"].round(9), ~people["exposed"]))
     people = people.iloc[order].reset_index(drop=True)
@@ -312,7 +314,8 @@ def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap
     rows += list(zip(MEASURES[1:], value.tolist(), lower.tolist(), upper.tolist(), strict=True))
     table = pd.DataFrame(rows, columns=pd.Index(["measure", "value", "low", "high"]))
     shares = tuple(mean(measured.share) for measured in beliefs_and_truth("report", one.hindsight, history))
-    return Headline(n, number, found.known, held, right, table, people, shares)
+    assert found.sides is not None
+    return Headline(n, number, found.known, held, right, table, people, shares, found.sides)
 
 
 def _sums(one: Inference, history: History, sure: float) -> tuple[FloatArray, int, int]:
@@ -373,11 +376,11 @@ def redrawn_worlds(
 ) -> SolverCalibration | None:
     """Calibration of the solver in worlds redrawn from the adversary's law, in hindsight.
 
-    None for more than `MAX_REDRAWN_RECORDS` records, for distorted values, and where a world is too large for the solver. Cost: one
-    attack for each world.
+    None for more than `MAX_REDRAWN_RECORDS` records, for distorted values and ghosts, and where a world is too large for the
+    solver. Cost: one attack for each world.
     """
     worlds = min(MAX_WORLDS, MAX_REDRAWN_RECORDS // sum(len(release.view) for release in releases))
-    if not worlds or any(release.observation.distorted for release in releases):
+    if not worlds or any(one.distorted or one.ghosts is not None for one in (each.observation for each in releases)):
         return None
     attack, rng = JointAttack(one.adversary, solver), np.random.default_rng([settings.seed, 3])
     try:

@@ -79,6 +79,7 @@ def page(contents: ReportContents) -> str:
             verdict=verdict(contents),
             cards={name: cards(contents, name) for name in contents.inferences},
             short=SHORT_TITLES,
+            upper=_upper,
             knowledge={name: what_it_knows(one) for name, one in contents.inferences.items()},
             leak_sentence=leak_sentence(contents.leak),
             calibration_sentence=calibration_sentence(contents),
@@ -95,6 +96,11 @@ def page(contents: ReportContents) -> str:
             data=data,
         )
     )
+
+
+def _upper(at_most: float | None) -> str:
+    """The upper side of a number of people; empty without a bound."""
+    return "" if at_most is None or np.isnan(at_most) else f", at most {at_most:,.0f}"
 
 
 @cache

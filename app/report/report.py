@@ -14,6 +14,7 @@ from foreknow.app.cli.adversary_knowledge import (
     DEFAULT_LEARNING,
     assumed_adversary,
     informed_adversary,
+    knowing_ghosts,
     learned_adversary,
 )
 from foreknow.app.cli.options import refuse_first
@@ -230,7 +231,7 @@ def report(
     tried = () if changed is None else stricter_settings(changed, settings.stricter)
     step = stepping(progress, report_steps(further, [setting.title for setting in tried]))
     known = {
-        INFORMED: lambda: informed_adversary(history) if informed is None else informed,
+        INFORMED: lambda: knowing_ghosts(informed_adversary(history), published) if informed is None else informed,
         LEARNED: lambda: learn(published),
     }
     inferences = [inference(name, adversary, published, rule, step) for name, adversary in _each(known, step)]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.app.cli.defense_choices import defense_name, defense_text
+from foreknow.app.exposure import TwoSides
 from foreknow.app.report.adversaries import (
     ALL_TOLD,
     BY_GROUP,
@@ -68,7 +69,8 @@ def verdict(contents: ReportContents) -> Verdict:
             f"None of {informed.respondents:,} people{_without_record(contents.unpublished)} is exposed: no release makes either "
             f"adversary {sure} sure of a true value. This is no proof of safety: an adversary who knows more may infer more."
         )
-    return Verdict(level.name.lower(), level.word, told + leaving_sentence(contents.leaving), advice(contents))
+    told += f" {contents.headlines[contents.worst].sides.sentence}{leaving_sentence(contents.leaving)}"
+    return Verdict(level.name.lower(), level.word, told, advice(contents))
 
 
 def leaving_sentence(leaving: pd.DataFrame) -> str:
@@ -134,6 +136,7 @@ def cards(contents: ReportContents, name: str) -> list[Card]:
             f"After reading all releases, this adversary is at least {sure} sure of the true value of "
             f"{'no person' if not one.exposed else f'{one.exposed:,} people'}.{known}",
         ),
+        Card("Exposed at most", *_upper_side(one.sides)),
         Card(
             "Mean belief in the true value",
             percent(one.value("confidence")),
@@ -156,6 +159,17 @@ def cards(contents: ReportContents, name: str) -> list[Card]:
             else f"The number of records of which it is at least {sure} sure, and for how many of them it is right.",
         ),
     ]
+
+
+def _upper_side(sides: TwoSides) -> tuple[str, str, str]:
+    """Number, what stands beside it, and meaning of the upper side of the verdict."""
+    if sides.at_most is None:
+        return "no bound", "proved for no one", f"There is no upper side, as {sides.cause}."
+    return (
+        f"{sides.at_most:,} of {sides.respondents:,}",
+        f"{sides.not_decided:,} not decided",
+        f"No adversary of this class can be sure of others, which is proved. The class: {sides.cause}.",
+    )
 
 
 def interval_text(low: float, high: float) -> str:

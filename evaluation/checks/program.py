@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from foreknow.defenses import Defense
 
 PACKAGES = ("foreknow", "numpy", "scipy", "pandas", "numba", "duckdb", "pyarrow")
@@ -40,6 +42,8 @@ def defense_record(value: Any) -> Any:
         return {"class": type(value).__name__} | {name: defense_record(getattr(value, name)) for name in shown}
     if isinstance(value, Mapping):
         return {"class": "dict", "items": [[defense_record(key), defense_record(each)] for key, each in value.items()]}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     if isinstance(value, tuple | list | set | frozenset):
         return [defense_record(each) for each in value]
     return value if value is None or isinstance(value, bool | int | float | str) else {"class": repr(value)}

@@ -225,7 +225,7 @@ def _beliefs_without(
     """Belief about a respondent, and the same with the row of each other member replaced: shape ``(k - 1,)``."""
     if not len(members):
         return 0.0, np.zeros(0)
-    problem = release.observation.problem(release.revised)
+    problem = release.problem
     group = problem.group[row]
     rows = np.flatnonzero(problem.group == group)
     place = np.searchsorted(rows, members)

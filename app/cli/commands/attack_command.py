@@ -239,11 +239,8 @@ def _read(run: AttackRun) -> tuple[Attacked, History]:
 
 
 def _sequential_beside(attack: Attack, releases: Sequence[Release]) -> Beliefs | None:
-    """Beliefs of the sequential attack of the same adversary, for comparison with the joint attack; None for other attacks.
-
-    None also where there are ghosts, which the sequential attack does not read.
-    """
-    if not isinstance(attack, JointAttack) or any(release.observation.ghosts is not None for release in releases):
+    """Beliefs of the sequential attack of the same adversary, for comparison with the joint attack; None for other attacks."""
+    if not isinstance(attack, JointAttack):
         return None
     return SequentialAttack(attack.adversary)(tracked(releases, "attacking release by release"))
 

@@ -46,6 +46,11 @@ def verdict_line(found: Exposure) -> str:
     )
 
 
+def two_sides_lines(found: Exposure) -> list[str]:
+    """The verdict with two sides, where a bound was computed."""
+    return [] if found.sides is None else [found.sides.sentence]
+
+
 def is_over(found: Exposure, fail_over: float | None) -> bool:
     """Return whether the share of exposed respondents is over --fail-over."""
     return fail_over is not None and found.share > fail_over
@@ -62,8 +67,9 @@ def fail_over_lines(share: float, fail_over: float | None, of: str = "respondent
 
 def exposure_content(found: Exposure, fail_over: float | None) -> dict[str, Any]:
     """The verdict as JSON has it."""
+    sides = {} if found.sides is None else found.sides.content
     return {
-        "verdict": verdict_line(found),
+        "verdict": " ".join([verdict_line(found), *two_sides_lines(found)]),
         "respondents": found.respondents,
         "exposed": found.exposed,
         "exposed_share": found.share,
@@ -72,6 +78,7 @@ def exposure_content(found: Exposure, fail_over: float | None) -> dict[str, Any]
         "first_release": found.first,
         "fail_over": fail_over,
         "failed": is_over(found, fail_over),
+        **sides,
     }
 
 
@@ -118,7 +125,10 @@ def found_by(chosen: AttackOptions, read: Attacked, history: History, sure: floa
     attack = chosen.choice.make(chosen, read)
     beliefs = beliefs_of(chosen.attack, attack, read.releases)
     with error_console.status("counting exposed respondents"):
-        found = exposed(beliefs, history, sure, to=in_words(chosen.source, chosen.attack))
+        to, adversary = in_words(chosen.source, chosen.attack), getattr(attack, "adversary", None)
+        found = exposed(
+            beliefs, history, sure, to=to, adversary=adversary, hindsight=getattr(attack, "hindsight", True)
+        )
     return Found(chosen.source, attack, beliefs, found)
 
 
@@ -135,7 +145,8 @@ def by_exposure(found: list[Found]) -> list[Found]:
 def verdict_lines(found: list[Found], fail_over: float | None) -> list[str]:
     """The verdict on each adversary, the worst first, and the line on --fail-over for the worst."""
     worst = by_exposure(found)
-    return [*(verdict_line(one.exposed) for one in worst), *fail_over_lines(worst[0].exposed.share, fail_over)]
+    each = itertools.chain.from_iterable([verdict_line(one.exposed), *two_sides_lines(one.exposed)] for one in worst)
+    return [*each, *fail_over_lines(worst[0].exposed.share, fail_over)]
 
 
 def notice_others(found: list[Found]) -> None:

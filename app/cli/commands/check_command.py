@@ -22,6 +22,7 @@ from foreknow.app.cli.commands.check_folder import (
     large_findings,
     publication_at,
     requirement_row,
+    sides_of_key,
 )
 from foreknow.app.cli.defense_choices import DefenseOptions
 from foreknow.app.cli.files.columns import DEFAULT_TIME, InputFiles, check_encoding_used
@@ -201,6 +202,9 @@ def _check_publication(run: CheckRun, publication: Publication) -> Outcome:
         names = tuple(quasi_identifiers)
         files_of = PublishedFiles(tuple(tables), sensitive, names, None, time, InputFiles(), Cleaning())
         outcome = _check_files(run, files_of, requirement)
+    if sides := sides_of_key(publication):
+        say(sides.sentence)
+        outcome = outcome._replace(content=outcome.content | {"disclosed": sides.disclosed} | sides.content)
     if publication.key is not None:
         say("Next, what an adversary infers from it:", *continued(attack_of_key(publication.key)))
     else:  # the public folder alone, without the originals

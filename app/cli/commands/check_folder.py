@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from foreknow.app.cli.terminal import PrintedTable, error_console, notice, say, show
+from foreknow.app.exposure import TwoSides, counted_sides
 from foreknow.app.publication import (
     BEGUN,
     MANIFEST,
@@ -25,6 +27,9 @@ from foreknow.app.publication import (
 from foreknow.defenses import REQUIREMENTS, Requirement, all_of
 from foreknow.evaluation.checks.certificate import CERTIFICATE, conjuncts
 from foreknow.evaluation.checks.program import checksum
+from foreknow.models import Numeric, Observation, People, Schema
+from foreknow.models.arrays import IntArray
+from foreknow.models.tables.table_files import columns_of, read_table
 
 MOST_DIFFERENCES = 20
 """Number of files that are listed on the terminal."""
@@ -168,6 +173,39 @@ def threshold_text(sense: str, bound: float) -> str:
     """
     sign = {"at least": ">=", "at most": "<=", "below": "<"}[sense]
     return f"{sign} {bound:g}"
+
+
+def sides_of_key(publication: Publication) -> TwoSides | None:
+    """The verdict with two sides by the groups in the key of a publication, `counted_sides`.
+
+    None without a key, for distorted values, and for a publication from disk.
+    """
+    if publication.key is None or publication.on_disk:
+        return None
+    tables, sensitive, _, _ = publication.columns
+    respondent, time = columns_of(publication.key)[:2]
+    shown = pd.concat([read_table(table, [time]) for table in tables], ignore_index=True)
+    key = read_table(publication.key, [respondent, time])
+    own = key[respondent].notna() & (key["ghost"].isna() if "ghost" in key.columns else True)
+    if "published" in key.columns and key.loc[own, "published"].notna().any():
+        return None
+    shown = shown if time in shown.columns else shown.assign(**{time: key[time].iloc[0]})
+    values = tuple(sorted(shown[sensitive].unique().tolist(), key=str))
+    schema = Schema({"-": Numeric(0, 0)}, "value", values)
+
+    def people(rows: pd.DataFrame) -> tuple[People, IntArray]:
+        names = rows[respondent].to_numpy(dtype=object)
+        return People(names, np.zeros((len(names), 1)), schema), rows["group"].to_numpy(dtype=np.int64)
+
+    observations = []
+    for number, when in enumerate(key[time].unique()):
+        here, public = key[time] == when, shown[shown[time] == when]
+        counts = np.zeros((int(public["group"].max()) + 1 if len(public) else 0, len(values)), dtype=np.int64)
+        np.add.at(counts, (public["group"].to_numpy(), pd.Index(values).get_indexer(public[sensitive])), 1)
+        ghosts, ghost_group = people(key[here & ~own & key[respondent].notna()])
+        listed, group = people(key[here & own])
+        observations.append(Observation(listed, group, counts, number, ghosts=ghosts, ghost_group=ghost_group))
+    return counted_sides(observations)
 
 
 BELIEFS, AT_RISK = "beliefs", "at-risk.parquet"

@@ -18,6 +18,7 @@ from foreknow.app.cli.adversary_knowledge import (
     Learning,
     assumed_adversary,
     informed_adversary,
+    knowing_ghosts,
     learned_adversary,
 )
 from foreknow.app.cli.attack_choices import (
@@ -58,12 +59,12 @@ from foreknow.app.cli.options import (
 from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, notice, say, say_verdict, show
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.publication import SETTINGS
-from foreknow.app.report.adversaries import INFEASIBLE, LEARNED, SIZES, stricter_sizes, trial
+from foreknow.app.report.adversaries import INFEASIBLE, LEARNED, SIZES, Trial, stricter_sizes, trial
 from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Defense
 from foreknow.evaluation.scenario import SCENARIOS, Scenario
-from foreknow.models import Auto, Beliefs, History, Release
+from foreknow.models import Adversary, Auto, Averaged, Beliefs, History, Release
 from foreknow.models.joint.problem import with_progress
 from foreknow.models.progress import Progress, stepping
 
@@ -212,6 +213,8 @@ TERMS = {
     "exposed": "number of respondents with a sure belief in their true value at a release, and not before any release, by the "
     "joint attack in hindsight; the larger of an adversary who knows the records' frequencies and of one who knows the "
     "releases alone; or with --scenario the largest of the scenarios",
+    "at most": "number of respondents whom no adversary of the same knowledge can be proved not to expose; empty without a bound "
+    "(docs/methods/cohorts.md)",
     "share": "share of the respondents that is exposed",
     "suppressed": "share of the records that are suppressed",
     "gcp": "generalization of a published record: 0 exact, also for groups with exact quasi-identifiers, 1 no information",
@@ -297,6 +300,7 @@ def _verdict(found: pd.DataFrame, best: int | None, fail_over: float | None) -> 
 SHOWN = {
     "setting": "defense",
     "exposed": "exposed",
+    "at_most": "at most",
     "share": "share",
     "suppressed": "suppressed",
     "gcp": "gcp",
@@ -313,9 +317,6 @@ PHASES = {
     "attack by the one who learned": ATTACKS["all releases in hindsight"],
 }
 """Phases of a setting, and their costs."""
-
-type Trial = Callable[[tuple[Release, ...]], Beliefs]
-"""An attack on the releases of one setting."""
 
 
 def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: Mapping[str, Scenario]) -> pd.DataFrame:
@@ -337,7 +338,7 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
             step()
             start, begun = time.perf_counter(), dict[str, float]()
 
-            def attacked(attack: Trial, releases: tuple[Release, ...], begun: dict[str, float] = begun) -> Beliefs:
+            def attacked(attack: Trial, releases: tuple[Release, ...], begun: dict[str, float] = begun) -> Any:
                 begun.setdefault("attack", time.perf_counter())
                 step()
                 return attack(releases)
@@ -358,10 +359,14 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
             else:
                 exposed = max(row[f"exposed_{name}"] for name in attacks)
                 seconds = begun["attack"] - start
+                upper = [row[f"at_most_{name}"] for name in attacks]
+                row["at_most"] = None if None in upper else max(upper)
                 row |= {"seconds": seconds, "exposed": exposed, "share": exposed / max(row["respondents"], 1)}
             rows.append({"setting": each.title} | row)
-    columns = [*SHOWN, *(f"exposed_{name}" for name in attacks), "respondents", "problem"]
-    return pd.DataFrame(rows).reindex(columns=columns).astype({"exposed": "Int64"})
+    sides = [f"{side}_{name}" for side in ("exposed", "at_most") for name in attacks]
+    columns = [*SHOWN, *sides, "respondents", "problem"]
+    whole = dict.fromkeys(("exposed", "at_most", *sides), "Int64")
+    return pd.DataFrame(rows).reindex(columns=columns).astype(whole)
 
 
 def _by_adversaries(
@@ -371,22 +376,29 @@ def _by_adversaries(
     solver = with_progress(solver_choice(run.solver, seed), parts)
     informed = informed_adversary(records.history if records.corpus is None else records.corpus, run.known, Auto())
 
-    def by_learned(releases: tuple[Release, ...]) -> Beliefs:
+    def by_informed(releases: tuple[Release, ...]) -> tuple[Beliefs, Adversary]:
+        adversary = knowing_ghosts(informed, releases)
+        return JointAttack(adversary, solver)(releases), adversary
+
+    def by_learned(releases: tuple[Release, ...]) -> tuple[Beliefs, Adversary]:
         learned = learned_adversary(releases, run.known, Auto(), parts)
         step()
-        return JointAttack(learned, solver)(releases)
+        return JointAttack(learned, solver)(releases), learned
 
-    return {"informed": JointAttack(informed, solver), "learned": by_learned}
+    return {"informed": by_informed, "learned": by_learned}
 
 
 def _by_scenarios(
     history: History, corpus: History | None, scenarios: Mapping[str, Scenario], seed: int
 ) -> dict[str, Trial]:
     """Attacks of scenarios."""
-    return {
-        name: one.attack(history if one.reads_history else None, corpus if one.reads_corpus else None, rng=seed)
-        for name, one in scenarios.items()
-    }
+
+    def by_scenario(one: Scenario, releases: tuple[Release, ...]) -> tuple[Beliefs, Adversary | Averaged | None]:
+        reads = history if one.reads_history else None, corpus if one.reads_corpus else None
+        attack, _ = one.attack(*reads, rng=seed).on(releases)
+        return attack(releases), getattr(attack, "adversary", None)
+
+    return {name: partial(by_scenario, one) for name, one in scenarios.items()}
 
 
 def best_row(found: pd.DataFrame, fail_over: float | None) -> int | None:

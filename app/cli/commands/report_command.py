@@ -15,6 +15,7 @@ from foreknow.app.cli.adversary_knowledge import (
     Learning,
     assumed_adversary,
     informed_adversary,
+    knowing_ghosts,
     learned_adversary,
 )
 from foreknow.app.cli.attack_choices import (
@@ -241,11 +242,12 @@ def report_command(run: ReportRun) -> Outcome:
         made = read_or_publish(read, run.groups, run.known, used)
     also, estimator = _also(run, read, made), run.attacked.posterior
     source = "the original records" if run.corpus is None else f"the records of {run.corpus.name}"
+    corpus = made.history if read.corpus is None else read.corpus
     notice_compilation()
     with TimeLeft("attacking by two adversaries") as shown:
         found = report(
             made.releases,
-            informed_adversary(made.history if read.corpus is None else read.corpus, run.known, estimator),
+            knowing_ghosts(informed_adversary(corpus, run.known, estimator), made.releases),
             partial(learned_adversary, learning=run.known, estimator=estimator, progress=shown.parts),
             also=also,
             defense=made.defense,
@@ -321,6 +323,7 @@ def _content(run: ReportRun, found: Report, seed: int) -> dict[str, Any]:
             name: {
                 "respondents": each.respondents,
                 "exposed": each.exposed,
+                **each.sides.content,
                 "known_before": each.known,
                 "measures": each.table,
             }

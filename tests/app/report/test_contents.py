@@ -29,6 +29,7 @@ from foreknow.app.report.sentences import (
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import (
     Anatomy,
+    Cohorts,
     DistinctDiversity,
     JSReduce,
     KAnonymity,
@@ -495,6 +496,7 @@ class TestStricterSettings:
             JSReduce(3, 0.5, 0.6, also=DistinctDiversity(2), leftovers="relax"),
             Mondrian(KAnonymity(3) & DistinctDiversity(2)),
             Anatomy(4),
+            Cohorts(5, transitions=MarkovChain(1, np.array([[0.5, 0.5], [0.1, 0.9]]))),
         ],
     )
     def test_a_written_defense_is_read_again(self, defense):

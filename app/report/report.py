@@ -53,7 +53,7 @@ class Report:
 
     @property
     def verdict(self) -> Verdict:
-        """Level, word, sentence and advice of the verdict."""
+        """Level, word, sentences and advice of the verdict."""
         return verdict(self.contents)
 
     @cached_property

@@ -34,11 +34,12 @@ MANY_SUPPRESSED = 0.2
 
 
 class Verdict(NamedTuple):
-    """Verdict of a report: a level, a word for it, and sentences."""
+    """Verdict of a report: a level, a word for it, and sentences; ``sides`` has both sides of it, of the worst adversary."""
 
     level: str
     word: str
     sentence: str
+    sides: str
     advice: str
 
 
@@ -69,8 +70,9 @@ def verdict(contents: ReportContents) -> Verdict:
             f"None of {informed.respondents:,} people{_without_record(contents.unpublished)} is exposed: no release makes either "
             f"adversary {sure} sure of a true value. This is no proof of safety: an adversary who knows more may infer more."
         )
-    told += f" {contents.headlines[contents.worst].sides.sentence}{leaving_sentence(contents.leaving)}"
-    return Verdict(level.name.lower(), level.word, told, advice(contents))
+    told += leaving_sentence(contents.leaving)
+    sides = contents.headlines[contents.worst].sides.sentence
+    return Verdict(level.name.lower(), level.word, told, sides, advice(contents))
 
 
 def leaving_sentence(leaving: pd.DataFrame) -> str:

@@ -1,5 +1,7 @@
 """One rule of exposure: by hand, against a loop over the records, and as SQL."""
 
+from dataclasses import replace
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -8,7 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreknow.app import exposed
-from foreknow.app.exposure import exposure_of_records, is_exposing
+from foreknow.app.exposure import counted_sides, exposure_of_records, is_exposing
+from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.models import (
+    Adversary,
+    Averaged,
+    Enumeration,
+    History,
+    MarkovChain,
+    Numeric,
+    Release,
+    Schema,
+    UniformPrior,
+)
 
 BELIEFS = st.sampled_from([0.0, 0.5, 0.89, 0.9, 0.95, 1.0])
 
@@ -57,3 +71,64 @@ def test_the_same_rule_in_sql(found, sure):
 def test_sure_is_a_probability():
     with pytest.raises(ValueError, match="exposed: sure"):
         exposed(None, None, 1.5)
+
+
+SCHEMA = Schema({"age": Numeric(0, 9)}, "result", ("a", "b"))
+CHAIN = MarkovChain(1, np.array([[0.9, 0.1], [0.2, 0.8]]))
+
+
+def published(values, groups):
+    """A history and its releases: lists of the values and groups of p, q, r, ... at each release."""
+    tables = [
+        pd.DataFrame({"id": list("pqrst")[: len(each)], "week": t, "age": 1, "result": list(each)})
+        for t, each in enumerate(values)
+    ]
+    history = History.read(pd.concat(tables), SCHEMA)
+    return history, [Release(view, np.array(group)) for view, group in zip(history, groups, strict=True)]
+
+
+class TestTwoSides:
+    def test_by_hand(self):
+        """Of four who stay together three have a: the belief in it is at most 3/4, that in b 1/4."""
+        history, releases = published(["aaab", "abaa"], [[0] * 4] * 2)
+        adversary = Adversary(UniformPrior(), CHAIN)
+        beliefs = JointAttack(adversary)(releases)
+        below, above = (exposed(beliefs, history, sure, adversary=adversary).sides for sure in (0.74, 0.76))
+        assert (below.disclosed, below.respondents) == (4, 4)
+        assert below.at_most == 4
+        assert (above.disclosed, above.at_most, above.not_decided) == (0, 0, 0)
+
+    def test_without_a_bound(self):
+        """A group of two of whom one is told by the next release: the bound is 1."""
+        history, releases = published(["ab", "ab"], [[0, 0], [0, 1]])
+        adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((2, 2), 0.5)))
+        beliefs = JointAttack(adversary.without("transitions"))(releases[:1])
+        assert exposed(beliefs, History(history[:1]), adversary=adversary).sides.at_most == 0
+        both = JointAttack(adversary)(releases)
+        assert exposed(both, history, adversary=adversary).sides.at_most == 2
+        history, releases = published(["ab", "ab"], [[0, 0], [0, -1]])
+        withheld = exposed(JointAttack(adversary)(releases), history, adversary=adversary).sides
+        assert (withheld.disclosed, withheld.at_most) == (1, None)
+        assert withheld.sentence.startswith("Disclosed for 1 of 2; upper side: none")
+        averaged = Averaged([adversary, replace(adversary, transitions=CHAIN)])
+        assert "averages" in exposed(both, history, adversary=averaged).sides.cause
+
+    @given(st.integers(0, 10**6))
+    def test_no_exact_belief_is_beyond_the_upper_side(self, seed):
+        rng = np.random.default_rng(seed)
+        values = ["".join(rng.choice(list("ab"), 5)) for _ in range(3)]
+        groups = [[0, 0, 0, *rng.permutation([0, 1])] for _ in range(3)]
+        history, releases = published(values, groups)
+        adversary = Adversary(UniformPrior(), CHAIN)
+        sure = float(rng.uniform(0.55, 0.95))
+        found = exposed(JointAttack(adversary, Enumeration())(releases), history, sure)
+        sides = exposed(SequentialAttack(adversary)(releases), history, sure, adversary=adversary).sides
+        alike = counted_sides([one.observation for one in releases], sure)
+        for upper in (sides, alike):
+            assert upper.at_most is None or found.exposed <= upper.at_most
+
+    def test_groups_alone(self):
+        """p, q and r stay together; s and t part, and one of them is alone with a."""
+        _, releases = published(["aabab", "abaab"], [[0, 0, 0, 1, 1], [0, 0, 0, 1, 0]])
+        sides = counted_sides([one.observation for one in releases])
+        assert (sides.disclosed, sides.respondents, sides.at_most) == (1, 5, 2)

@@ -269,7 +269,7 @@ def report_command(run: ReportRun) -> Outcome:
     share = max((each.exposed / max(each.respondents, 1) for each in found.contents.headlines.values()), default=0.0)
     told = found.verdict
     advice = [f"What to change: {told.advice}"] if told.advice else []
-    say_verdict(f"{told.word}. {told.sentence}", *fail_over_lines(share, run.fail_over), *advice)
+    say_verdict(f"{told.word}. {told.sentence}", told.sides, *fail_over_lines(share, run.fail_over), *advice)
     say(f"The report, for you alone: {run.out}. Open it in a browser. Seed: {used}, kept in {run.settings.name}.")
     say(*_next(run.context, found, made))
     failed = run.fail_over is not None and share > run.fail_over
@@ -316,7 +316,7 @@ def _content(run: ReportRun, found: Report, seed: int) -> dict[str, Any]:
     """A report as JSON has it: the verdict, the headline of each adversary, and the stricter settings."""
     told, contents = found.verdict, found.contents
     return {
-        "verdict": f"{told.word}. {told.sentence}",
+        "verdict": f"{told.word}. {told.sentence} {told.sides}",
         "advice": told.advice,
         "sure": contents.settings.sure,
         "adversaries": {

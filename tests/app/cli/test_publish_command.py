@@ -1,5 +1,6 @@
 """The files that `foreknow publish` writes, and what it prints."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -258,6 +259,13 @@ class TestCohorts:
             "attack", source, *ROLES, "--groups", out / "private" / "groups.csv", "--out", tmp_path / "b.csv"
         )
         assert "Ghosts carry on the places" in " ".join(attacked.output.split())
+        for command in (["attack", source, *ROLES, "--groups", out], ["check", out]):
+            told = json.loads(run(*command, "--json").stdout)
+            assert "not who leaves when" in told["bound"]
+            assert told["at_most"] - told.get("exposed", told.get("disclosed")) == told["not_decided"]
+        page = ["--out", tmp_path / "r.html", "--stricter", 0, "--json"]
+        each = json.loads(run("report", source, *ROLES, "--groups", out, *page).stdout)["adversaries"].values()
+        assert all("whatever is computed" in one["bound"] for one in each)
 
     def test_views_at_the_end_are_held_back(self, tmp_path):
         source, result, out = self.published(tmp_path, "-a", 3, "--size", 6, "--ends", 1)

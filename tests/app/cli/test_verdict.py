@@ -95,7 +95,7 @@ def test_the_verdict_stands_above_and_below_the_tables(grouped, tmp_path):
     """The top of the first screen, and the end of the terminal."""
     attacked = run("attack", grouped, *ROLES, *SNAPSHOT, "--classes", 1, "--fail-over", 0.6).stdout
     assert told_twice(attacked).startswith("4 of 8 respondents")
-    assert attacked.splitlines()[1].startswith("Passed: 50%")
+    assert attacked.splitlines()[2].startswith("Passed: 50%")
     assert told_twice(run("check", grouped, "--sensitive", "result", "-k", 2).stdout).startswith("Passed")
     labels = ["--published", "--qi", "age", "--sensitive", "result"]
     assert "records are in groups" in told_twice(run("attack", grouped, *labels).stdout)

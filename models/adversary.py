@@ -1,7 +1,7 @@
 """Adversary: background knowledge and the rules by which it is revised from release to release."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
@@ -225,6 +225,10 @@ class Adversary:
             changes["estimator"] = Auto()
         return replace(self, own=tuple(part for part in self.own if part.name not in names), **changes)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The settings, without what was computed of them: pickled bytes of equal adversaries are equal."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
     @cached_property
     def known_transitions(self) -> AnyTransitions | None:
         """Transitions with what the parts of one's own say of them."""
@@ -374,8 +378,20 @@ class Adversary:
             raise TooLarge(Advice(f"the release at {seen.time!r}: ", message_of(error))) from None
 
     def membership_components(self, seen: UnlabeledObservation) -> list[Component]:
-        """Connected components of a release by the membership; ValueError if no group that may be theirs shows a claimed value."""
-        assert self.membership is not None
+        """Connected components of a release by the membership.
+
+        Raises
+        ------
+        ValueError
+            If there is no membership, or no group that may be a respondent's shows the value of a compromised record.
+        """
+        check_kind(
+            "Adversary.membership_components", "seen", seen, UnlabeledObservation, "is the unlabeled of a Release"
+        )
+        if self.membership is None:
+            raise ValueError(
+                "Adversary.membership_components: there is no membership; give one, as UniformMembership()."
+            )
         components, claims = connected_components(self.membership, seen), self.claims(seen.time, seen.people)
         if claims is not None and self.compromised is not None and self.compromised.contradicted == "raise":
             shown = np.vstack([seen.counts > 0, np.ones((1, seen.counts.shape[1]), dtype=np.bool_)])

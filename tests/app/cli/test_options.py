@@ -14,7 +14,8 @@ TABLE = [
     "--equal-values", "--missing", "--duplicates", "--time-format", "--number", "--decimal",
 ]  # fmt: skip
 THRESHOLDS = [
-    "-k", "-l", "-t", "--beta", "-j", "-m", "--leftovers", "--patience", "--tolerance", "--deterministic",
+    "-k", "-l", "-t", "--beta", "-j", "-m", "-a", "--size", "--departures", "--ends",
+    "--leftovers", "--patience", "--tolerance", "--deterministic",
 ]  # fmt: skip
 ATTACK = [
     "--attack", "--solver", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r", "--statements", "-k", "-l",

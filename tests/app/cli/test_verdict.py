@@ -223,7 +223,8 @@ def test_the_check_that_publish_names_passes(tmp_path, defense):
     """Of all requirements, with a folder and a column of the time whose names need quotes."""
     source = write(records().rename(columns={"week": "month of visit"}), tmp_path / "r.csv")
     out = tmp_path / "the release"
-    told = run("publish", source, *ROLES, "--time", "month of visit", "--defense", defense, "--out", out).stdout
+    named = ["--defense", defense, *(["-a", 2, "--size", 4] if defense == "cohorts" else [])]
+    told = run("publish", source, *ROLES, "--time", "month of visit", *named, "--out", out).stdout
     check, attack = proposed(told)
     assert check == ["check", str(out)]
     assert attack[0] == "attack"

@@ -386,7 +386,7 @@ class ScenarioAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release."""
-        given = list(releases)
+        given = list(each_release(self, releases, reads_ghosts=True))
         attack, notes = self.on(given)
         beliefs = attack(given)
         return replace(beliefs, notes=(*notes, *beliefs.notes))

@@ -247,8 +247,8 @@ def counted_sides(observations: Sequence[Observation], sure: float = 0.9) -> Two
 
 
 ALIKE = (
-    "people who are together in all groups are alike beforehand, whatever transitions are known, all releases read together, "
-    "whatever is computed; not who leaves when (docs/methods/cohorts.md)"
+    "people who are together in all groups are alike beforehand, whatever transitions are known, which ghosts follow as well, all "
+    "releases read together, whatever is computed; not who leaves when (docs/methods/cohorts.md)"
 )
 """The class of adversaries of `counted_sides`."""
 

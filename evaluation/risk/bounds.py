@@ -611,9 +611,13 @@ class _LawBuilder:
         predicted = share @ kernel
         self.prior[place] = self.vectors.of(predicted / predicted.sum() if predicted.sum() else np.ones(self.m))
         onward = onward[predicted[onward] > 0]
+        if not len(onward):
+            # The releases refute the knowledge, and nothing is bounded.
+            self.charge[[before, place], 1] = np.inf
+            return
         between = kernel[np.ix_(values, onward)]
-        self.charge[before, 1] += max((_range(column, np.ones(len(column))) for column in between.T), default=0.0)
-        self.charge[place, 1] += max((_range(line, predicted[onward]) for line in between), default=0.0)
+        self.charge[before, 1] += max(_range(column, np.ones(len(column))) for column in between.T)
+        self.charge[place, 1] += max(_range(line, predicted[onward]) for line in between)
 
     def _counts(self, record: int) -> FloatArray:
         """Published counts of the group of a record."""

@@ -122,7 +122,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     check_one_domain("joint law", observations)
     listed, observations = observations, _with_ghosts(adversary, observations)
     m = len(observations[0].people.schema.values) if observations else 0
-    claims = [adversary.claims(observation.time, observation.people) for observation in observations]
+    claims = [adversary.claims(observation.time, observation.people) for observation in listed]
     for claim, observation in zip(claims, observations, strict=True):
         if claim is not None and not (adversary.distortion == "counted" and observation.distorted):
             adversary.contradicted_groups(claim, observation)  # raises if asked to

@@ -19,6 +19,8 @@ from foreknow.models import (
     History,
     MarkovChain,
     Numeric,
+    Observation,
+    People,
     Release,
     Schema,
     UniformPrior,
@@ -126,6 +128,23 @@ class TestTwoSides:
         alike = counted_sides([one.observation for one in releases], sure)
         for upper in (sides, alike):
             assert upper.at_most is None or found.exposed <= upper.at_most
+
+    def test_who_returns_has_no_upper_side_by_groups_alone(self):
+        """A and B leave, ghosts carry on; A is back among 9 others, of whom 9 of 10 have c, which all with a have next."""
+        schema = Schema({"age": Numeric(0, 9)}, "result", tuple("abcd"))
+        names = {0: "AB", 1: "C", 2: "ADEFGHIJKL"}
+        people = {
+            t: People(np.array(list(each), dtype=object), np.zeros((len(each), 1)), schema, t)
+            for t, each in names.items()
+        }
+        both, shown = replace(people[0], time=None), np.array([[1, 1, 0, 0]])
+        seen = [
+            Observation(people[0], [0, 0], shown, 0),
+            Observation(people[1], [-1], shown, 1, ghosts=both, ghost_group=[0, 0]),
+            Observation(people[2], [0] * 10, np.array([[0, 0, 9, 1]]), 2),
+        ]
+        # The chance that A had a: 9 of 10, as one of the ten has d, and is as likely A as any other.
+        assert counted_sides(seen, sure=0.9).at_most in (None, 12)
 
     def test_groups_alone(self):
         """p, q and r stay together; s and t part, and one of them is alone with a."""

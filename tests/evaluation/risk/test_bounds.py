@@ -189,6 +189,22 @@ def test_who_is_known_is_taken_out_of_the_group():
     np.testing.assert_allclose(bound(seen, bounds_oracle.adversary(one)).upper[0], [[1, 0], [0.5, 0.5], [0.5, 0.5]])
 
 
+def test_what_is_known_of_a_withheld_record_is_not_known_of_the_ghost():
+    """The second respondent leaves after a withheld record, of which the value is known, while a ghost carries on."""
+    one = world([[2, 2], [2, 1]], ghost=[[0, 0], [0, 1]], claim=(1, 1, 0, 1.0))
+    assert compared(one, bound, 99, np.random.default_rng(0)).excess < 1e-9
+
+
+def test_knowledge_that_a_return_refutes_bounds_nothing():
+    """By a chain that never moves A cannot be back among values that A's old group did not show."""
+    views = history_of(("AB", "ab"), ("C", "a"), ("ADEF", "cccd"), domain="abcd")
+    people = People(views[0].people.respondents, views[0].people.quasi_identifiers, views.schema)
+    gone = Grouping([-1], counterfeits=[[0, 0, 0], [0, 1, 1]], places=people)
+    seen = [Release(views[0], [0, 0]), Release(views[1], gone), Release(views[2], [0, 0, 0, 0])]
+    still = Adversary(UniformPrior(), MarkovChain(1, np.eye(4)), mechanism=GhostChain())
+    assert (bound(seen, still).frame().loc[["A", "B"]].iloc[:, 0] == 1).all()
+
+
 def releases(labels, texts, **ghosts):
     """Releases of a history of texts, each of letters for respondents and values."""
     views = history_of(*texts, domain="ab")

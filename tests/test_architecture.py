@@ -34,7 +34,7 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 69_710, 39_386, 256
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 70_100, 39_580, 256
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
 MOST_NAMES = 237

@@ -57,6 +57,7 @@ def risk_utility_map(
     curve: str = ...,
     panel: None = None,
     *,
+    bound: str | None = ...,
     ax: Axes | None = None,
 ) -> Axes: ...
 
@@ -70,6 +71,7 @@ def risk_utility_map(
     curve: str = ...,
     *,
     panel: str,
+    bound: str | None = ...,
     ax: Panels | None = None,
 ) -> Panels: ...
 
@@ -82,6 +84,7 @@ def risk_utility_map(
     curve: str = "defense",
     panel: str | None = None,
     *,
+    bound: str | None = None,
     ax: Axes | Panels | None = None,
 ) -> Axes | Panels:
     """Map of disclosure risk against information loss: one curve per defense, through the values of a parameter.
@@ -103,6 +106,8 @@ def risk_utility_map(
         Column that identifies the curve of a point.
     panel : str, optional
         Column with one panel per value, such as ``"attack"``. The panels of a new figure share their axes.
+    bound : str, optional
+        Numeric column of an upper bound on the risk, drawn as a dashed line of each curve; NaN where there is none.
     ax : Axes, or array of Axes, shape (p,), optional
         Where to draw, on p axes for the p values of ``panel``; by default a new figure.
 
@@ -134,22 +139,23 @@ def risk_utility_map(
     named = {role: name for role, name in roles.items() if name is not None or role == "curve"}
     names = list(named.values())
     check_kind("risk_utility_map", "table", table, pd.DataFrame, "is a DataFrame, such as Comparison.summary()")
-    check_text("risk_utility_map", risk=risk, cost=cost, **named)
-    check_columns(table, [*names, risk, cost])
-    for name in (risk, cost):
+    measures = {"risk": risk, "cost": cost} | ({} if bound is None else {"bound": bound})
+    check_text("risk_utility_map", **measures, **named)
+    check_columns(table, [*names, *measures.values()])
+    for name in measures.values():
         check_table("risk_utility_map", "table", table, (name,), "is a DataFrame")
     _check_points(table, names)
     styles = {name: _style(d, along is not None) for d, name in enumerate(table[curve].unique())}
     entries = [(str(name), style) for name, style in styles.items()]
     if panel is None:
         axes = one_panel("risk_utility_map", ax, 7.5, 4.8)
-        _draw_map(axes, table, styles, (risk, cost, along, curve))
+        _draw_map(axes, table, styles, (risk, cost, along, curve, bound))
         axes.set_title(TITLE, fontsize=11)
         legend(axes, entries)
         return axes
 
     def draw(axes: Axes, value: Any) -> None:
-        _draw_map(axes, table[table[panel] == value], styles, (risk, cost, along, curve))
+        _draw_map(axes, table[table[panel] == value], styles, (risk, cost, along, curve, bound))
         axes.set_title(without_mathtext(f"{panel}: {value}"))
 
     shown = list(table[panel].unique())
@@ -163,15 +169,19 @@ def _draw_map(
     axes: Axes,
     table: pd.DataFrame,
     styles: Mapping[Any, dict[str, Any]],
-    columns: tuple[str, str, str | None, str],
+    columns: tuple[str, str, str | None, str, str | None],
 ) -> None:
-    """Draw the curves of one panel, and the labels of their ends; the columns of risk, cost, parameter and curve."""
-    risk, cost, along, curve = columns
+    """Draw the curves of one panel, and the labels of their ends; the columns of risk, cost, parameter, curve and bound."""
+    risk, cost, along, curve, bound = columns
     labels = [
         label
         for name, style in styles.items()
         for label in _draw_curve(axes, table[table[curve] == name], risk, cost, along, style)
     ]
+    for name, style in styles.items() if bound is not None else ():
+        rows = table[table[curve] == name].dropna(subset=[bound, cost]).sort_values(cost, kind="stable")
+        dashes = {"color": style["color"], "linestyle": "--", "linewidth": 1.0, "marker": "_", "markersize": 9}
+        axes.plot(rows[cost].to_numpy(dtype=float), rows[bound].to_numpy(dtype=float), **dashes)
     axes.add_artist(LabelPlacement(labels))
     hide_frame(axes)
     axes.margins(0.12)

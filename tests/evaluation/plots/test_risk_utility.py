@@ -134,3 +134,21 @@ def test_a_column_that_is_not_there():
 def test_two_rows_are_not_one_point():
     with pytest.raises(ValueError, match=r"two rows .* the point of defense 'halved'; .* along or panel"):
         risk_utility_map(TABLE)
+
+
+def test_a_bound_is_a_dashed_line_of_its_curve():
+    points = pd.DataFrame(
+        {
+            "defense": ["Cohorts", "Cohorts", "Mondrian"],
+            "gain": [0.04, 0.01, 0.3],
+            "query": [0.1, 0.2, 0.05],
+            "at_most": [0.07, 0.02, np.nan],
+        }
+    )
+    axes = risk_utility_map(points.assign(a=[5, 10, 3]), cost="query", along="a", bound="at_most")
+    first, _, bounds, none = axes.lines
+    assert (bounds.get_linestyle(), bounds.get_color()) == ("--", first.get_color())
+    np.testing.assert_allclose(bounds.get_ydata(), [0.07, 0.02])
+    assert not len(none.get_ydata())
+    with pytest.raises(ValueError, match="limit"):
+        risk_utility_map(points, cost="query", bound="limit")

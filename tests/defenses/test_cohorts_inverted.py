@@ -1,0 +1,155 @@
+"""Cohorts inverted: all values and ghosts of tiny histories are published, and equal outputs are one observation.
+
+The beliefs are those of an adversary who knows the rule, all its random choices but the values of ghosts, and who leaves when.
+"""
+
+import itertools
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from foreknow.defenses import Cohorts, publish
+from foreknow.evaluation import bound
+from foreknow.models import (
+    Adversary,
+    CompromisedRecords,
+    EvidenceCascade,
+    GivenPrior,
+    MarkovChain,
+    Numeric,
+    Presence,
+    Release,
+    Schema,
+    View,
+)
+
+VALUES = "abe"
+STICKY = np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.0, 0.0, 1.0]])
+ENDING = np.array([[0.6, 0.3, 0.1], [0.2, 0.4, 0.4], [0.0, 0.0, 1.0]])
+SCHEMA = Schema({"age": Numeric(0, 9)}, "result", tuple(VALUES), "id")
+PRIOR = GivenPrior(pd.DataFrame(np.tile([0.5, 0.5, 0.0], (5, 1)), index=list("ABCDE"), columns=list(VALUES)))
+
+
+class Scripted(Cohorts):
+    """Cohorts with given values of ghosts; their probability by the chain, and the number that was asked for."""
+
+    script: Any = ()
+
+    def __repr__(self):
+        return "Scripted()"
+
+    def _drawn(self, view, value, rng):
+        rng.random(len(value))
+        kind, chain = type(self), self.mechanism(view.schema).transitions.probabilities
+        shown = np.array([*kind.script, *[0] * len(value)])[kind.asked : kind.asked + len(value)]
+        kind.asked += len(value)
+        kind.weight *= chain[value, shown].prod()
+        return shown
+
+
+def published(views, adversary, made):
+    """Releases of each script of ghosts, with its probability."""
+    scripts = [()]
+    while scripts:
+        kind = type("Given", (Scripted,), {"script": scripts.pop(), "asked": 0, "weight": 1.0})
+        releases = publish(views, kind(**made, rng=1), adversary, rng=1)
+        if kind.asked > len(kind.script):
+            scripts += itertools.product(range(len(VALUES)), repeat=kind.asked)
+        elif kind.weight:
+            yield releases, kind.weight
+
+
+def histories(lists, chain, leave):
+    """Values of all records, of positive probability, as a dict by respondent and release, and the probability."""
+    records = [(who, t) for t, listed in enumerate(lists) for who in listed]
+    for values in itertools.product(range(len(VALUES)), repeat=len(records)):
+        of = dict(zip(records, values, strict=True))
+        weight = 1.0
+        for who in {who for who, _ in records}:
+            times = [t for t, listed in enumerate(lists) if who in listed]
+            weight *= (0.5, 0.5, 0.0)[of[who, times[0]]]
+            for t, later in itertools.pairwise(times):
+                weight *= np.linalg.matrix_power(chain, later - t)[of[who, t], of[who, later]] * (1 - leave[of[who, t]])
+            weight *= leave[of[who, times[-1]]] if times[-1] < len(lists) - 1 and leave.any() else 1.0
+        if weight:
+            yield of, weight
+
+
+def excess(lists, chain=STICKY, leave=(0.0, 0.0, 0.0), told=False, held=False, **made):
+    """Largest belief less its bound; with what the rule tells of terminal values, and the lists of the views held back."""
+    leave = np.array(leave)
+    adversary = Adversary(PRIOR, MarkovChain(1, chain), gaps="power")
+    made = {"a": 2, "size": 2, "wait": 0, "transitions": MarkovChain(1, chain)} | made
+    rest = {"presence": Presence(leave)} if leave.any() else {}
+    knows = replace(adversary, mechanism=Cohorts(**made).mechanism(SCHEMA), **rest)
+
+    def view_of(t, of):
+        columns = {"id": list(lists[t]), "age": 0, "result": [VALUES[of[who, t]] for who in lists[t]]}
+        return View(pd.DataFrame(columns), SCHEMA, t)
+
+    outcomes = defaultdict(lambda: [0.0, defaultdict(lambda: np.zeros(len(VALUES))), ()])
+    for of, weight in histories(lists, chain, leave):
+        for releases, drawn in published([view_of(t, of) for t in range(len(lists))], adversary, made):
+            outcome = outcomes[tuple(map(output, releases))]
+            outcome[0] += weight * drawn
+            outcome[2] = releases + tuple(
+                Release(view_of(t, of), [-1] * len(lists[t])) for t in range(len(releases), len(lists))
+            )
+            for record, value in of.items():
+                outcome[1][record][value] += weight * drawn
+    assert len(outcomes) > 1
+    found = []
+    for total, each, releases in outcomes.values():
+        shown = releases if held else releases[: len(lists) - Cohorts(**made).lag]
+        upper = bound(shown, with_terminal_values(knows, shown) if told else knows).upper
+        for t, release in enumerate(shown):
+            for row in np.flatnonzero(release.group >= 0):
+                belief = each[release.view.people.respondents[row], t] / total
+                found.append((belief - upper[t][row]).max())
+    return max(found)
+
+
+def output(release):
+    """All that a release makes public, and the notes."""
+    ghosts, group, _ = release.ghosts
+    carried = () if ghosts is None else tuple(ghosts.respondents)
+    return tuple(release.group), release.counts.tobytes(), carried, tuple(group), tuple(map(str, release.grouping.notes))
+
+
+def with_terminal_values(adversary, releases):
+    """The adversary who takes a listed and withheld respondent whose place is carried on to have the terminal value."""
+    rows = [
+        (who, release.time, "e", 1.0)
+        for release in releases
+        for who, group in zip(release.view.people.respondents, release.group, strict=True)
+        if group < 0 and release.ghosts[0] is not None and who in release.ghosts[0].respondents
+    ]
+    if not rows:
+        return adversary
+    known = CompromisedRecords(pd.DataFrame(rows, columns=["respondent", "time", "value", "confidence"]))
+    return replace(adversary, compromised=known, cascade=EvidenceCascade())
+
+
+@pytest.mark.parametrize("departures", ["ghosts", "withdraw", "retire", "lag"])
+@pytest.mark.parametrize("lists", [["ABC", "AB"], ["ABCD", "AB"], ["ABC", "D", "ABC"]])
+def test_no_belief_of_who_knows_the_rule_passes_the_bound(departures, lists):
+    """Those who leave, one or as a batch, and those who return together."""
+    lists = [*lists, lists[-1][:1]] if departures == "lag" else lists
+    assert excess(lists, departures=departures) < 1e-9
+
+
+def test_last_records_that_are_withheld():
+    """The bound is for who knows the lists of the views that were held back, as one who knows the rule does."""
+    leave = (0.1, 0.6, 0.0)
+    assert excess(["ABC", "ABC", "AB"], leave=leave, ends=1, held=True) < 1e-9
+    assert excess(["ABC", "ABC", "AB"], leave=leave, ends=1) == pytest.approx(0.779 - 1 / 3, abs=1e-3)
+
+
+def test_terminal_values_are_known_to_who_knows_the_rule():
+    """C is listed and withheld beside a ghost of the own place, so that C's value is terminal: mostly the value b led to it."""
+    assert excess(["ABC", "ABC"], ENDING, terminal=("e",), told=True) < 1e-9
+    assert excess(["ABC", "ABC"], ENDING, terminal=("e",)) == pytest.approx(0.75 - 3 / 7, abs=1e-3)

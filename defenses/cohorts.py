@@ -48,7 +48,8 @@ class Cohorts:
 
     The joint law is symmetric in the members of an atom, those of a cell who leave in one batch. If ghosts follow the chain of
     an adversary who does not read presence, that adversary believes of none of them more than the atom's share
-    (`foreknow.evaluation.bound`), whatever is known of transitions, forward and in hindsight.
+    (`foreknow.evaluation.bound`), whatever is known of transitions, forward and in hindsight: without terminal values and without
+    respondents who return, with equal priors, and as long as the seed is secret.
 
     Parameters
     ----------
@@ -69,7 +70,8 @@ class Cohorts:
         Number of records before a departure that are withheld; the ghost begins there. The defense then knows the people of that
         many releases to come, and as many releases at the end are held back.
     terminal : sequence of values, optional
-        Values that end a course: who has one counts as departed.
+        Values that end a course: who has one counts as departed. They are not hidden: a listed respondent who is withheld beside a
+        ghost has one, which is evidence of the value before.
     wait : int
         Number of releases for which respondents wait for a cell of ``size``; those left then form a smaller one, of at least a.
         Fewer than a of one revised prior wait on.

@@ -232,6 +232,27 @@ def random_world(rng):
     return World(prior, chains, own_class, ghost_chain, state, ghost, group, leave, pause, back, claim, pair, power)
 
 
+def odd_world(rng):
+    """A random world whose records are published, withheld and absent in any order, with ghosts anywhere, and any record known."""
+    one = random_world(rng)
+    n, releases = one.state.shape
+    shown = rng.random(releases) < 0.8
+    state, ghost = np.zeros((n, releases), dtype=int), np.zeros((n, releases), dtype=bool)
+    for who in range(n):
+        if rng.random() < 0.4:
+            shown = rng.random(releases) < 0.7
+        state[who] = np.where(shown, PUBLISHED, rng.choice([ABSENT, WITHHELD], releases))
+        start, end = np.sort(rng.integers(1, releases + 1, 2))
+        ghost[who, start:end] = shown[start:end] & shown[:start].any()
+        state[who] = np.where(ghost[who], rng.choice([ABSENT, WITHHELD], releases), state[who])
+    claim, (who, t) = None, (int(rng.integers(n)), int(rng.integers(releases)))
+    if state[who, t] != ABSENT and rng.random() < 0.7:
+        claim = who, t, int(rng.integers(one.prior.shape[1])), float(rng.choice([0.5, 0.9, 1.0]))
+    pair = one.pair if (state != ABSENT).any(axis=1).all() else None
+    group = _groups(rng, (state == PUBLISHED) | ghost)
+    return one._replace(state=state, ghost=ghost, group=group, claim=claim, pair=pair)
+
+
 def _memberships(rng, n, releases, power):
     """States of all records, and ghosts: who leaves, with how many records withheld before, who pauses and who returns."""
     state, ghost = np.full((n, releases), PUBLISHED), np.zeros((n, releases), dtype=bool)

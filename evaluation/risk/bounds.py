@@ -177,7 +177,8 @@ def bound(releases: Iterable[Release | Observation], adversary: Adversary, hinds
     out of the group there.
 
     No attack is made; the bound holds for exact beliefs under the joint law, whatever the solver, of adversaries who read nothing
-    in the choice of the groups: that they were made by a rule which looks at values is not taken account of. Cost: as
+    in the choice of the groups: that they were made by a rule which looks at values, or at coming releases, is not taken account
+    of. `JointAttack` is not exact where a respondent is published again after ghosts, and may pass the bound. Cost: as
     `odds_shift`, and O(n m) for each release; with ``hindsight=False`` once for each prefix.
     """
     observations = _known("bound", releases, adversary, hindsight)

@@ -4,9 +4,11 @@ The beliefs are those of an adversary who knows the rule, all its random choices
 """
 
 import itertools
+import math
 from collections import defaultdict
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,7 +31,7 @@ from foreknow.models import (
 
 VALUES = "abe"
 STICKY = np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.0, 0.0, 1.0]])
-ENDING = np.array([[0.6, 0.3, 0.1], [0.2, 0.4, 0.4], [0.0, 0.0, 1.0]])
+ENDING = np.array([[0.7, 0.3, 0.0], [0.2, 0.4, 0.4], [0.0, 0.0, 1.0]])
 SCHEMA = Schema({"age": Numeric(0, 9)}, "result", tuple(VALUES), "id")
 PRIOR = GivenPrior(pd.DataFrame(np.tile([0.5, 0.5, 0.0], (5, 1)), index=list("ABCDE"), columns=list(VALUES)))
 
@@ -65,59 +67,75 @@ def published(views, adversary, made):
 
 def histories(lists, chain, leave):
     """Values of all records, of positive probability, as a dict by respondent and release, and the probability."""
-    records = [(who, t) for t, listed in enumerate(lists) for who in listed]
-    for values in itertools.product(range(len(VALUES)), repeat=len(records)):
-        of = dict(zip(records, values, strict=True))
-        weight = 1.0
-        for who in {who for who, _ in records}:
-            times = [t for t, listed in enumerate(lists) if who in listed]
-            weight *= (0.5, 0.5, 0.0)[of[who, times[0]]]
-            for t, later in itertools.pairwise(times):
-                weight *= np.linalg.matrix_power(chain, later - t)[of[who, t], of[who, later]] * (1 - leave[of[who, t]])
-            weight *= leave[of[who, times[-1]]] if times[-1] < len(lists) - 1 and leave.any() else 1.0
-        if weight:
-            yield of, weight
+    each = []
+    for who in sorted({who for listed in lists for who in listed}):
+        times, paths = [t for t, listed in enumerate(lists) if who in listed], []
+        ends = leave if times[-1] < len(lists) - 1 and leave.any() else np.ones(len(VALUES))
+        for values in itertools.product(range(len(VALUES)), repeat=len(times)):
+            weight = (0.5, 0.5, 0.0)[values[0]] * ends[values[-1]]
+            for k, (t, later) in enumerate(itertools.pairwise(times)):
+                weight *= np.linalg.matrix_power(chain, later - t)[values[k], values[k + 1]] * (1 - leave[values[k]])
+            paths += [({(who, t): value for t, value in zip(times, values, strict=True)}, weight)] if weight else []
+        each.append(paths)
+    for chosen in itertools.product(*each):
+        yield {key: value for path, _ in chosen for key, value in path.items()}, math.prod(one for _, one in chosen)
 
 
-def excess(lists, chain=STICKY, leave=(0.0, 0.0, 0.0), told=False, held=False, **made):
-    """Largest belief less its bound; with what the rule tells of terminal values, and the lists of the views held back."""
+class Inverted(NamedTuple):
+    """Outputs of a history with their weight, that of each value of each record, and the releases; and the adversary."""
+
+    outcomes: list[tuple[float, dict, tuple]]
+    knows: Adversary
+
+    def excess(self, told=False, held=0):
+        """Largest belief less its bound; with what the rule tells of terminal values, without views that were held back."""
+        found = []
+        for total, each, releases in self.outcomes:
+            shown = releases[: len(releases) - held]
+            upper = bound(shown, with_terminal_values(self.knows, shown) if told else self.knows).upper
+            for t, release in enumerate(shown):
+                for row in np.flatnonzero(release.group >= 0):
+                    belief = each[release.view.people.respondents[row], t] / total
+                    found.append((belief - upper[t][row]).max())
+        return max(found)
+
+
+def inverted(lists, chain=STICKY, leave=(0.0, 0.0, 0.0), **made):
+    """All outputs of a history of these lists, the views that are held back as releases without records."""
     leave = np.array(leave)
     adversary = Adversary(PRIOR, MarkovChain(1, chain), gaps="power")
     made = {"a": 2, "size": 2, "wait": 0, "transitions": MarkovChain(1, chain)} | made
     rest = {"presence": Presence(leave)} if leave.any() else {}
-    knows = replace(adversary, mechanism=Cohorts(**made).mechanism(SCHEMA), **rest)
 
-    def view_of(t, of):
-        columns = {"id": list(lists[t]), "age": 0, "result": [VALUES[of[who, t]] for who in lists[t]]}
+    @cache
+    def view_of(t, *values):
+        columns = {"id": list(lists[t]), "age": 0, "result": [VALUES[value] for value in values]}
         return View(pd.DataFrame(columns), SCHEMA, t)
 
     outcomes = defaultdict(lambda: [0.0, defaultdict(lambda: np.zeros(len(VALUES))), ()])
     for of, weight in histories(lists, chain, leave):
-        for releases, drawn in published([view_of(t, of) for t in range(len(lists))], adversary, made):
+        views = [view_of(t, *(of[who, t] for who in listed)) for t, listed in enumerate(lists)]
+        for releases, drawn in published(views, adversary, made):
             outcome = outcomes[tuple(map(output, releases))]
             outcome[0] += weight * drawn
-            outcome[2] = releases + tuple(
-                Release(view_of(t, of), [-1] * len(lists[t])) for t in range(len(releases), len(lists))
-            )
+            outcome[2] = releases + tuple(Release(view, [-1] * len(view)) for view in views[len(releases) :])
             for record, value in of.items():
                 outcome[1][record][value] += weight * drawn
     assert len(outcomes) > 1
-    found = []
-    for total, each, releases in outcomes.values():
-        shown = releases if held else releases[: len(lists) - Cohorts(**made).lag]
-        upper = bound(shown, with_terminal_values(knows, shown) if told else knows).upper
-        for t, release in enumerate(shown):
-            for row in np.flatnonzero(release.group >= 0):
-                belief = each[release.view.people.respondents[row], t] / total
-                found.append((belief - upper[t][row]).max())
-    return max(found)
+    return Inverted(list(outcomes.values()), replace(adversary, mechanism=Cohorts(**made).mechanism(SCHEMA), **rest))
 
 
 def output(release):
     """All that a release makes public, and the notes."""
     ghosts, group, _ = release.ghosts
     carried = () if ghosts is None else tuple(ghosts.respondents)
-    return tuple(release.group), release.counts.tobytes(), carried, tuple(group), tuple(map(str, release.grouping.notes))
+    return (
+        tuple(release.group),
+        release.counts.tobytes(),
+        carried,
+        tuple(group),
+        tuple(map(str, release.grouping.notes)),
+    )
 
 
 def with_terminal_values(adversary, releases):
@@ -139,17 +157,18 @@ def with_terminal_values(adversary, releases):
 def test_no_belief_of_who_knows_the_rule_passes_the_bound(departures, lists):
     """Those who leave, one or as a batch, and those who return together."""
     lists = [*lists, lists[-1][:1]] if departures == "lag" else lists
-    assert excess(lists, departures=departures) < 1e-9
+    assert inverted(lists, departures=departures).excess() < 1e-9
 
 
 def test_last_records_that_are_withheld():
     """The bound is for who knows the lists of the views that were held back, as one who knows the rule does."""
-    leave = (0.1, 0.6, 0.0)
-    assert excess(["ABC", "ABC", "AB"], leave=leave, ends=1, held=True) < 1e-9
-    assert excess(["ABC", "ABC", "AB"], leave=leave, ends=1) == pytest.approx(0.779 - 1 / 3, abs=1e-3)
+    found = inverted(["ABC", "ABC", "AB"], leave=(0.1, 0.6, 0.0), ends=1)
+    assert found.excess() < 1e-9
+    assert found.excess(held=1) == pytest.approx(0.779 - 1 / 3, abs=1e-3)
 
 
 def test_terminal_values_are_known_to_who_knows_the_rule():
-    """C is listed and withheld beside a ghost of the own place, so that C's value is terminal: mostly the value b led to it."""
-    assert excess(["ABC", "ABC"], ENDING, terminal=("e",), told=True) < 1e-9
-    assert excess(["ABC", "ABC"], ENDING, terminal=("e",)) == pytest.approx(0.75 - 3 / 7, abs=1e-3)
+    """C is listed and withheld beside a ghost of the own place, so that C's value is terminal, and b, which alone leads to it, was C's."""
+    found = inverted(["ABC", "ABC"], ENDING, terminal=("e",))
+    assert found.excess(told=True) < 1e-9
+    assert found.excess() == pytest.approx(1 - 5 / 11)

@@ -168,7 +168,7 @@ def test_last_records_that_are_withheld():
 
 
 def test_terminal_values_are_known_to_who_knows_the_rule():
-    """C is listed and withheld beside a ghost of the own place, so that C's value is terminal, and b, which alone leads to it, was C's."""
+    """C is listed and withheld beside a ghost, so that C's value is terminal; b alone leads to it."""
     found = inverted(["ABC", "ABC"], ENDING, terminal=("e",))
     assert found.excess(told=True) < 1e-9
     assert found.excess() == pytest.approx(1 - 5 / 11)

@@ -47,7 +47,7 @@ class ReleaseBeliefs:
     posterior : Posterior
         Beliefs after this release. The row of a suppressed respondent is that of the revised prior.
     ghosts : float array, shape (ghosts, m), optional
-        Beliefs about the ghosts of the release before it, of attacks release by release.
+        Beliefs about the ghosts of the release before it.
     """
 
     observation: Observation

@@ -658,7 +658,8 @@ def release_beliefs(
             unconditional[history.problem.path[history.record[t][inside]]] = revised[inside]
         arrays = _posterior(history, posterior, t, predicted)
         n = observation.listed
-        found.append(ReleaseBeliefs(listed[t], prior[:n], revised[:n], arrays.first(n)))
+        ghosts = None if listed[t].ghosts is None else revised[n:]
+        found.append(ReleaseBeliefs(listed[t], prior[:n], revised[:n], arrays.first(n), ghosts))
     return tuple(found)
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foreknow.attacks import SequentialAttack, SnapshotAttack
+from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
 from foreknow.models import (
     Adversary,
+    Averaged,
     GhostChain,
     GivenPrior,
     Grouping,
@@ -19,6 +20,7 @@ from foreknow.models import (
     Schema,
     View,
 )
+from foreknow.models.estimators.exact import log_evidence
 
 SCHEMA = Schema({"age": Numeric(0, 9)}, "result", ("a", "b"))
 CHAIN = MarkovChain(1, np.array([[0.8, 0.2], [0.3, 0.7]]))
@@ -86,3 +88,15 @@ def test_a_snapshot_takes_a_ghost_for_a_member_of_the_prior():
 def test_the_rule_of_ghosts_must_be_known():
     with pytest.raises(ValueError, match="does not know how they are drawn"):
         SequentialAttack(replace(KNOWN, mechanism=None))(CARRIED_ON)
+
+
+@pytest.mark.parametrize("attack", [SequentialAttack, lambda averaged: JointAttack(averaged, hindsight=False)])
+def test_draws_are_weighed_by_releases_with_ghosts(attack):
+    """The weights are the probabilities of the multisets by each draw, with the ghosts among the members."""
+    draws = [replace(KNOWN, transitions=one) for one in (CHAIN, OTHER)]
+    beliefs = attack(Averaged(draws))(CARRIED_ON[:2])
+    each = [[*attack(one)(CARRIED_ON[:2])] for one in draws]
+    evidence = [sum(float(log_evidence(one.problem).sum()) for one in beliefs) for beliefs in each]
+    weights = np.exp(np.array(evidence) - max(evidence))
+    np.testing.assert_allclose(beliefs.draws.weights[-1], weights / weights.sum())
+    assert weights.min() / weights.sum() < 0.45

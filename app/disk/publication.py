@@ -304,6 +304,16 @@ def _publish_blocks(
     return made, sums
 
 
+def check_no_ghosts(owner: str, published: LargeReleases) -> None:
+    """Raise ValueError if releases have ghosts, which are read in memory and by `bound_large` alone."""
+    for one in published.releases:
+        if one.ghosts:
+            raise ValueError(
+                f"{owner}: the release at {one.time!r} has {one.ghosts:,} {'ghost' if one.ghosts == 1 else 'ghosts'}, which are read "
+                f"in memory alone: foreknow attack RECORDS --groups {key_folder(published.folder)}, without --from-disk."
+            )
+
+
 def input_checksums(published: LargeReleases) -> set[str]:
     """Checksums of the files that a publication was made from."""
     return set(map(str, read_json(published.private / MANIFEST)["records"].values()))

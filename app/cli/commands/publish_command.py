@@ -457,8 +457,10 @@ def _outcome(
     if run.pictures:
         say(f"Pictures: {key.parent / PICTURES}.")
     say(*check_lines(run.out))
-    groups = f"--from-disk {option_text('groups', run.out)}" if run.from_disk else option_text("groups", key)
-    also = (*KNOWLEDGE_OPTIONS, *READ_FROM_DISK) if run.from_disk else KNOWLEDGE_OPTIONS
+    # Ghosts are read in memory alone.
+    on_disk = run.from_disk and not isinstance(defense, Cohorts)
+    groups = f"--from-disk {option_text('groups', run.out)}" if on_disk else option_text("groups", key)
+    also = (*KNOWLEDGE_OPTIONS, *READ_FROM_DISK) if on_disk else KNOWLEDGE_OPTIONS
     say(*next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=also))
     content = {
         "defense": settings(defense),

@@ -6,44 +6,16 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from large_history import bytes_of
+from large_history import CHAIN, KNOWN, bytes_of, on_disk, panel, published_in_memory
 
 from foreknow.app.cli.files.columns import Columns
 from foreknow.app.cli.files.release_files import key_table, published_table
-from foreknow.app.disk import Engine, LargeTable, attack_large, publish_large, verify_large
+from foreknow.app.disk import Engine, attack_large, publish_large, verify_large
 from foreknow.app.disk import whole_releases as module
-from foreknow.defenses import Cohorts, Infeasible, JSimilarity, KAnonymity, publish
-from foreknow.models import Adversary, GhostChain, GivenPrior, History, MarkovChain, UniformPrior
+from foreknow.defenses import Cohorts, Infeasible, JSimilarity, KAnonymity
+from foreknow.models import Adversary, GhostChain, GivenPrior, MarkovChain, UniformPrior
 
-CHAIN = MarkovChain(1, 0.6 * np.eye(3) + 0.4 / 3)
-KNOWN = Adversary(UniformPrior(), CHAIN)
 COLUMNS = Columns("id", "week", "result", ("age", "sex"))
-
-
-def panel(people=120, releases=5, seed=1, leave=0.15, back=0.1):
-    """A long table, in random order, in which respondents leave and return."""
-    rng = np.random.default_rng(seed)
-    age, sex = rng.integers(18, 90, people), rng.choice(["f", "m"], people)
-    here, frames = np.ones(people, dtype=bool), []
-    for week in range(releases):
-        here = np.where(here, rng.random(people) >= leave, rng.random(people) < back)
-        here[0] = True
-        who = np.flatnonzero(here)
-        columns = {"id": 7 * who, "age": age[who], "sex": sex[who], "week": week}
-        frames.append(pd.DataFrame(columns | {"result": rng.choice(["u", "v", "w"], len(who))}))
-    return pd.concat(frames).sample(frac=1, random_state=seed).reset_index(drop=True)
-
-
-def on_disk(folder, frame):
-    folder.mkdir(exist_ok=True)
-    frame.to_parquet(folder / "visits.parquet", row_group_size=50)
-    return LargeTable.infer(folder / "visits.parquet", ["age", "sex"], time="week")
-
-
-def published_in_memory(table, frame, defense, adversary, seed):
-    """Releases of `publish`, with the generators that `publish_large` documents."""
-    own, orders = (np.random.default_rng([seed, stream]) for stream in (0, 1))
-    return publish(History.read(frame, table.schema, "week"), defense(rng=own), adversary, rng=orders)
 
 
 def rows(folder):

@@ -1,6 +1,5 @@
 """Sizes of atoms, and upper bounds on beliefs, of releases on disk."""
 
-import shutil
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from foreknow.app.disk.begun_runs import make_folder
-from foreknow.app.disk.engine import Engine, as_engine, parquet_of, quoted, to_parquet
+from foreknow.app.disk.engine import Engine, as_engine, parquet_of, quoted, shared_folder, to_parquet
 from foreknow.app.disk.parts import (
     BLOCK_RECORDS,
     belief_part,
@@ -62,10 +61,8 @@ def role_anonymity_large(
     groups alone are read. Memory: that of DuckDB, which spills to disk.
     """
     engine, folder = _checked("role_anonymity_large", published, folder, engine)
-    work = folder / "work"
-    work.mkdir()
     time = pa.array([release.time for release in published.releases])
-    with engine.connection() as connection:
+    with shared_folder(engine, published.private) as work, engine.connection() as connection:
         labels = _write_atoms(connection, published, work)
         connection.register("times", pa.table({"release": pa.array(range(len(time)), pa.int32()), "time": time}))
         connection.execute(
@@ -75,11 +72,10 @@ def role_anonymity_large(
         for release in range(len(time)):
             connection.execute(
                 "COPY (SELECT s.respondent, t.time, s.ghost, s.cell, s.atom, a.atom_all "
-                f"FROM {parquet_of(_seen(work, release))} s JOIN {parquet_of(labels)} USING (respondent, place) "
-                f"JOIN {parquet_of(work / 'atoms.parquet')} a USING (label) JOIN times t USING (release)) "
+                f"FROM {parquet_of(_seen(work, release))} s JOIN {parquet_of(labels)} l USING (respondent, place) "
+                f"JOIN {parquet_of(work / 'atoms.parquet')} a ON a.label = l.label JOIN times t USING (release)) "
                 f"{to_parquet(folder / f'release-{release:04d}.parquet')}"
             )
-    shutil.rmtree(work)
     return folder
 
 
@@ -132,11 +128,6 @@ def bound_large(
     bound((), adversary)
     check_whole("bound_large", "block", block, "records")
     engine, folder = _checked("bound_large", published, folder, engine)
-    work = folder / "work"
-    work.mkdir()
-    with engine.connection() as connection:
-        labels = _write_atoms(connection, published, work, adversary.known_transitions is not None)
-        tasks = _write_batches(connection, published, labels, block, work)
     of_batch = partial(
         bound_batch,
         schema=published.schema,
@@ -144,8 +135,11 @@ def bound_large(
         adversary=adversary,
         folder=folder,
     )
-    list(engine.map(of_batch, tasks))
-    shutil.rmtree(work)
+    with shared_folder(engine, published.private) as work:
+        with engine.connection() as connection:
+            labels = _write_atoms(connection, published, work, adversary.known_transitions is not None)
+            tasks = _write_batches(connection, published, labels, block, work)
+        list(engine.map(of_batch, tasks))
     return folder
 
 
@@ -243,15 +237,15 @@ def _write_batches(
     every = [_seen(work, release) for release in range(releases)]
     # A respondent with two places may be in two batches.
     connection.execute(
-        f"COPY (SELECT respondent, place, batch FROM {parquet_of(labels)} JOIN (SELECT label, "
+        f"COPY (SELECT respondent, place, batch FROM {parquet_of(labels)} l JOIN (SELECT label, "
         f"((sum(size) OVER (ORDER BY label) - size) * {releases} // {block})::BIGINT AS batch "
-        f"FROM (SELECT label, count(*) AS size FROM {parquet_of(labels)} GROUP BY label)) USING (label)) {to_parquet(home)}"
+        f"FROM (SELECT label, count(*) AS size FROM {parquet_of(labels)} GROUP BY label)) b USING (label)) {to_parquet(home)}"
     )
     owners = f"(SELECT DISTINCT respondent, batch FROM {parquet_of(home)})"
     connection.execute(
         f"COPY (SELECT o.batch, r.*, coalesce(h.batch = o.batch, false) AS own FROM ({_records(published)}) r "
         f"JOIN {owners} o USING (respondent) "
-        f"LEFT JOIN (SELECT respondent, release, ghost, batch FROM {parquet_of(*every)} JOIN {parquet_of(home)} "
+        f"LEFT JOIN (SELECT respondent, release, ghost, batch FROM {parquet_of(*every)} s JOIN {parquet_of(home)} p "
         "USING (respondent, place)) h USING (respondent, release, ghost) "
         f"ORDER BY o.batch, r.release, r.ghost, r.rank) {to_parquet(records)}"
     )

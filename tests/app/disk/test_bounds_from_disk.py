@@ -13,6 +13,7 @@ from foreknow.models import (
     Adversary,
     ClassFrequencies,
     CompromisedRecords,
+    EvidenceCascade,
     GhostChain,
     History,
     MarkovChain,
@@ -63,12 +64,12 @@ def test_atoms_are_those_in_memory(name, request, tmp_path):
 OTHER = GhostChain(MarkovChain(1, 0.2 * np.eye(3) + 0.8 / 3))
 LEAVING = Presence(np.array([0.05, 0.1, 0.4]), np.array([0.1, 0.05, 0.1]), 0.3)
 KNOWERS = {
-    "alike": lambda _: KNOWN,
-    "without a chain": lambda prior: Adversary(prior),
-    "classes": lambda prior: Adversary(prior, CHAIN),
-    "steps in gaps": lambda prior: Adversary(prior, CHAIN, gaps="power"),
-    "another chain of ghosts": lambda prior: Adversary(prior, CHAIN, mechanism=OTHER),
-    "presence": lambda prior: Adversary(prior, CHAIN, presence=LEAVING),
+    "alike": lambda _: {"prior": UniformPrior(), "transitions": CHAIN},
+    "without a chain": lambda prior: {"prior": prior},
+    "classes": lambda prior: {"prior": prior, "transitions": CHAIN},
+    "steps in gaps": lambda prior: {"prior": prior, "transitions": CHAIN, "gaps": "power"},
+    "another chain of ghosts": lambda prior: {"prior": prior, "transitions": CHAIN, "mechanism": OTHER},
+    "presence": lambda prior: {"prior": prior, "transitions": CHAIN, "presence": LEAVING},
 }
 
 
@@ -87,7 +88,8 @@ def check_bounds(folder, releases, adversary):
 @pytest.mark.parametrize("name", KNOWERS)
 def test_bounds_are_those_in_memory(cohorts, tmp_path, name, block):
     published, releases, history = cohorts
-    adversary = KNOWERS[name](ClassFrequencies.fit(history, {"sex": None}, 0.5))
+    knowledge = KNOWERS[name](ClassFrequencies.fit(history, {"sex": None}, 0.5))
+    adversary = Adversary(**{"mechanism": GhostChain()} | knowledge)
     folder = bound_large(published, adversary, tmp_path / "bounds", block=block)
     parts = len([*folder.rglob("part-*.parquet")])
     assert parts == len(releases) if block == 10**6 else parts > 2 * len(releases)
@@ -104,7 +106,7 @@ def test_bounds_of_releases_without_ghosts(mondrian, tmp_path):
 def test_what_is_refused(mondrian, tmp_path):
     published, _, history = mondrian
     frame = pd.DataFrame({"respondent": ["p1"], "time": [0], "value": ["v1"], "confidence": [1.0]})
-    adversary = Adversary(UniformPrior(), compromised=CompromisedRecords(frame))
+    adversary = Adversary(UniformPrior(), cascade=EvidenceCascade(), compromised=CompromisedRecords(frame))
     with pytest.raises(ValueError, match="bound_large.*compromised"):
         bound_large(published, adversary, tmp_path / "a")
     with pytest.raises(ValueError, match="transitions are of order 2"):

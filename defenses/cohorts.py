@@ -193,7 +193,9 @@ class Cohorts:
         """Group a view after the releases so far; ``coming`` has the people of the next ``lag`` views."""
         return self.after_course(self._course(view, past), view, prior, coming=coming)
 
-    def after_course(self, course: "Course", view: View, prior: FloatArray, *, coming: tuple[People, ...] = ()) -> Grouping:
+    def after_course(
+        self, course: "Course", view: View, prior: FloatArray, *, coming: tuple[People, ...] = ()
+    ) -> Grouping:
         """Group a view after the course of the releases so far, which need not be kept (`with_release`)."""
         self._check_coming(view, coming)
         rng = as_generator("Cohorts", self.rng, optional=True)

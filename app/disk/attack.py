@@ -110,7 +110,8 @@ def attack_large(
     ------
     TypeError, ValueError
         If an argument is of another kind, the attack needs all records in memory, the releases have ghosts, a part of the
-        publication is missing, the folder holds something else or cannot be written to, or an interrupted run had other versions of Python or the packages.
+        publication is missing, the folder holds something else or cannot be written to, or an interrupted run had other versions
+        of Python or the packages.
     AlreadyComplete
         If the folder holds the beliefs of this attack.
 

@@ -30,9 +30,7 @@ from foreknow.models.arrays import BoolArray, IntArray, object_array
 from foreknow.models.settings import check_kind, check_whole
 
 
-def role_anonymity_large(
-    published: LargeReleases, folder: "Path | str", *, engine: Engine | None = None
-) -> Path:
+def role_anonymity_large(published: LargeReleases, folder: "Path | str", *, engine: Engine | None = None) -> Path:
     """Write the number of places with the same published groups as each respondent's, after each release and after all.
 
     Parameters
@@ -193,7 +191,7 @@ def _write_atoms(
     )
     for release, _ in enumerate(published.releases):
         connection.execute(
-            f'CREATE OR REPLACE TEMP TABLE now AS SELECT p.*, coalesce(l.label, 0) AS label FROM {parquet_of(places)} p '
+            f"CREATE OR REPLACE TEMP TABLE now AS SELECT p.*, coalesce(l.label, 0) AS label FROM {parquet_of(places)} p "
             f"LEFT JOIN {parquet_of(labels)} l USING (respondent, place) WHERE p.release = {release}"
         )
         connection.execute(
@@ -252,8 +250,8 @@ def _write_batches(
     connection.execute(
         f'COPY (SELECT batch, release, "group", value, number FROM (SELECT DISTINCT batch, release, "group" FROM '
         f'{parquet_of(records)} WHERE "group" >= 0) JOIN (SELECT release, "group", value, count(*) AS number FROM '
-        f'({_records(published)}) WHERE "group" >= 0 GROUP BY ALL) USING (release, "group") ORDER BY batch, release, "group", value) '
-        f"{to_parquet(counts)}"
+        f'({_records(published)}) WHERE "group" >= 0 GROUP BY ALL) USING (release, "group") '
+        f'ORDER BY batch, release, "group", value) {to_parquet(counts)}'
     )
     ranges = [_ranges(connection, path) for path in (records, counts)]
     return [Batch(number, records, ranges[0][number], counts, ranges[1][number]) for number in ranges[0]]
@@ -270,7 +268,9 @@ def _ranges(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[int, tupl
 def bound_batch(task: Batch, schema: Schema, times: tuple[Any, ...], adversary: Adversary, folder: Path) -> None:
     """Write the bounds on the beliefs about the members of the atoms of a batch, one part for each release that has some."""
     records, counts = read_block(task.records, *task.rows), read_block(task.counts, *task.groups)
-    ends, of_groups = (np.searchsorted(rows["release"].to_numpy(), np.arange(len(times) + 1)) for rows in (records, counts))
+    ends, of_groups = (
+        np.searchsorted(rows["release"].to_numpy(), np.arange(len(times) + 1)) for rows in (records, counts)
+    )
     observations, listed = [], []
     for t, time in enumerate(times):
         rows = records.slice(ends[t], ends[t + 1] - ends[t])
@@ -294,6 +294,4 @@ def _observation(rows: pa.Table, ghost: BoolArray, shown: pa.Table, schema: Sche
     group = np.where(label >= 0, np.searchsorted(names, label), -1)
     codes = np.column_stack([rows[f"q{a}"].to_numpy() for a in range(len(schema.quasi_identifiers))])
     people = People(object_array(rows["respondent"].to_pylist()), codes, schema, time)
-    return Observation(
-        people[~ghost], group[~ghost], counts, time, ghosts=people[ghost], ghost_group=group[ghost]
-    )
+    return Observation(people[~ghost], group[~ghost], counts, time, ghosts=people[ghost], ghost_group=group[ghost])

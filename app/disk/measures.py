@@ -103,9 +103,9 @@ def measure_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, the releases have ghosts, the folder holds no belief about a published record, is that of an interrupted
-        attack or of one on another publication, one of its files is not as its manifest lists it, a part of the publication is
-        missing, or ``at_risk`` exists.
+        If an argument is of another kind, the releases have ghosts, the folder holds no belief about a published record, is that of
+        an interrupted attack or of one on another publication, one of its files is not as its manifest lists it, a part of the
+        publication is missing, or ``at_risk`` exists.
 
     Notes
     -----

@@ -42,8 +42,8 @@ from foreknow.app.disk.sorted_records import (
     sort_records,
     whole_groups,
 )
-from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, PRIVATE, read_json, sums_below, write_manifest
 from foreknow.app.disk.whole_releases import publish_whole_releases
+from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, PRIVATE, read_json, sums_below, write_manifest
 from foreknow.defenses import (
     BKAA,
     Anatomy,
@@ -63,7 +63,7 @@ from foreknow.models.averaged import check_rule_reads
 from foreknow.models.equality import set_fields
 from foreknow.models.notes import Note, notes_of_blocks
 from foreknow.models.program_version import program_version
-from foreknow.models.settings import check_kind, check_whole, is_whole, shown
+from foreknow.models.settings import check_kind, check_whole, counted, is_whole, shown
 from foreknow.models.tables.view_files import NOTATION
 
 WHOLE_DEFENSES = (Cohorts,)
@@ -196,18 +196,20 @@ def publish_large(
     """Publish a table on disk as Parquet files, a release at a time and a block at a time.
 
     The records of a release are sorted on disk, and cut into blocks of at least ``block`` records at fixed ranks. The defense
-    groups each block on its own. A run into the folder that an interrupted one left goes on after its last whole block.
+    groups each block on its own. A run into the folder that an interrupted one left goes on after its last whole block. `Cohorts`
+    groups whole releases, one in memory at a time (`publish_whole_releases`).
 
     Parameters
     ----------
     table : LargeTable
-    defense : Mondrian, JSReduce, BKAA, Anatomy or FullDomain
+    defense : Mondrian, JSReduce, BKAA, Anatomy, FullDomain or Cohorts
+        `Anatomy` and `Cohorts` draw by ``seed``, not by an ``rng`` of their own.
     folder : path
         Folder to make, or that an interrupted run with the same arguments left.
     adversary : Adversary, optional
-        The adversary that the publisher assumes, as for `publish`, with transitions of order 1.
+        The adversary that the publisher assumes, as for `publish`; but for `Cohorts`, with transitions of order 1.
     block : int
-        Least number of records of a block. Groups depend on it.
+        Least number of records of a block. Groups depend on it, but for those of `Cohorts`.
     seed : int, optional
         Source of the order of equal records, another one in each release, and of the numbers of groups. By default, 128 bits of
         fresh entropy, kept in ``private``.
@@ -220,13 +222,13 @@ def publish_large(
         If an argument is of another kind.
     ValueError
         If the folder holds something else or cannot be written to, a defense needs all records in memory or changes values, its
-        requirement is fitted to all records of a view, the seed is no whole number of at least 0, or a cell, a respondent or a
+        requirement is fitted to all records of a view, there are no more views than the ``lag`` of the defense, the seed is no whole number of at least 0, or a cell, a respondent or a
         time is missing or outside its domain. If an interrupted run had other versions of Python or the packages. If there are
         more than 16,384 releases, or a release has more than 100,000 blocks.
     ChildProcessError
         If a process was killed.
     Infeasible
-        If no level vector of `FullDomain` satisfies.
+        If no level vector of `FullDomain` satisfies, or `Cohorts` has no chain by which it needs to draw ghosts.
 
     Notes
     -----
@@ -239,8 +241,12 @@ def publish_large(
 
     An estimator of the adversary that draws does so in each block by a generator of its own, as in `attack_large`.
 
-    Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost: an external sort and the cost of the
-    defense on each block.
+    The releases of `Cohorts` are those of `publish` on the records in the order of the files: with ``rng=default_rng([seed, 1])``,
+    and ``rng=default_rng([seed, 0])`` of the defense, generators of NumPy. The last ``lag`` views are held back. An interrupted
+    run begins again.
+
+    Memory: one block for each worker, and half of ``engine.memory`` for DuckDB; with `Cohorts` in one process ``lag + 1`` releases,
+    and what is kept for each respondent. Cost: an external sort and the cost of the defense on each block.
 
     A run that goes on compares each block that is complete with its own order of the records, so that no respondent is published
     twice or lost.
@@ -305,12 +311,12 @@ def _publish_blocks(
 
 
 def check_no_ghosts(owner: str, published: LargeReleases) -> None:
-    """Raise ValueError if releases have ghosts, which are read in memory and by `bound_large` alone."""
+    """Raise ValueError if releases have ghosts, which attacks from disk do not read."""
     for one in published.releases:
         if one.ghosts:
             raise ValueError(
-                f"{owner}: the release at {one.time!r} has {one.ghosts:,} {'ghost' if one.ghosts == 1 else 'ghosts'}, which are read "
-                f"in memory alone: foreknow attack RECORDS --groups {key_folder(published.folder)}, without --from-disk."
+                f"{owner}: the release at {one.time!r} has {counted(one.ghosts, 'ghost')}, which are read in memory alone: "
+                f"foreknow attack RECORDS --groups {key_folder(published.folder)}, without --from-disk."
             )
 
 

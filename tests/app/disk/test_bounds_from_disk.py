@@ -97,7 +97,7 @@ def test_bounds_are_those_in_memory(cohorts, tmp_path, name, block):
 
 
 def test_bounds_of_releases_without_ghosts(mondrian, tmp_path):
-    published, releases, history = mondrian
+    published, releases, _ = mondrian
     chain = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
     for number, adversary in enumerate([Adversary(UniformPrior(), chain), Adversary(UniformPrior())]):
         check_bounds(bound_large(published, adversary, tmp_path / f"{number}", block=50), releases, adversary)
@@ -107,7 +107,7 @@ def test_what_is_refused(mondrian, tmp_path):
     published, _, history = mondrian
     frame = pd.DataFrame({"respondent": ["p1"], "time": [0], "value": ["v1"], "confidence": [1.0]})
     adversary = Adversary(UniformPrior(), cascade=EvidenceCascade(), compromised=CompromisedRecords(frame))
-    with pytest.raises(ValueError, match="bound_large.*compromised"):
+    with pytest.raises(ValueError, match=r"bound_large.*compromised"):
         bound_large(published, adversary, tmp_path / "a")
     with pytest.raises(ValueError, match="transitions are of order 2"):
         bound_large(published, Adversary(UniformPrior(), MarkovChain(2, np.full((4, 4, 4), 0.25))), tmp_path / "b")

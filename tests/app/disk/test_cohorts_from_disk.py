@@ -130,7 +130,9 @@ def test_without_ghosts_no_column_and_all_else_from_disk(tmp_path):
 def test_what_is_refused(tmp_path):
     table = on_disk(tmp_path, panel())
     published = publish_large(table, Cohorts(3, 6, transitions=CHAIN), tmp_path / "out", KNOWN)
-    with pytest.raises(ValueError, match=r"attack_large: the release at 1 has \d+ ghosts, which are read in memory alone"):
+    with pytest.raises(
+        ValueError, match=r"attack_large: the release at 1 has \d+ ghosts, which are read in memory alone"
+    ):
         attack_large(published, KNOWN, tmp_path / "beliefs")
     with pytest.raises(ValueError, match="give adversary="):
         publish_large(table, Cohorts(3), tmp_path / "a")

@@ -196,7 +196,31 @@ class Cohorts:
     def after_course(
         self, course: "Course", view: View, prior: FloatArray, *, coming: tuple[People, ...] = ()
     ) -> Grouping:
-        """Group a view after the course of the releases so far, which need not be kept (`with_release`)."""
+        """Group a view as a call does, given the course of the respondents in place of the releases before.
+
+        Parameters
+        ----------
+        course : Course
+            ``Course.empty(d)`` for d quasi-identifiers before the first release, and then that of `with_release`.
+        view : View
+        prior : float array, shape (n, m)
+            The revised prior of the assumed adversary.
+        coming : tuple of People
+            Those of the next ``lag`` views.
+
+        Returns
+        -------
+        Grouping
+
+        Raises
+        ------
+        ValueError, Infeasible
+            As a call.
+
+        Notes
+        -----
+        Releases need not be kept: memory is O(N d) for the N respondents of the series.
+        """
         self._check_coming(view, coming)
         rng = as_generator("Cohorts", self.rng, optional=True)
         prior = prior_of(view, prior)
@@ -326,7 +350,23 @@ class Cohorts:
         return np.asarray(drawn.sum(axis=1))
 
     def with_release(self, course: "Course", release: Release) -> "Course":
-        """The course after one more release of this defense."""
+        """Course of the respondents after one more release of this defense.
+
+        Parameters
+        ----------
+        course : Course
+            Before the release.
+        release : Release
+
+        Returns
+        -------
+        Course
+
+        Raises
+        ------
+        ValueError
+            If the release is of another defense.
+        """
         codes = self._terminal_codes(release.view.schema)
         return course.after(release, self.ends, np.isin(release.view.sensitive, codes), self.a)
 

@@ -222,9 +222,9 @@ def publish_large(
         If an argument is of another kind.
     ValueError
         If the folder holds something else or cannot be written to, a defense needs all records in memory or changes values, its
-        requirement is fitted to all records of a view, there are no more views than the ``lag`` of the defense, the seed is no whole number of at least 0, or a cell, a respondent or a
-        time is missing or outside its domain. If an interrupted run had other versions of Python or the packages. If there are
-        more than 16,384 releases, or a release has more than 100,000 blocks.
+        requirement is fitted to all records of a view, there are no more views than the ``lag`` of the defense, the seed is no
+        whole number of at least 0, or a cell, a respondent or a time is missing or outside its domain. If an interrupted run had
+        other versions of Python or the packages. If there are more than 16,384 releases, or a release has more than 100,000 blocks.
     ChildProcessError
         If a process was killed.
     Infeasible

@@ -67,8 +67,8 @@ def publish_whole_releases(
 
     The releases are those of ``publish(history, defense, adversary, rng=numpy.random.default_rng([seed, 1]))`` with a defense whose
     ``rng`` is ``numpy.random.default_rng([seed, 0])``: by the same code, with the records in the order of the files. A run that
-    goes on begins again. Each release is one part. Memory: the records of ``lag + 1`` releases; a few hundred bytes and the beliefs of
-    the assumed adversary for each respondent. One process. Cost: two readings of the table, and that of the defense.
+    goes on begins again. Each release is one part. Memory: the records of ``lag + 1`` releases, and for each respondent a few
+    hundred bytes and the beliefs of the assumed adversary. One process. Cost: two readings of the table, and that of the defense.
     """
     defense = job.defense
     assert isinstance(defense, Cohorts)

@@ -290,7 +290,9 @@ def _publish_blocks(
     engine: Engine,
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Publish releases by sorted blocks; numbers of each release, and the checksums of the files."""
-    made, sums, beliefs = [], {}, None
+    made: list[dict[str, Any]] = []
+    sums: dict[str, str] = {}
+    beliefs: Path | None = None
     for release, time in enumerate(times):
         records = sort_records(table, connection, time, order_of(job, release), beliefs, job.work)
         # Blocks have fixed ranks; those of a level vector end with their last group.

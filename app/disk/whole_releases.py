@@ -33,7 +33,7 @@ class Everyone(NamedTuple):
     index: "pd.Index[Any]"
     column: pa.ChunkedArray
 
-    def numbers(self, people: People) -> pa.Array:
+    def cells(self, people: People) -> pa.ChunkedArray:
         """Cells of some respondents in the column."""
         return self.column.take(pa.array(self.index.get_indexer(_index(people.respondents))))
 
@@ -160,7 +160,7 @@ def _write(listed: Listed, release: Release, everyone: Everyone) -> None:
         people, group = grouping.places[place], np.searchsorted(grouping.names, label)
         codes = {f"q{a}": pa.array(column) for a, column in enumerate(people.quasi_identifiers.T)}
         values = pa.array(value, listed.rows.schema.field("value").type)
-        rows = pa.table({"respondent": everyone.numbers(people)} | codes | {"value": values})
+        rows = pa.table({"respondent": everyone.cells(people)} | codes | {"value": values})
         block = task.block._replace(start=len(key), stop=len(key) + len(value))
         cells = {"published": domain.take(pa.array(value)), "ghost": pa.array(np.ones(len(value), dtype=np.int64))}
         parts.append(_with_columns(key_rows_of(rows, group, task._replace(block=block)), cells))

@@ -124,7 +124,7 @@ def read_release(table: LargeTable, connection: duckdb.DuckDBPyConnection, time:
     rows = coded_query(table, connection, time, numbered=True).to_arrow_table().sort_by("row").drop_columns("row")
     check_cells({name: rows[name].combine_chunks() for name in rows.column_names}, table, time)
     respondents = pd.Index(rows["respondent"].to_pylist(), dtype=object, tupleize_cols=False)
-    _check_once(respondents[respondents.duplicated()], time)
+    _check_once(respondents[respondents.duplicated()].tolist(), time)
     return rows.combine_chunks()
 
 

@@ -30,12 +30,12 @@ OF_GHOSTS = ("published", "ghost", "ghosts")
 class Everyone(NamedTuple):
     """Respondents of all releases, in the order of first appearance: as an index, and as a column of files."""
 
-    index: "pd.Index[Any]"
+    names: "pd.Index[Any]"
     column: pa.ChunkedArray
 
     def cells(self, people: People) -> pa.ChunkedArray:
         """Cells of some respondents in the column."""
-        return self.column.take(pa.array(self.index.get_indexer(_index(people.respondents))))
+        return self.column.take(pa.array(self.names.get_indexer(_index(people.respondents))))
 
 
 class Listed(NamedTuple):
@@ -78,7 +78,7 @@ def publish_whole_releases(
     files, everyone = _coded(table, connection, times, job)
     rng, generator = (np.random.default_rng([job.seed, stream]) for stream in (0, 1))
     defense, lag = replace(defense, rng=rng), lag_of(defense, times)
-    ranks = dict(zip(everyone.index, generator.permutation(len(everyone.index)).tolist(), strict=True))
+    ranks = dict(zip(everyone.names, generator.permutation(len(everyone.names)).tolist(), strict=True))
     assumed, course = AssumedAdversary(job.adversary), Course.empty(len(job.schema.quasi_identifiers))
     made: list[dict[str, Any]] = []
     for listed, coming in _with_coming((Listed.of(job, *each) for each in files), lag):

@@ -193,11 +193,41 @@ class Cohorts:
         self, view: View, prior: FloatArray, past: tuple[Release, ...] = (), *, coming: tuple[People, ...] = ()
     ) -> Grouping:
         """Group a view after the releases so far; ``coming`` has the people of the next ``lag`` views."""
+        return self.after_course(self._course(view, past), view, prior, coming=coming)
+
+    def after_course(
+        self, course: "Course", view: View, prior: FloatArray, *, coming: tuple[People, ...] = ()
+    ) -> Grouping:
+        """Group a view as a call does, given the course of the respondents in place of the releases before.
+
+        Parameters
+        ----------
+        course : Course
+            ``Course.empty(d)`` for d quasi-identifiers before the first release, and then that of `with_release`.
+        view : View
+        prior : float array, shape (n, m)
+            The revised prior of the assumed adversary.
+        coming : tuple of People
+            Those of the next ``lag`` views.
+
+        Returns
+        -------
+        Grouping
+
+        Raises
+        ------
+        ValueError, Infeasible
+            As a call.
+
+        Notes
+        -----
+        Releases need not be kept: memory is O(N d) for the N respondents of the series.
+        """
         self._check_coming(view, coming)
         rng = as_generator("Cohorts", self.rng, optional=True)
         prior = prior_of(view, prior)
         stays, ending, terminal = self._staying(view, coming)
-        seen = self._course(view, past).listing(view.people)
+        seen = course.listing(view.people)
         at = seen.respondents.get_indexer(_index(view.people))
         row = np.full(len(seen.respondents), -1)
         row[at] = np.arange(len(view))
@@ -321,7 +351,28 @@ class Cohorts:
         drawn = (rng.random(len(value)) * rows[:, -1])[:, None] >= rows
         return np.asarray(drawn.sum(axis=1))
 
-    def _course(self, view: View, past: tuple[Release, ...]) -> "_Course":
+    def with_release(self, course: "Course", release: Release) -> "Course":
+        """Course of the respondents after one more release of this defense.
+
+        Parameters
+        ----------
+        course : Course
+            Before the release.
+        release : Release
+
+        Returns
+        -------
+        Course
+
+        Raises
+        ------
+        ValueError
+            If the release is of another defense.
+        """
+        codes = self._terminal_codes(release.view.schema)
+        return course.after(release, self.ends, np.isin(release.view.sensitive, codes), self.a)
+
+    def _course(self, view: View, past: tuple[Release, ...]) -> "Course":
         """Courses of the respondents of the past; those of all but the last release are kept from the last call."""
         if past and past[0].ghosts[0] is not None:
             raise ValueError(
@@ -329,23 +380,22 @@ class Cohorts:
                 "give all releases of the series."
             )
         rule = self.ends, self.terminal, self.a
-        known, course = _LATEST.get(rule, ((), _Course.empty(len(view.schema.quasi_identifiers))))
+        known, course = _LATEST.get(rule, ((), Course.empty(len(view.schema.quasi_identifiers))))
         if len(known) > len(past) or any(one() is not other for one, other in zip(known, past, strict=False)):
-            known, course = (), _Course.empty(len(view.schema.quasi_identifiers))
+            known, course = (), Course.empty(len(view.schema.quasi_identifiers))
         for release in past[len(known) :]:
             if release.view.schema.values != view.schema.values:
                 raise ValueError(
                     f"Cohorts: the release at {release.time!r} has another sensitive domain than the view at {view.time!r}; begin "
                     "a series of its own, with past=()."
                 )
-            codes = self._terminal_codes(view.schema)
-            course = course.after(release, self.ends, np.isin(release.view.sensitive, codes), self.a)
+            course = self.with_release(course, release)
         _LATEST.clear()
         _LATEST[rule] = tuple(map(weakref.ref, past)), course
         return course
 
 
-class _Course(NamedTuple):
+class Course(NamedTuple):
     """Courses of all respondents of a series of releases: arrays of shape ``(N,)``, in the order of first appearance.
 
     A respondent has at most one place, as a member of a cell or by a ghost.
@@ -363,13 +413,13 @@ class _Course(NamedTuple):
     waited: IntArray  # number of the last releases that list the respondent without publishing
 
     @classmethod
-    def empty(cls, d: int) -> "_Course":
+    def empty(cls, d: int) -> "Course":
         """Before any release."""
         no, none = np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64)
         index = pd.Index([], dtype=object)
         return cls(index, none, none, no, np.zeros((0, d)), no, no, no, none, none)
 
-    def listing(self, people: People) -> "_Course":
+    def listing(self, people: People) -> "Course":
         """With some people among the respondents."""
         own = _index(people)
         new = own[self.respondents.get_indexer(own) < 0]
@@ -379,9 +429,9 @@ class _Course(NamedTuple):
         arrays = [np.concatenate([each, np.zeros((more, *each.shape[1:]), dtype=each.dtype)]) for each in self[1:]]
         arrays[0][len(self.respondents) :] = -1
         both = np.concatenate([self.respondents.to_numpy(), new.to_numpy()])
-        return _Course(pd.Index(both, dtype=object, tupleize_cols=False), *arrays)
+        return Course(pd.Index(both, dtype=object, tupleize_cols=False), *arrays)
 
-    def after(self, release: Release, ends: int, terminal: BoolArray, a: int) -> "_Course":
+    def after(self, release: Release, ends: int, terminal: BoolArray, a: int) -> "Course":
         """After one more release, of which the records with a terminal value are given."""
         old = self.listing(release.view.people)
         at = old.respondents.get_indexer(_index(release.view.people))
@@ -397,7 +447,7 @@ class _Course(NamedTuple):
         _check_same_cells(release, np.where(old.ghost & shown, -1, old.cell), cell, a)
         ended = (old.cell >= 0) & ~old.ghost & stays & ~shown & ~ghost
         standing = np.where(ended, 1, np.where(listed & (old.standing > 0), old.standing + 1, 0))
-        return _Course(
+        return Course(
             old.respondents,
             cell,
             values,
@@ -411,7 +461,7 @@ class _Course(NamedTuple):
         )
 
 
-_LATEST: dict[Any, tuple[tuple["weakref.ref[Release]", ...], _Course]] = {}
+_LATEST: dict[Any, tuple[tuple["weakref.ref[Release]", ...], Course]] = {}
 """Course of the past of the last call, so that a series of releases is read once."""
 
 

@@ -200,7 +200,7 @@ def publish(
         prior = assumed.prior(view)
         try:
             coming = tuple(later.people for later in views[number + 1 : number + 1 + lag])
-            grouping = _grouped(defense, view, prior, tuple(releases), ranks, generator, coming)
+            grouping = grouped_at_random(defense, view, prior, tuple(releases), ranks, generator, coming)
         except Infeasible as reason:
             if infeasible == "raise":
                 raise
@@ -271,7 +271,7 @@ def _check_defense(
         )
 
 
-def _grouped(
+def grouped_at_random(
     defense: Defense,
     view: View,
     prior: FloatArray,

@@ -14,7 +14,7 @@ from foreknow.app.cli.command_shape import TABLE, default_of, given_options, par
 from foreknow.app.cli.files.run_settings import plain_option, published_options
 from foreknow.app.cli.options import TableOptions, flag_of, option_text, option_texts
 from foreknow.app.cli.terminal import continued
-from foreknow.app.publication import PRIVATE, SETTINGS
+from foreknow.app.publication import PRIVATE, SETTINGS, key_at
 from foreknow.models import InputFaults
 from foreknow.models.advice import Advice, Setting, Wording, message_of, settings_in
 
@@ -114,7 +114,8 @@ def attack_of_key(key: Path) -> str:
     from_disk = key.is_dir()
     options = published_options((key / PRIVATE if from_disk else key.parent) / SETTINGS) or UNKNOWN
     records = shlex.quote(str(options.get("records", UNKNOWN["records"])))
-    named = {"from_disk": from_disk, "groups": key}
+    in_memory = options.get("defense") == "cohorts"  # Ghosts are not read from disk.
+    named = {"groups": key_at(key)} if in_memory else {"from_disk": from_disk, "groups": key}
     return f"foreknow attack {records} {option_texts(**_given(options), **named)} --out {unused_path('risk')}"
 
 

@@ -51,7 +51,7 @@ from foreknow.app.disk.parts import (
     write_last,
     write_part,
 )
-from foreknow.app.disk.publication import LargeReleases
+from foreknow.app.disk.publication import LargeReleases, check_no_ghosts
 from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, read_json, sums_below
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.attacks.belief_notes import (
@@ -109,8 +109,9 @@ def attack_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, the attack needs all records in memory, a part of the publication is missing, the
-        folder holds something else or cannot be written to, or an interrupted run had other versions of Python or the packages.
+        If an argument is of another kind, the attack needs all records in memory, the releases have ghosts, a part of the
+        publication is missing, the folder holds something else or cannot be written to, or an interrupted run had other versions
+        of Python or the packages.
     AlreadyComplete
         If the folder holds the beliefs of this attack.
 
@@ -172,6 +173,7 @@ def checked_attack(published: LargeReleases, attack: Any) -> SequentialAttack | 
     """
     check_kind("attack_large", "published", published, LargeReleases)
     check_listed_parts("attack_large", published.private, f"{PRIVATE}/{KEY}{PARTS}")
+    check_no_ghosts("attack_large", published)
     takes = "is an Adversary, or a SequentialAttack or JointAttack with one"
     check_kind("attack_large", "attack", attack, (Adversary, SequentialAttack, JointAttack), takes)
     made = SequentialAttack(attack) if isinstance(attack, Adversary) else attack

@@ -168,8 +168,18 @@ class LargeTable:
         return [time for time, _ in rows]
 
 
-def coded_query(table: LargeTable, connection: duckdb.DuckDBPyConnection, time: Any) -> duckdb.DuckDBPyRelation:
-    """Records of one release as numbers: ``respondent``, ``q0`` to ``qd``, ``value``; NULL for a cell outside its domain."""
+ROW = "foreknow:row"
+"""Column of the numbers of the records of a release, within a query."""
+
+
+def coded_query(
+    table: LargeTable, connection: duckdb.DuckDBPyConnection, time: Any, numbered: bool = False
+) -> duckdb.DuckDBPyRelation:
+    """Records of one release as numbers: ``respondent``, ``q0`` to ``qd``, ``value``; NULL for a cell outside its domain.
+
+    If ``numbered``, also ``row``, the place among the records of the release in the order of the files. The connection then
+    preserves the order of insertion.
+    """
     schema = table.schema
     columns, joins = [f"r.{quoted(schema.respondent)} AS respondent"], ""
     for a, (name, kind) in enumerate(schema.quasi_identifiers.items()):
@@ -182,9 +192,11 @@ def coded_query(table: LargeTable, connection: duckdb.DuckDBPyConnection, time: 
     connection.register("domain_of_values", _domain(schema.values))
     joins += f" LEFT JOIN domain_of_values ON r.{quoted(schema.sensitive)} = domain_of_values.cell"
     columns.append("domain_of_values.code AS value")
-    where = "" if table.time is None else f" WHERE r.{quoted(table.time)} = $time"
+    where = "" if table.time is None else f" WHERE {quoted(table.time)} = $time"
     table.relation(connection).create_view("records", replace=True)
-    query = f"SELECT {', '.join(columns)} FROM records r{joins}{where}"
+    rows = f"SELECT *{', row_number() OVER () AS ' + quoted(ROW) if numbered else ''} FROM records{where}"
+    columns += [f"r.{quoted(ROW)} AS row"] if numbered else []
+    query = f"SELECT {', '.join(columns)} FROM ({rows}) r{joins}"
     return connection.sql(query, params=None if table.time is None else {"time": time})
 
 

@@ -23,7 +23,7 @@ from foreknow.app.disk.parts import (
     write_joined,
     write_part,
 )
-from foreknow.app.disk.publication import LargeReleases
+from foreknow.app.disk.publication import LargeReleases, check_no_ghosts
 from foreknow.app.exposure import is_exposing, is_known
 from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, differences, listed_in
 from foreknow.evaluation.risk.adversary_gain import gains, hits, log_scores, sure_beliefs, with_certain
@@ -103,9 +103,9 @@ def measure_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, the folder holds no belief about a published record, is that of an interrupted
-        attack or of one on another publication, one of its files is not as its manifest lists it, a part of the publication is
-        missing, or ``at_risk`` exists.
+        If an argument is of another kind, the releases have ghosts, the folder holds no belief about a published record, is that of
+        an interrupted attack or of one on another publication, one of its files is not as its manifest lists it, a part of the
+        publication is missing, or ``at_risk`` exists.
 
     Notes
     -----
@@ -122,6 +122,7 @@ def measure_large(
         check_kind("measure_large", "at_risk", at_risk, (str, Path), takes)
         if Path(at_risk).exists():
             raise ValueError(f"measure_large: {at_risk} exists; name a file that does not.")
+    check_no_ghosts("measure_large", published)
     _check_beliefs(beliefs, published)
     check_listed_parts("measure_large", published.private, f"{PRIVATE}/{KEY}{PARTS}")
     with shared_folder(engine, published.private) as work, engine.connection() as connection:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -41,16 +42,32 @@ from foreknow.app.disk.sorted_records import (
     sort_records,
     whole_groups,
 )
+from foreknow.app.disk.whole_releases import publish_whole_releases
 from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, PRIVATE, read_json, sums_below, write_manifest
-from foreknow.defenses import BKAA, Anatomy, Defense, FullDomain, GroupPredicate, JSReduce, Mondrian, Requirement
+from foreknow.defenses import (
+    BKAA,
+    Anatomy,
+    Cohorts,
+    Defense,
+    FullDomain,
+    GroupPredicate,
+    JSReduce,
+    Mondrian,
+    Requirement,
+)
+from foreknow.defenses.publish import READS, lag_of
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.checks.program import settings as settings_text
 from foreknow.models import Adversary, Schema
+from foreknow.models.averaged import check_rule_reads
 from foreknow.models.equality import set_fields
 from foreknow.models.notes import Note, notes_of_blocks
 from foreknow.models.program_version import program_version
-from foreknow.models.settings import check_kind, check_whole, is_whole, shown
+from foreknow.models.settings import check_kind, check_whole, counted, is_whole, shown
 from foreknow.models.tables.view_files import NOTATION
+
+WHOLE_DEFENSES = (Cohorts,)
+"""Defenses that group all records of a release at once, and of the releases before read what is kept for each respondent."""
 
 CURVE_DEFENSES = (JSReduce, Mondrian, BKAA)
 """Defenses whose groups are of near records: blocks are ranges along a Hilbert curve."""
@@ -78,6 +95,8 @@ class LargeRelease:
         Time of the release.
     records, groups, suppressed : int
         Numbers of original records, of published groups, and of suppressed records.
+    ghosts : int
+        Number of invented records that carry on places.
     notes : tuple of str
         Notes of the defense on its blocks, each once, with the number of blocks that have it.
     """
@@ -86,6 +105,7 @@ class LargeRelease:
     records: int
     groups: int
     suppressed: int
+    ghosts: int
     notes: tuple[str, ...]
 
 
@@ -127,7 +147,9 @@ class LargeReleases:
             settings = read_json(path / PRIVATE / BEGUN)["settings"]
             times, schema = NOTATION.value(settings["times"]), NOTATION.value(settings["schema"])
             releases = tuple(
-                LargeRelease(time, one["records"], one["groups"], one["suppressed"], tuple(one["notes"]))
+                LargeRelease(
+                    time, one["records"], one["groups"], one["suppressed"], one.get("ghosts", 0), tuple(one["notes"])
+                )
                 for time, one in zip(times, made, strict=True)
             )
         except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
@@ -174,18 +196,20 @@ def publish_large(
     """Publish a table on disk as Parquet files, a release at a time and a block at a time.
 
     The records of a release are sorted on disk, and cut into blocks of at least ``block`` records at fixed ranks. The defense
-    groups each block on its own. A run into the folder that an interrupted one left goes on after its last whole block.
+    groups each block on its own. A run into the folder that an interrupted one left goes on after its last whole block. `Cohorts`
+    groups whole releases, one in memory at a time (`publish_whole_releases`).
 
     Parameters
     ----------
     table : LargeTable
-    defense : Mondrian, JSReduce, BKAA, Anatomy or FullDomain
+    defense : Mondrian, JSReduce, BKAA, Anatomy, FullDomain or Cohorts
+        `Anatomy` and `Cohorts` draw by ``seed``, not by an ``rng`` of their own.
     folder : path
         Folder to make, or that an interrupted run with the same arguments left.
     adversary : Adversary, optional
-        The adversary that the publisher assumes, as for `publish`, with transitions of order 1.
+        The adversary that the publisher assumes, as for `publish`; but for `Cohorts`, with transitions of order 1.
     block : int
-        Least number of records of a block. Groups depend on it.
+        Least number of records of a block. Groups depend on it, but for those of `Cohorts`.
     seed : int, optional
         Source of the order of equal records, another one in each release, and of the numbers of groups. By default, 128 bits of
         fresh entropy, kept in ``private``.
@@ -198,13 +222,13 @@ def publish_large(
         If an argument is of another kind.
     ValueError
         If the folder holds something else or cannot be written to, a defense needs all records in memory or changes values, its
-        requirement is fitted to all records of a view, the seed is no whole number of at least 0, or a cell, a respondent or a
-        time is missing or outside its domain. If an interrupted run had other versions of Python or the packages. If there are
-        more than 16,384 releases, or a release has more than 100,000 blocks.
+        requirement is fitted to all records of a view, there are no more views than the ``lag`` of the defense, the seed is no
+        whole number of at least 0, or a cell, a respondent or a time is missing or outside its domain. If an interrupted run had
+        other versions of Python or the packages. If there are more than 16,384 releases, or a release has more than 100,000 blocks.
     ChildProcessError
         If a process was killed.
     Infeasible
-        If no level vector of `FullDomain` satisfies.
+        If no level vector of `FullDomain` satisfies, or `Cohorts` has no chain by which it needs to draw ghosts.
 
     Notes
     -----
@@ -217,8 +241,12 @@ def publish_large(
 
     An estimator of the adversary that draws does so in each block by a generator of its own, as in `attack_large`.
 
-    Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost: an external sort and the cost of the
-    defense on each block.
+    The releases of `Cohorts` are those of `publish` on the records in the order of the files: with ``rng=default_rng([seed, 1])``,
+    and ``rng=default_rng([seed, 0])`` of the defense, generators of NumPy. The last ``lag`` views are held back. An interrupted
+    run begins again.
+
+    Memory: one block for each worker, and half of ``engine.memory`` for DuckDB; with `Cohorts` in one process ``lag + 1`` releases,
+    and what is kept for each respondent. Cost: an external sort and the cost of the defense on each block.
 
     A run that goes on compares each block that is complete with its own order of the records, so that no respondent is published
     twice or lost.
@@ -230,7 +258,10 @@ def publish_large(
     with locked(folder), engine.connection() as connection:
         times = table.times(connection)
         _check_number("releases", len(times), MOST_RELEASES, "round the times, as to days")
-        settings = _settings(table, defense, adversary, block, times)
+        published = times[: len(times) - lag_of(defense, times)]
+        if adversary is not None:
+            adversary.check_claim_times(published)
+        settings = _settings(table, defense, adversary, block, published)
         given = settings if seed is None else settings | {"seed": str(int(seed))}
         drawn = {"seed": str(secrets.randbits(128))}
         private = folder / PRIVATE
@@ -239,27 +270,56 @@ def publish_large(
         columns = (table.time or ONE_RELEASE, pa.array(times).type)
         job = PublishJob(table.schema, *columns, defense, adversary, int(settings["seed"]), folder)
         job.work.mkdir(exist_ok=True)
-        made, sums, beliefs = [], {BEGUN: checksum(private / BEGUN)}, None
-        for release, time in enumerate(times):
-            records = sort_records(table, connection, time, order_of(job, release), beliefs, job.work)
-            # Blocks have fixed ranks; those of a level vector end with their last group.
-            ranges = block_ranges(int(records.counts.sum()), block)
-            if isinstance(defense, LEVEL_DEFENSES):
-                ranges = whole_groups(connection, records.path, ranges)
-            _check_number("blocks", len(ranges), MOST_BLOCKS, "give a larger block=")
-            places = enumerate(ranges)
-            blocks = [Block(records.path, *ends, place, release, time, job.schema) for place, ends in places]
-            tasks = [BlockTask(job, one, records.counts) for one in blocks]
-            done = settled_blocks(tasks, list(engine.map(publish_block, tasks)), engine)
-            made.append(_numbers(records, done))
-            sums |= {name: sum_ for one in done for name, sum_ in one["sha256"].items()}
-            if adversary is not None and release + 1 < len(times):
-                latest = parquet_of(*part_paths(private / "beliefs", release))
-                beliefs = write_last(connection, latest, beliefs, job.work / f"beliefs-{release:04d}.parquet")
+        if isinstance(defense, WHOLE_DEFENSES):
+            made, sums = publish_whole_releases(table, connection, times, job)
+        else:
+            made, sums = _publish_blocks(table, connection, times, job, block, engine)
+        sums |= {BEGUN: checksum(private / BEGUN)}
         sums |= sums_below(private / "done", private)
         shutil.rmtree(job.work)
         write_manifest(private, settings["files"], sums, {"releases": made})
     return LargeReleases(folder)
+
+
+def _publish_blocks(
+    table: LargeTable,
+    connection: duckdb.DuckDBPyConnection,
+    times: list[Any],
+    job: PublishJob,
+    block: int,
+    engine: Engine,
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Publish releases by sorted blocks; numbers of each release, and the checksums of the files."""
+    made: list[dict[str, Any]] = []
+    sums: dict[str, str] = {}
+    beliefs: Path | None = None
+    for release, time in enumerate(times):
+        records = sort_records(table, connection, time, order_of(job, release), beliefs, job.work)
+        # Blocks have fixed ranks; those of a level vector end with their last group.
+        ranges = block_ranges(int(records.counts.sum()), block)
+        if isinstance(job.defense, LEVEL_DEFENSES):
+            ranges = whole_groups(connection, records.path, ranges)
+        _check_number("blocks", len(ranges), MOST_BLOCKS, "give a larger block=")
+        places = enumerate(ranges)
+        blocks = [Block(records.path, *ends, place, release, time, job.schema) for place, ends in places]
+        tasks = [BlockTask(job, one, records.counts) for one in blocks]
+        done = settled_blocks(tasks, list(engine.map(publish_block, tasks)), engine)
+        made.append(_numbers(records, done))
+        sums |= {name: sum_ for one in done for name, sum_ in one["sha256"].items()}
+        if job.adversary is not None and release + 1 < len(times):
+            latest = parquet_of(*part_paths(job.private / "beliefs", release))
+            beliefs = write_last(connection, latest, beliefs, job.work / f"beliefs-{release:04d}.parquet")
+    return made, sums
+
+
+def check_no_ghosts(owner: str, published: LargeReleases) -> None:
+    """Raise ValueError if releases have ghosts, which attacks from disk do not read."""
+    for one in published.releases:
+        if one.ghosts:
+            raise ValueError(
+                f"{owner}: the release at {one.time!r} has {counted(one.ghosts, 'ghost')}, which are read in memory alone: "
+                f"foreknow attack RECORDS --groups {key_folder(published.folder)}, without --from-disk."
+            )
 
 
 def input_checksums(published: LargeReleases) -> set[str]:
@@ -301,7 +361,10 @@ def _check_arguments(table: object, defense: object, adversary: Adversary | None
         raise ValueError(
             f"publish_large: seed is {shown(seed)}; it is a whole number of at least 0, or None for fresh entropy."
         )
-    if adversary is not None:
+    if isinstance(defense, WHOLE_DEFENSES) and adversary is not None:
+        check_kind("publish_large", "adversary", adversary, Adversary, "is an Adversary")
+        check_rule_reads(defense, adversary, otherwise=READS)
+    elif adversary is not None:
         check_large_adversary("publish_large", adversary)
     elif getattr(defense, "reads", None):
         raise ValueError(f"{defense!r} groups by the beliefs of an adversary; give adversary=.")
@@ -309,7 +372,7 @@ def _check_arguments(table: object, defense: object, adversary: Adversary | None
 
 def check_defense(defense: object) -> None:
     """Raise ValueError unless a defense groups the blocks of a release by what each of them holds."""
-    known = CURVE_DEFENSES + RANDOM_DEFENSES + LEVEL_DEFENSES
+    known = CURVE_DEFENSES + RANDOM_DEFENSES + LEVEL_DEFENSES + WHOLE_DEFENSES
     if not isinstance(defense, known):
         raise ValueError(
             f"{type(defense).__name__} needs all records of a release in memory, some {KIB_OF_A_RECORD} KiB each; publish without "
@@ -343,6 +406,7 @@ def _settings(
         "time": table.time or ONE_RELEASE,
         "times": NOTATION.text(times),
         "defense": settings_text(defense),
+        **({"chain": object_checksum(defense.transitions)} if isinstance(defense, WHOLE_DEFENSES) else {}),
         "adversary": None if adversary is None else object_checksum(adversary),
         "block": block,
     }

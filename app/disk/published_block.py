@@ -120,7 +120,7 @@ def write_release(
     """
     private = task.job.private
     public = part_path(table_folder(task.job.folder), task.block.release, task.block.number)
-    write_part(public, _published(release, task), private=False)
+    write_part(public, published_rows(release, task), private=False)
     written = [public, task.key]
     if task.job.adversary is not None:
         adversary = block_adversary(task.job.adversary, task.block.release, task.block.number)
@@ -128,7 +128,7 @@ def write_release(
         beliefs = part_path(private / "beliefs", task.block.release, task.block.number)
         write_part(beliefs, belief_part(block["respondent"], release.group, posterior, task.block.release))
         written.append(beliefs)
-    write_part(task.key, _records(block, release.group, task))
+    write_part(task.key, key_rows_of(block, release.group, task))
     left_out = np.bincount(release.view.sensitive[release.group < 0], minlength=len(task.job.schema.values))
     made = {
         "groups": release.groups,
@@ -171,7 +171,7 @@ def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | N
     return Release(view, grouping.renumbered(rng))
 
 
-def _published(release: Release, task: BlockTask) -> pa.Table:
+def published_rows(release: Release, task: BlockTask) -> pa.Table:
     """Published rows of a block, with types that are the same in all blocks; its groups are numbered from `first_label`."""
     table, schema = release.table, release.view.schema
     group = {"group": pa.array(table["group"] + task.first_label, pa.int64())}
@@ -205,7 +205,7 @@ def _check_published_records(task: BlockTask) -> None:
         )
 
 
-def _records(block: pa.Table, group: IntArray, task: BlockTask) -> pa.Table:
+def key_rows_of(block: pa.Table, group: IntArray, task: BlockTask) -> pa.Table:
     """Rows of the key: ``group``, -1 if suppressed, ``rank``, and the codes of the record."""
     made = {
         "group": np.where(group >= 0, group + task.first_label, -1),

@@ -1,11 +1,13 @@
 """Records of a release as codes, in the order of a unique key: Hilbert index, secret hash of the respondent, respondent."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -81,11 +83,7 @@ def sort_records(
         f"SELECT respondent FROM {parquet_of(coded)} GROUP BY respondent HAVING count(*) > 1 LIMIT 1"
     )
     twice = found.to_arrow_table()["respondent"].to_pylist()  # DuckDB itself needs pytz for a time with zone
-    if twice:
-        raise ValueError(
-            f"respondent {twice[0]!r} appears twice in the release at {time!r}; a release holds one record per respondent. Drop "
-            "duplicates, or name the column of times."
-        )
+    _check_once(twice, time)
     columns, joins, key = "c.* EXCLUDE (key)", "", "key"
     notes: tuple[str, ...] = ()
     if order.levels is not None:
@@ -102,6 +100,32 @@ def sort_records(
     )
     coded.unlink()
     return SortedRecords(path, counts, notes)
+
+
+def _check_once(twice: Sequence[Any], time: Any) -> None:
+    """Raise ValueError if there are respondents with two records in a release."""
+    if len(twice):
+        raise ValueError(
+            f"respondent {twice[0]!r} appears twice in the release at {time!r}; a release holds one record per respondent. Drop "
+            "duplicates, or name the column of times."
+        )
+
+
+def read_release(table: LargeTable, connection: duckdb.DuckDBPyConnection, time: Any) -> pa.Table:
+    """Codes of all records of a release in memory, in the order of the files: ``respondent``, ``q0`` to ``qd`` and ``value``.
+
+    The connection preserves the order of insertion.
+
+    Raises
+    ------
+    ValueError
+        As `sort_records`.
+    """
+    rows = coded_query(table, connection, time, numbered=True).to_arrow_table().sort_by("row").drop_columns("row")
+    check_cells({name: rows[name].combine_chunks() for name in rows.column_names}, table, time)
+    respondents = pd.Index(rows["respondent"].to_pylist(), dtype=object, tupleize_cols=False)
+    _check_once(respondents[respondents.duplicated()].tolist(), time)
+    return rows.combine_chunks()
 
 
 def write_coded(

@@ -74,6 +74,11 @@ def verify_large(
     if reads_beliefs:
         check_large_adversary("verify_large", adversary)
     private = published.private
+    if reads_beliefs and not (private / "beliefs").exists():
+        raise ValueError(
+            f"verify_large: {published.folder} has no beliefs of an assumed adversary, which {requirement!r} reads; it was "
+            "published without one, or with Cohorts. Verify it in memory."
+        )
     read = (f"{PUBLIC}/{TABLE}{PARTS}", f"{PRIVATE}/{KEY}{PARTS}", *([f"{PRIVATE}/beliefs"] if reads_beliefs else []))
     check_listed_parts("verify_large", private, *read)
     shared = shared_folder(engine, private) if reads_beliefs else nullcontext(private)

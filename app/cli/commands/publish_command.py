@@ -233,7 +233,8 @@ def publish_command(run: PublishRun) -> Outcome:
     a respondent: a counterfeit). The key undoes the publication. foreknow attack reads it.
 
     With --from-disk, published.parquet and groups.parquet are folders of parts of at least --block records each. The defenses are
-    mondrian, js-reduce, bkaa, anatomy and full-domain. The same command goes on with a run that was interrupted.
+    mondrian, js-reduce, bkaa, anatomy, full-domain and cohorts, which is one part for each release. The same command goes on with a
+    run that was interrupted.
 
     Defaults of thresholds: -t 0.5 for js-reduce and uhra, --beta 5 for bkaa and k-primacy.
 
@@ -278,7 +279,7 @@ def publish_command(run: PublishRun) -> Outcome:
         assumes = run.choice.assumes_adversary
         adversary = assumed_adversary(history, records.corpus, run.known) if assumes else None
     if isinstance(defense, Cohorts) and defense.departures == "ghosts":
-        defense = replace(defense, transitions=_ghost_chain(history, records.corpus, run.known))
+        defense = _with_chain(defense, _chain_of(records.corpus or history, run.known), records.corpus is None)
     _notice_kernel(run.choice)
     releases = publish(
         history,
@@ -304,31 +305,33 @@ def publish_command(run: PublishRun) -> Outcome:
     cost.insert(1, "groups", [release.groups for release in releases])
     notes = [f"at {release.time}: {note}" for release in releases for note in release.grouping.notes]
     _report_cost(cost, defense, any(release.bucketized for release in releases))
-    _notice_held_back(history, releases, defense)
+    _notice_held_back(history.times[len(releases) :], defense)
     for note in notes:
         notice(note)
     _notice_risks(formulas, run.quotes_formulas, run.seed, source_of(run.context, "seed") == "DEFAULT_MAP")
     return _outcome(run, defense, cost, notes, stated)
 
 
-def _ghost_chain(history: History, corpus: History | None, learning: Learning) -> MarkovChain:
-    """Chain of the ghosts, of the corpus where there is one; with a notice where there is none."""
-    if corpus is None:
+def _chain_of(history: History, learning: Learning) -> MarkovChain:
+    return MarkovChain.fit(history, 1, learning.pseudo_count, values=len(history.schema.values), gaps=learning.gaps)
+
+
+def _with_chain(defense: Cohorts, chain: MarkovChain | None, is_own: bool) -> Cohorts:
+    """The defense with the chain of its ghosts; with a notice if it is of the records themselves."""
+    if is_own:
         notice(
             "The chain by which ghosts are drawn is learned from the records themselves, and is known to an adversary; name a "
             "--corpus for one that no published record enters."
         )
-    source = history if corpus is None else corpus
-    return MarkovChain.fit(source, 1, learning.pseudo_count, values=len(history.schema.values), gaps=learning.gaps)
+    return replace(defense, transitions=chain)
 
 
-def _notice_held_back(history: History, releases: Sequence[Release], defense: Defense) -> None:
+def _notice_held_back(times: Sequence[Any], defense: Defense) -> None:
     """Print the times of the views at the end that are not published, as the defense reads who is listed there."""
-    if len(releases) < len(history):
-        times = ", ".join(map(str, history.times[len(releases) :]))
+    if times:
         notice(
-            f"The records at {times} are held back: who is listed there decides which records before are withheld "
-            f"({defense_text(defense)})."
+            f"The records at {', '.join(map(str, times))} are held back: who is listed there decides which records before are "
+            f"withheld ({defense_text(defense)})."
         )
 
 
@@ -454,8 +457,10 @@ def _outcome(
     if run.pictures:
         say(f"Pictures: {key.parent / PICTURES}.")
     say(*check_lines(run.out))
-    groups = f"--from-disk {option_text('groups', run.out)}" if run.from_disk else option_text("groups", key)
-    also = (*KNOWLEDGE_OPTIONS, *READ_FROM_DISK) if run.from_disk else KNOWLEDGE_OPTIONS
+    # Ghosts are read in memory alone.
+    on_disk = run.from_disk and not isinstance(defense, Cohorts)
+    groups = f"--from-disk {option_text('groups', run.out)}" if on_disk else option_text("groups", key)
+    also = (*KNOWLEDGE_OPTIONS, *READ_FROM_DISK) if on_disk else KNOWLEDGE_OPTIONS
     say(*next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=also))
     content = {
         "defense": settings(defense),
@@ -486,12 +491,14 @@ def _publish_from_disk(run: PublishRun) -> Outcome:
     check_output(run.out, [Path(PUBLIC, CERTIFICATE)], (), run.overwrite)
     with error_console.status("reading the domains of the columns"):
         table, corpus = large_tables(run.table, run.corpus)
-        _check_times(table, engine)
+        times = _checked_times(table, engine)
     adversary = None
     if run.choice.assumes_adversary:
         learned = learned_from(table if corpus is None else corpus, run.known, engine)
         transitions = learned.before if corpus is None else learned.transitions
         adversary = run.known.adversary(learned.prior, transitions, Omega())
+        if isinstance(defense, Cohorts) and defense.departures == "ghosts":
+            defense = _with_chain(defense, learned.transitions, corpus is None)
     begun = any((run.out / name / BEGUN).exists() for name in (PRIVATE, f"{NEXT}/{PRIVATE}"))
     with replaced_publication(run.out) if run.overwrite and begun else nullcontext(run.out) as folder:
         stated = _made(run, folder, table, defense, adversary, engine)
@@ -502,6 +509,7 @@ def _publish_from_disk(run: PublishRun) -> Outcome:
     notes = [f"at {one.time}: {note}" for one in releases for note in one.notes]
     show(PrintedTable(cost, defense_text(defense)))
     notice_suppression(cost)
+    _notice_held_back(times[len(releases) :], defense)
     for note in notes:
         notice(note)
     return _outcome(run, defense, cost, notes, stated)
@@ -514,10 +522,14 @@ def _checked_defense(run: PublishRun) -> Defense:
     refuse_in_memory(run.context, *IN_MEMORY)
     defense: Any = run.choice.make(run.thresholds.of_run(run.context, fresh_seed()))
     check_defense(defense)
+    if run.block is not None and isinstance(defense, Cohorts):
+        raise ValueError(
+            "--block is not read by --defense cohorts, which groups all records of a release; leave it out."
+        )
     if run.known.order != 1 and run.choice.assumes_adversary:
         raise ValueError(f"--order {run.known.order} is not read with --from-disk; the assumed adversary has order 1.")
-    # The generator of each block is that of its place, not one for all.
-    return replace(defense, rng=None) if isinstance(defense, Anatomy) else defense
+    # Generators are those of the seed of the publication, which an interrupted run has kept, and of the place of each block.
+    return replace(defense, rng=None) if isinstance(defense, Anatomy | Cohorts) else defense
 
 
 def _made(
@@ -549,15 +561,17 @@ def _made(
         return _certified(run, published, defense, adversary)
 
 
-def _check_times(table: "LargeTable", engine: "Engine") -> None:
-    """Raise ValueError if times are text, whose alphabetical order need not be that of time."""
+def _checked_times(table: "LargeTable", engine: "Engine") -> list[Any]:
+    """Times of the releases; raise ValueError if they are text, whose alphabetical order need not be that of time."""
     with engine.connection() as connection:
-        text = [time for time in table.times(connection) if isinstance(time, str)]
+        times = table.times(connection)
+    text = [time for time in times if isinstance(time, str)]
     if text:
         raise ValueError(
             f"--time {table.time} holds {text[0]!r}, a text; write times as whole numbers or as dates (2026-01-31), whose order is "
             "that of time."
         )
+    return times
 
 
 def _certified(

@@ -267,6 +267,24 @@ class TestCohorts:
         each = json.loads(run("report", source, *ROLES, "--groups", out, *page).stdout)["adversaries"].values()
         assert all("whatever is computed" in one["bound"] for one in each)
 
+    def test_from_disk_the_releases_are_those_in_memory(self, tmp_path):
+        options = ("-a", 3, "--size", 6, "--ends", 1, "--seed", 4)
+        source, _, out = self.published(tmp_path, *options)
+        large = tmp_path / "large"
+        result = run("publish", source, *ROLES, "--from-disk", "--defense", "cohorts", *options, "--out", large)
+        said = " ".join(result.output.replace("\\\n", " ").split())
+        assert "The records at 4 are held back" in said
+        assert f"--groups {large / 'private' / 'groups.parquet'} --out risk" in said
+        for name in ("public/published", "private/groups"):
+            expected, found = read(out / f"{name}.csv"), pd.read_parquet(large / f"{name}.parquet")
+            found = found[[column for column in found if not column.startswith("_")]]
+            pd.testing.assert_frame_equal(found.reset_index(drop=True), expected, check_dtype=False)
+        refused = run("attack", source, *ROLES, "--from-disk", "--groups", large, status=1)
+        assert "which are read in memory alone" in str(refused.exception)
+        key = large / "private" / "groups.parquet"
+        assert "Ghosts carry on the places" in " ".join(run("attack", source, *ROLES, "--groups", key).output.split())
+        assert f"--groups {key} --out risk" in " ".join(run("check", large).output.replace("\\\n", " ").split())
+
     def test_views_at_the_end_are_held_back(self, tmp_path):
         source, result, out = self.published(tmp_path, "-a", 3, "--size", 6, "--ends", 1)
         assert "The records at 4 are held back" in " ".join(result.output.split())
@@ -280,7 +298,7 @@ class TestCohorts:
             (("-a", 5, "--size", 7), "size is 7 and a is 5"),
             (("--ends", 4), "the last 4 of 4 views are held back"),
             (("-a", 39), "finds no group of these records"),
-            (("--from-disk",), "needs all records of a release in memory"),
+            (("--from-disk", "--block", 20), "--block is not read by --defense cohorts"),
         ],
     )
     def test_errors(self, tmp_path, options, says):

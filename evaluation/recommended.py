@@ -13,7 +13,9 @@ from foreknow.evaluation.risk.bounds import expected_gain_bound, role_anonymity
 from foreknow.models import Adversary, Averaged, History, MarkovChain, Release, UniformPrior
 from foreknow.models.settings import as_list, check_choice, check_kind, check_range, check_whole
 
-CANDIDATES = tuple((a, size) for a in (2, 5, 10, 20, 30) for size in (20, 30, 40, 60, 100, 200) if size == a or size >= 2 * a)
+CANDIDATES = tuple(
+    (a, size) for a in (2, 5, 10, 20, 30) for size in (20, 30, 40, 60, 100, 200) if size == a or size >= 2 * a
+)
 """Pairs (a, size) by default. In cells below 20 the published shares alone tell much, which the bound on the gain does not count."""
 
 COLUMNS = ("a", "size", "departures", "gain_bound", "ghosts", "withheld", "waiting", "price", "meets")
@@ -74,7 +76,8 @@ def recommend(
     Screen: pairs whose bound at full cells passes ``gain`` are left out; the others are ordered by the share of ghosts over the life
     of a cell (METHODS 16.5, `ghost_share`) and the share of respondents who arrive in a release with too few others for a cell.
     Trial: `publish`. ``ghosts`` is a share of the published records, ``waiting`` the share of the listed records of respondents
-    who are in no cell yet, ``withheld`` that of the other records left out, over all releases. Without a pair that passes the
+    who are in no cell yet, ``withheld`` that of the other records left out, over all releases; views that ``lag``
+    holds back at the end are not counted. Without a pair that passes the
     screen, those of the lowest bounds are tried. Cost: one publication for each trial.
 
     Examples
@@ -92,7 +95,10 @@ def recommend(
         check_choice("recommend", "departures", each, DEPARTURES)
     known = Adversary(UniformPrior()) if adversary is None else adversary
     base = _with_chain(Cohorts(2) if defense is None else defense, known, len(history.schema.values))
-    pairs = [replace(base, a=a, size=size) for a, size in as_list("recommend", "candidates", candidates, "has pairs (a, size)")]
+    pairs = [
+        replace(base, a=a, size=size)
+        for a, size in as_list("recommend", "candidates", candidates, "has pairs (a, size)")
+    ]
     tried = [
         replace(each, departures=one, lag=0 if defense is None else defense.lag, rng=rng)
         for each in _screened(pairs, history, gain)[:trials]

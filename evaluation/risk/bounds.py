@@ -286,10 +286,10 @@ def leaving_shift(
     evidence = h
     for _ in range(ends):
         evidence = (1 - h) * (A @ evidence)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         leaving, staying = np.log(evidence)[shown], np.log(1 - h)[shown]
         some, kept = (np.log(A[np.ix_(shown, shown)] @ weights) for weights in (np.ones(shown.sum()), (1 - h)[shown]))
-    step = 0.0 if not evidence[shown].any() else _range(leaving) if not np.isfinite(staying).all() else _range(leaving - staying)
+        step = _range(leaving - staying)
     rows = [("own", step, _range(staying) + _range(some), 0.0), ("stayers", step, _range(kept), _range(staying))]
     return pd.DataFrame(rows, columns=pd.Index(["mechanism", "leaving_step", "ghost_step", "last_ghost"]))
 

@@ -274,10 +274,10 @@ def leaving_shift(
     check_kind("leaving_shift", "transitions", transitions, MarkovChain, "is a MarkovChain of order 1")
     check_kind("leaving_shift", "presence", presence, Presence, "is Presence(leave)")
     check_whole("leaving_shift", "ends", ends, "records", least=0)
-    A, h = transitions.probabilities, presence.leave
-    if A.ndim != 2 or h.shape != A.shape[:1]:
+    chain, h = transitions.probabilities, presence.leave
+    if chain.ndim != 2 or h.shape != chain.shape[:1]:
         raise ValueError(
-            f"leaving_shift: transitions have shape {A.shape} and the chances of leaving {h.shape}; give a chain of order 1 over m "
+            f"leaving_shift: transitions have shape {chain.shape} and the chances of leaving {h.shape}; give a chain of order 1 over m "
             "values, and one chance for each, as Presence(leave) of one class."
         )
     shown = ~np.isin(np.arange(len(h)), np.asarray(terminal, dtype=np.int64))
@@ -285,16 +285,18 @@ def leaving_shift(
         raise ValueError("leaving_shift: all values are terminal; a cell shows some other value.")
     evidence = h
     for _ in range(ends):
-        evidence = (1 - h) * (A @ evidence)
+        evidence = (1 - h) * (chain @ evidence)
     with np.errstate(divide="ignore", invalid="ignore"):
         leaving, staying = np.log(evidence)[shown], np.log(1 - h)[shown]
-        some, kept = (np.log(A[np.ix_(shown, shown)] @ weights) for weights in (np.ones(shown.sum()), (1 - h)[shown]))
-        step = _range(leaving - staying)
-    rows = [("own", step, _range(staying) + _range(some), 0.0), ("stayers", step, _range(kept), _range(staying))]
+        some, kept = (
+            np.log(chain[np.ix_(shown, shown)] @ weights) for weights in (np.ones(shown.sum()), (1 - h)[shown])
+        )
+        step = _spread(leaving - staying)
+    rows = [("own", step, _spread(staying) + _spread(some), 0.0), ("stayers", step, _spread(kept), _spread(staying))]
     return pd.DataFrame(rows, columns=pd.Index(["mechanism", "leaving_step", "ghost_step", "last_ghost"]))
 
 
-def _range(logs: FloatArray) -> float:
+def _spread(logs: FloatArray) -> float:
     """Largest less smallest number; infinite if one is."""
     return float(np.ptp(logs)) if np.isfinite(logs).all() else float("inf")
 

@@ -16,7 +16,7 @@ from foreknow.models.settings import as_list, check_choice, check_kind, check_ra
 CANDIDATES = tuple(
     (a, size) for a in (2, 5, 10, 20, 30) for size in (20, 30, 40, 60, 100, 200) if size == a or size >= 2 * a
 )
-"""Pairs (a, size) by default. In cells below 20 the published shares alone tell much, which the bound on the gain does not count."""
+"""Pairs (a, size) by default. In cells below 20 the shares alone tell much, which the bound does not count."""
 
 COLUMNS = ("a", "size", "departures", "gain_bound", "ghosts", "withheld", "waiting", "price", "meets")
 
@@ -73,8 +73,8 @@ def recommend(
     The bound is on the mean gain over the cell's share of a calibrated adversary to whom all members of a cell have equal laws, and
     who does not read presence. It is no bound on one person's gain, nor on what the share tells.
 
-    Screen: pairs whose bound at full cells passes ``gain`` are left out; the others are ordered by the share of ghosts over the life
-    of a cell (METHODS 16.5, `ghost_share`) and the share of respondents who arrive in a release with too few others for a cell.
+    Screen: pairs whose bound at full cells passes ``gain`` are left out; the others are ordered by the share of ghosts over the
+    life of a cell (METHODS 16.5, `ghost_share`) and the share of respondents who arrive in a release with too few others for a cell.
     Trial: `publish`. ``ghosts`` is a share of the published records, ``waiting`` the share of the listed records of respondents
     who are in no cell yet, ``withheld`` that of the other records left out, over all releases; views that ``lag``
     holds back at the end are not counted. Without a pair that passes the

@@ -277,8 +277,8 @@ def leaving_shift(
     chain, h = transitions.probabilities, presence.leave
     if chain.ndim != 2 or h.shape != chain.shape[:1]:
         raise ValueError(
-            f"leaving_shift: transitions have shape {chain.shape} and the chances of leaving {h.shape}; give a chain of order 1 over m "
-            "values, and one chance for each, as Presence(leave) of one class."
+            f"leaving_shift: transitions have shape {chain.shape} and the chances of leaving {h.shape}; give a chain of order 1 over "
+            "m values, and one chance for each, as Presence(leave) of one class."
         )
     shown = ~np.isin(np.arange(len(h)), np.asarray(terminal, dtype=np.int64))
     if not shown.any():
@@ -291,12 +291,15 @@ def leaving_shift(
         some, kept = (
             np.log(chain[np.ix_(shown, shown)] @ weights) for weights in (np.ones(shown.sum()), (1 - h)[shown])
         )
-        step = _spread(leaving - staying)
-    rows = [("own", step, _spread(staying) + _spread(some), 0.0), ("stayers", step, _spread(kept), _spread(staying))]
+        step = _log_width(leaving - staying)
+    rows = [
+        ("own", step, _log_width(staying) + _log_width(some), 0.0),
+        ("stayers", step, _log_width(kept), _log_width(staying)),
+    ]
     return pd.DataFrame(rows, columns=pd.Index(["mechanism", "leaving_step", "ghost_step", "last_ghost"]))
 
 
-def _spread(logs: FloatArray) -> float:
+def _log_width(logs: FloatArray) -> float:
     """Largest less smallest number; infinite if one is."""
     return float(np.ptp(logs)) if np.isfinite(logs).all() else float("inf")
 

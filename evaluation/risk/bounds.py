@@ -277,7 +277,7 @@ def leaving_shift(
     chain, h = transitions.probabilities, presence.leave
     if chain.ndim != 2 or h.shape != chain.shape[:1]:
         raise ValueError(
-            f"leaving_shift: transitions have shape {chain.shape} and the chances of leaving {h.shape}; give a chain of order 1 over "
+            f"leaving_shift: transitions have shape {chain.shape} and chances {h.shape}; give a chain of order 1 over "
             "m values, and one chance for each, as Presence(leave) of one class."
         )
     shown = ~np.isin(np.arange(len(h)), np.asarray(terminal, dtype=np.int64))

@@ -74,7 +74,7 @@ def recommend(
     who does not read presence. It is no bound on one person's gain, nor on what the share tells.
 
     Screen: pairs whose bound at full cells passes ``gain`` are left out; the others are ordered by the share of ghosts over the
-    life of a cell (METHODS 16.5, `ghost_share`) and the share of respondents who arrive in a release with too few others for a cell.
+    life of a cell (METHODS 16.5, `ghost_share`) and the share of respondents who arrive in a release with too few for a cell.
     Trial: `publish`. ``ghosts`` is a share of the published records, ``waiting`` the share of the listed records of respondents
     who are in no cell yet, ``withheld`` that of the other records left out, over all releases; views that ``lag``
     holds back at the end are not counted. Without a pair that passes the

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         influence_over_distance as influence_over_distance,
     )
     from foreknow.evaluation.plots.risk_utility import risk_utility_map as risk_utility_map
+    from foreknow.evaluation.recommended import recommend as recommend
     from foreknow.evaluation.risk.adversary_gain import (
         adversary_confidence as adversary_confidence,
         adversary_gain as adversary_gain,
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
         BeliefBounds as BeliefBounds,
         bound as bound,
         expected_gain_bound as expected_gain_bound,
+        leaving_shift as leaving_shift,
         odds_shift as odds_shift,
         role_anonymity as role_anonymity,
     )
@@ -134,9 +136,10 @@ NAMES = {
     "plots.gain_plot": "convergence_plot gain_over_time leak_plot",
     "plots.influence_plots": "belief_sources_plot influence_map influence_over_distance",
     "plots.risk_utility": "risk_utility_map",
+    "recommended": "recommend",
     "risk.adversary_gain": "adversary_confidence adversary_gain disclosures log_score risk_table success_rate total_risk",
     "risk.belief_sources": "belief_sources",
-    "risk.bounds": "BeliefBounds bound expected_gain_bound odds_shift role_anonymity",
+    "risk.bounds": "BeliefBounds bound expected_gain_bound leaving_shift odds_shift role_anonymity",
     "risk.breaches": "breaches",
     "risk.global_errors": "global_probabilities greatest_differences",
     "risk.information_flow": "influence_by_distance influence_by_release information_flow retroactive_leak",

@@ -3,7 +3,7 @@
 import inspect
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -110,6 +110,14 @@ class DefenseOptions:
             min=0,
         ),
     ] = 0
+    terminal: Annotated[
+        list[str],
+        option("cohorts: a sensitive value that ends a course; who has it counts as departed. Repeatable.", "VALUE"),
+    ] = field(default_factory=list)
+    wait: Annotated[
+        int,
+        option("cohorts: number of releases for which people wait for a cell of full size.", "N", min=0),
+    ] = 1
     leftovers: Annotated[
         Literal["suppress", "join", "relax", "counterfeit"] | None,
         option(
@@ -260,12 +268,14 @@ BUILT_IN: dict[str, DefenseChoice] = {
     "mask": DefenseChoice(("k", "l"), lambda o: MASK(o.k, o.least_values, rng=seeded_generator(o.seed)), cut_parts),
     "injector": DefenseChoice(("l", "deterministic"), lambda o: Injector(o.least_values, **o.randomness), bucketize),
     "cohorts": DefenseChoice(
-        ("a", "size", "departures", "ends", *KNOWLEDGE_OPTIONS),
+        ("a", "size", "departures", "ends", "terminal", "wait", *KNOWLEDGE_OPTIONS),
         lambda o: Cohorts(
             _default(o.a, 5),
             _default(o.size, 4 * _default(o.a, 5)),
             _default(o.departures, "ghosts"),
             ends=o.ends,
+            terminal=tuple(o.terminal),
+            wait=o.wait,
             rng=seeded_generator(o.seed),
         ),
     ),
@@ -324,7 +334,7 @@ def _of_package(name: str, options: DefenseOptions) -> Defense:
 THRESHOLDS = ("k", "l", "t", "j", "beta", "m", "a", "size")
 """Settings of defenses and requirements that are options with the same names; they are always written."""
 
-OTHERS = ("leftovers", "patience", "tolerance", "deterministic", "departures", "ends")
+OTHERS = ("leftovers", "patience", "tolerance", "deterministic", "departures", "ends", "terminal", "wait")
 """Settings of defenses that are options with the same names, written where they differ from the default."""
 
 

@@ -18,14 +18,14 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from foreknow.evaluation.arguments import check_history
-from foreknow.models import Adversary, History, Observation, Release, joint_history
+from foreknow.models import Adversary, History, MarkovChain, Observation, Presence, Release, joint_history
 from foreknow.models.adversary import check_reads
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, compiled, object_array
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.parts import Visits, evidence_of
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
 from foreknow.models.knowledge.presence import following_releases
-from foreknow.models.settings import as_floats, as_list, check_flag, check_kind
+from foreknow.models.settings import as_floats, as_list, check_flag, check_kind, check_whole
 
 READS = ("prior", "transitions", "compromised", "presence", "relations", "mechanism", "own")
 """Parts of knowledge of which bounds take account."""
@@ -226,6 +226,83 @@ def expected_gain_bound(a: ArrayLike, c: ArrayLike) -> FloatArray:
             "a group, of at least 1 member."
         )
     return np.asarray((group - atom) / (atom * np.maximum(group - 1, 1)))
+
+
+def leaving_shift(
+    transitions: MarkovChain, presence: Presence, ends: int = 0, terminal: Sequence[int] = ()
+) -> pd.DataFrame:
+    """Shift of log odds that remains between a respondent who left and one who stayed, from the chain and the hazards alone.
+
+    Parameters
+    ----------
+    transitions : MarkovChain
+        Chain A of the adversary, of order 1.
+    presence : Presence
+        Chances h of leaving after each value, of one class; pauses are not read.
+    ends : int
+        Number k of records before a departure that are withheld.
+    terminal : sequence of int
+        Codes of values that a cell never shows.
+
+    Returns
+    -------
+    DataFrame
+        One row for each chain of ghosts. Columns ``mechanism``: ``own`` for A, ``stayers`` for `GhostChain.of_stayers`, both
+        without steps into terminal values; ``leaving_step``, the range over values v of ``log(e_k(v) / (1 - h(v)))`` with ``e_k =
+        ((1 - h) A)^k h``; ``ghost_step`` and ``last_ghost``, the shift by each ghost, and that by the last one besides. After g
+        ghosts the shift is at most ``leaving_step + g ghost_step + last_ghost``, by each chain the sum of its own row.
+        Infinite if a value excludes leaving, or staying.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the chain is of another order or another number of values, the chances are by class, or all values are terminal.
+
+    Notes
+    -----
+    Two members who both left add. A stayer is one who is listed in all releases. With ghosts of the own chain the range of
+    ``log(1 - h)`` is paid at each ghost; with those of who stay ``Z(v) = sum over w of A(v, w) (1 - h(w))`` takes its place, and
+    the range of ``log(1 - h)`` is paid once, at the last. Terminal values divide the own chain's steps by the chance S(v) of none,
+    whose range is then paid at each ghost as well. `odds_shift` has the exact shift after publication, at most this one. Source:
+    METHODS 16.6. Cost: O(k m^2).
+
+    Examples
+    --------
+    >>> chain = MarkovChain(1, np.array([[0.9, 0.1], [0.2, 0.8]]))
+    >>> leaving_shift(chain, Presence(np.array([0.1, 0.3])), ends=1).round(2).to_dict("records")[0]
+    {'mechanism': 'own', 'leaving_step': 0.78, 'ghost_step': 0.25, 'last_ghost': 0.0}
+    """
+    check_kind("leaving_shift", "transitions", transitions, MarkovChain, "is a MarkovChain of order 1")
+    check_kind("leaving_shift", "presence", presence, Presence, "is Presence(leave)")
+    check_whole("leaving_shift", "ends", ends, "records", least=0)
+    chain, h = transitions.probabilities, presence.leave
+    if chain.ndim != 2 or h.shape != chain.shape[:1]:
+        raise ValueError(
+            f"leaving_shift: transitions have shape {chain.shape} and chances {h.shape}; give a chain of order 1 over "
+            "m values, and one chance for each, as Presence(leave) of one class."
+        )
+    shown = ~np.isin(np.arange(len(h)), np.asarray(terminal, dtype=np.int64))
+    if not shown.any():
+        raise ValueError("leaving_shift: all values are terminal; a cell shows some other value.")
+    evidence = h
+    for _ in range(ends):
+        evidence = (1 - h) * (chain @ evidence)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        leaving, staying = np.log(evidence)[shown], np.log(1 - h)[shown]
+        some, kept = (
+            np.log(chain[np.ix_(shown, shown)] @ weights) for weights in (np.ones(shown.sum()), (1 - h)[shown])
+        )
+        step = _log_width(leaving - staying)
+    rows = [
+        ("own", step, _log_width(staying) + _log_width(some), 0.0),
+        ("stayers", step, _log_width(kept), _log_width(staying)),
+    ]
+    return pd.DataFrame(rows, columns=pd.Index(["mechanism", "leaving_step", "ghost_step", "last_ghost"]))
+
+
+def _log_width(logs: FloatArray) -> float:
+    """Largest less smallest number; infinite if one is."""
+    return float(np.ptp(logs)) if np.isfinite(logs).all() else float("inf")
 
 
 @equal_by_fields

@@ -26,6 +26,7 @@ from foreknow.models import (
     Beliefs,
     ItemRelease,
     MarkovChain,
+    Presence,
     PriorCascade,
     Problem,
     Release,
@@ -65,6 +66,10 @@ def scenario_measure(goal, beliefs):
 
 TABLES = {
     "odds_shift": lambda: [evaluation.odds_shift(RELEASES, ADVERSARY, each) for each in (True, False)],
+    "leaving_shift": lambda: [evaluation.leaving_shift(STAYS, Presence(np.array([0.1, 0.2, 0.1])))],
+    "recommend": lambda: [
+        evaluation.recommend(evaluation.exams(2, 100, rng=1).history, departures=["ghosts"], candidates=[(5, 5)])
+    ],
     "role_anonymity": lambda: [evaluation.role_anonymity(RELEASES)],
     "across_draws": lambda: [evaluation.across_draws(evaluation.risk_table, SPREAD, HISTORY)],
     "belief_sources": lambda: [evaluation.belief_sources(ATTACK, RELEASES, "A")],

@@ -8,7 +8,7 @@ from strategies import history_of
 
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Cohorts, KAnonymity, Mondrian, publish
-from foreknow.evaluation import bound, exams, expected_gain_bound, odds_shift, role_anonymity
+from foreknow.evaluation import bound, exams, expected_gain_bound, leaving_shift, odds_shift, role_anonymity
 from foreknow.evaluation.risk import bounds
 from foreknow.evaluation.risk.bounds import TERMS
 from foreknow.models import (
@@ -20,6 +20,7 @@ from foreknow.models import (
     History,
     MarkovChain,
     People,
+    Presence,
     Release,
     UniformPrior,
     View,
@@ -189,6 +190,37 @@ def test_withheld_records_are_evidence_about_the_last_published_one():
         assert found == pytest.approx(abs(ratio[1] - ratio[0]))
         shifts.append(found)
     assert shifts[0] > shifts[1] > shifts[2]
+
+
+@pytest.mark.parametrize("mechanism", ["own", "stayers"])
+@pytest.mark.parametrize("ends", [0, 1, 2])
+@pytest.mark.parametrize("ghosts", [1, 2, 3])
+def test_the_shift_by_leaving_is_at_least_the_exact_one_of_two_members(mechanism, ends, ghosts):
+    """By `odds_shift`, whose range is held to enumerated laws above; one ghost reaches the sum but for the chain's last term."""
+    leave = np.array([0.05, 0.6])
+    length = 1 + max(ghosts, ends + 1)
+    state = np.full((2, length), PUBLISHED)
+    state[1, 1:], state[1, 1 : 1 + ends] = ABSENT, WITHHELD
+    chain = GhostChain.of_stayers(CHAIN, Presence(leave)).transitions.probabilities if mechanism == "stayers" else None
+    ghost = np.zeros((2, length), dtype=bool)
+    ghost[1, 1:] = True
+    one = world(state, ghost=ghost, leave=leave, ghost_chain=chain)
+    exact = odds_shift(bounds_oracle.observations(one, ((1, 1),) * length), bounds_oracle.adversary(one))[
+        "epsilon"
+    ].max()
+    row = leaving_shift(CHAIN, Presence(leave), ends).set_index("mechanism").loc[mechanism]
+    assert exact <= row["leaving_step"] + (length - 1) * row["ghost_step"] + row["last_ghost"] + 1e-12
+    if mechanism == "own" and length == 2:
+        assert exact == pytest.approx(row["leaving_step"])
+
+
+def test_a_shift_by_leaving_is_infinite_where_a_value_excludes_it():
+    shift = leaving_shift(CHAIN, Presence(np.array([0.0, 0.5])))
+    assert np.isinf(shift["leaving_step"]).all()
+    with pytest.raises(ValueError, match="all values are terminal"):
+        leaving_shift(CHAIN, Presence(np.array([0.1, 0.5])), terminal=[0, 1])
+    with pytest.raises(ValueError, match="one chance for each"):
+        leaving_shift(CHAIN, Presence(np.full(3, 0.1)))
 
 
 def test_who_is_known_is_taken_out_of_the_group():

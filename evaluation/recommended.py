@@ -74,7 +74,7 @@ def recommend(
     who does not read presence. It is no bound on one person's gain, nor on what the share tells.
 
     Screen: pairs whose bound at full cells passes ``gain`` are left out; the others are ordered by the share of ghosts over the
-    life of a cell (METHODS 16.5, `ghost_share`) and the share of respondents who arrive in a release with too few for a cell.
+    life of a cell (`ghost_share`) and the share of respondents who arrive in a release with too few for a cell.
     Trial: `publish`. ``ghosts`` is a share of the published records, ``waiting`` the share of the listed records of respondents
     who are in no cell yet, ``withheld`` that of the other records left out, over all releases; views that ``lag``
     holds back at the end are not counted. Without a pair that passes the
@@ -119,7 +119,7 @@ def ghost_share(a: int, size: int) -> float:
     """Share of ghosts among the records of a cell over its life, if its members leave at a constant rate in batches of a.
 
     Places end by the rule of `Cohorts`. The share does not depend on the rate: the time from one departure to the next is that of
-    as many members as are left. Source: METHODS 16.5. Cost: O(size).
+    as many members as are left. Cost: O(size).
     """
     ghosts = records = 0.0
     ended = 0
@@ -177,5 +177,5 @@ def _row(defense: Cohorts, releases: Sequence[Release]) -> dict[str, object]:
         "waiting": waiting / max(listed, 1),
     }
     bound = float(expected_gain_bound(own["atom_all"], own["cell"]).mean()) if len(own) else np.nan
-    settings = {"a": defense.a, "size": defense.size, "departures": defense.departures, "gain_bound": bound}
+    settings: dict[str, object] = {"a": defense.a, "size": defense.size, "departures": defense.departures, "gain_bound": bound}
     return settings | shares | {"price": sum(shares.values())}

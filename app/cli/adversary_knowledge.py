@@ -115,6 +115,11 @@ def knowing_ghosts(adversary: Adversary, releases: "Sequence[Published]") -> Adv
     return replace(adversary, mechanism=GhostChain()) if some else adversary
 
 
+def ghost_chain(known: History, learning: Learning) -> MarkovChain:
+    """Chain by which a publisher draws ghosts, of order 1, counted in some records."""
+    return MarkovChain.fit(known, 1, learning.pseudo_count, values=len(known.schema.values), gaps=learning.gaps)
+
+
 def learned_adversary(
     releases: "Sequence[Published]",
     learning: Learning = DEFAULT_LEARNING,

@@ -263,8 +263,8 @@ def leaving_shift(
     Two members who both left add. A stayer is one who is listed in all releases. With ghosts of the own chain the range of
     ``log(1 - h)`` is paid at each ghost; with those of who stay ``Z(v) = sum over w of A(v, w) (1 - h(w))`` takes its place, and
     the range of ``log(1 - h)`` is paid once, at the last. Terminal values divide the own chain's steps by the chance S(v) of none,
-    whose range is then paid at each ghost as well. `odds_shift` has the exact shift after publication, at most this one. Source:
-    METHODS 16.6. Cost: O(k m^2).
+    whose range is then paid at each ghost as well. `odds_shift` has the exact shift after publication, at most this one
+    (docs/methods/cohorts.md). Cost: O(k m^2).
 
     Examples
     --------

@@ -29,7 +29,7 @@ def test_the_price_of_batches_is_that_of_simulated_cells(a, size):
 
 
 def test_the_price_of_batches_does_not_differ_from_the_published_table():
-    """Values of METHODS 16.5."""
+    """Values that another simulation of generations had given, in two decimals."""
     table = {2: [0.10, 0.05, 0.03, 0.02, 0.00], 5: [0.32, 0.18, 0.11, 0.07, 0.02], 10: [0.53, 0.35, 0.23, 0.14, 0.04]}
     for a, row in table.items():
         assert [ghost_share(a, size) for size in (20, 50, 100, 200, 1000)] == pytest.approx(row, abs=0.006)

@@ -17,6 +17,7 @@ from foreknow.app.cli.adversary_knowledge import (
     KNOWLEDGE_OPTIONS,
     Learning,
     assumed_adversary,
+    ghost_chain,
     informed_adversary,
     knowing_ghosts,
     learned_adversary,
@@ -62,7 +63,7 @@ from foreknow.app.publication import SETTINGS
 from foreknow.app.report.adversaries import INFEASIBLE, LEARNED, SIZES, Trial, stricter_sizes, trial
 from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.attacks import JointAttack
-from foreknow.defenses import Defense
+from foreknow.defenses import Cohorts, Defense
 from foreknow.evaluation.scenario import SCENARIOS, Scenario
 from foreknow.models import Adversary, Auto, Averaged, Beliefs, History, Release
 from foreknow.models.joint.problem import with_progress
@@ -136,6 +137,13 @@ class Compared(NamedTuple):
     def defense(self) -> Defense:
         """The defense; each call makes a new one, whose random generator is at its start."""
         return self.choice.make(self.options)
+
+    def given(self, known: History, learning: Learning) -> Defense:
+        """The defense with the chain of its ghosts, as `foreknow publish` learns it from the records that are known."""
+        made = self.defense
+        if isinstance(made, Cohorts) and made.departures == "ghosts":
+            return replace(made, transitions=ghost_chain(known, learning))
+        return made
 
     @property
     def arguments(self) -> str:
@@ -345,7 +353,7 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
 
             row = trial(
                 history,
-                each.defense,
+                each.given(history if records.corpus is None else records.corpus, run.known),
                 {name: partial(attacked, attack) for name, attack in attacks.items()},
                 {name: one.threshold for name, one in scenarios.items()} or run.sure,
                 defender=defender if each.choice.assumes_adversary else None,

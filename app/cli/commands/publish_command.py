@@ -13,7 +13,13 @@ import pandas as pd
 import typer
 
 from foreknow.app.atomic_output import atomic_output, check_output, locked, write_json
-from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, Learning, assumed_adversary, learned_from
+from foreknow.app.cli.adversary_knowledge import (
+    KNOWLEDGE_OPTIONS,
+    Learning,
+    assumed_adversary,
+    ghost_chain,
+    learned_from,
+)
 from foreknow.app.cli.attack_choices import notice_if_compiled
 from foreknow.app.cli.command_shape import Outcome, refuse_unread_options, source_of
 from foreknow.app.cli.commands.attack_findings import notice_suppression, suppressed_share
@@ -80,7 +86,8 @@ from foreknow.evaluation.checks.certificate import (
 )
 from foreknow.evaluation.checks.program import checksum, settings
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
-from foreknow.models import Adversary, History, MarkovChain, Omega, Release, Schema
+from foreknow.evaluation.risk.bounds import leaving_shift
+from foreknow.models import Adversary, History, MarkovChain, Omega, Presence, Release, Schema
 from foreknow.models.settings import counted
 
 if TYPE_CHECKING:
@@ -279,7 +286,9 @@ def publish_command(run: PublishRun) -> Outcome:
         assumes = run.choice.assumes_adversary
         adversary = assumed_adversary(history, records.corpus, run.known) if assumes else None
     if isinstance(defense, Cohorts) and defense.departures == "ghosts":
-        defense = _with_chain(defense, _chain_of(records.corpus or history, run.known), records.corpus is None)
+        known = history if records.corpus is None else records.corpus
+        defense = _with_chain(defense, ghost_chain(known, run.known), records.corpus is None)
+        _notice_shift(defense, known, run.known)
     _notice_kernel(run.choice)
     releases = publish(
         history,
@@ -312,10 +321,6 @@ def publish_command(run: PublishRun) -> Outcome:
     return _outcome(run, defense, cost, notes, stated)
 
 
-def _chain_of(history: History, learning: Learning) -> MarkovChain:
-    return MarkovChain.fit(history, 1, learning.pseudo_count, values=len(history.schema.values), gaps=learning.gaps)
-
-
 def _with_chain(defense: Cohorts, chain: MarkovChain | None, is_own: bool) -> Cohorts:
     """The defense with the chain of its ghosts; with a notice if it is of the records themselves."""
     if is_own:
@@ -324,6 +329,18 @@ def _with_chain(defense: Cohorts, chain: MarkovChain | None, is_own: bool) -> Co
             "--corpus for one that no published record enters."
         )
     return replace(defense, transitions=chain)
+
+
+def _notice_shift(defense: Cohorts, known: History, learning: Learning) -> None:
+    """Print what leaving still tells, by the chances of leaving of the records that are known."""
+    assert defense.transitions is not None
+    codes = [known.schema.values.index(each) for each in defense.terminal if each in known.schema.values]
+    presence = Presence.fit(known, pseudo_count=learning.pseudo_count)
+    row = leaving_shift(defense.transitions, presence, defense.ends, codes).iloc[0]
+    notice(
+        f"By leaving, an adversary who reads presence shifts the log odds of a member by at most {row['leaving_step']:.2f}, and "
+        f"{row['ghost_step']:.2f} for each ghost (nats; --ends {defense.ends}; docs/methods/cohorts.md)."
+    )
 
 
 def _notice_held_back(times: Sequence[Any], defense: Defense) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from foreknow.defenses import Cohorts, publish
+from foreknow.defenses import Cohorts, Infeasible, publish
 from foreknow.defenses.cohorts import DEPARTURES, Departures
 from foreknow.evaluation.arguments import check_history
 from foreknow.evaluation.risk.bounds import expected_gain_bound, role_anonymity
@@ -66,7 +66,9 @@ def recommend(
     Raises
     ------
     TypeError, ValueError
-        If a setting is out of its range, there is no pair, or every trial leaves out all records.
+        If a setting is out of its range, or there is no pair.
+    Infeasible
+        If every trial leaves out all records.
 
     Notes
     -----
@@ -107,7 +109,7 @@ def recommend(
     rows = [_row(each, publish(history, each, known, infeasible="suppress", rng=rng)) for each in tried]
     found = pd.DataFrame(rows, columns=pd.Index(COLUMNS[:-1])).dropna(subset=["gain_bound"])
     if found.empty:
-        raise ValueError(
+        raise Infeasible(
             f"recommend: no record is published by any of {len(tried)} settings tried; give smaller sizes in candidates=, or a "
             "defense with priors over 0."
         )

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 import foreknow.defenses
-from foreknow.app.cli.defense_choices import thresholds
+from foreknow.app.cli.defense_choices import defense_text, thresholds
 from foreknow.app.exposure import exposed
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack, WithoutGroups
-from foreknow.defenses import Defense, Infeasible
+from foreknow.defenses import Cohorts, Defense, Infeasible
+from foreknow.defenses.cohorts import Departures
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf
-from foreknow.evaluation import compare
+from foreknow.evaluation import compare, recommend
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.risk.adversary_gain import risk_table
@@ -237,6 +238,36 @@ def stricter_sizes(name: str, size: int) -> list[int]:
     return [size * factor if name == "k" else size + step for step, factor in enumerate(FACTORS, 1)]
 
 
+LARGEST_GAIN = 0.05
+"""Bound on the expected gain over the share that the tried cohorts keep."""
+
+WITHOUT_LAG: tuple[Departures, ...] = ("ghosts", "withdraw", "retire")
+"""Ways to hide departures that publish each release, so that trials are of the same releases as the publication."""
+
+
+def cohort_setting(
+    history: History, informed: Adversary, defender: Adversary | Averaged | None, seed: int
+) -> Setting | None:
+    """Cohorts of the lowest price that keep the expected gain within `LARGEST_GAIN`, by `foreknow.evaluation.recommend`.
+
+    None where the informed adversary has no chain of order 1, by which ghosts are drawn, where no record can be published so,
+    and where no settings keep the bound. Cost: six publications.
+    """
+    chain = informed.transitions
+    if not isinstance(chain, MarkovChain) or chain.order != 1:
+        return None
+    base = Cohorts(2, transitions=chain)
+    try:
+        found = recommend(history, LARGEST_GAIN, defender, base, departures=WITHOUT_LAG, trials=2, rng=seed)
+    except Infeasible:
+        return None
+    best = found.iloc[0]
+    if not best["meets"]:
+        return None
+    chosen = replace(base, a=int(best["a"]), size=int(best["size"]), departures=best["departures"], rng=seed)
+    return Setting(defense_text(chosen), chosen)
+
+
 def raised_setting(defense: Defense) -> str | None:
     """Name of the setting that a stricter step raises: the first of `SIZES` that the defense has, None if it has none.
 
@@ -294,7 +325,7 @@ def price_of_settings(
         One row per setting, the present publication first. Columns ``setting``; ``exposed_informed`` and ``exposed_learned``,
         the numbers of exposed respondents; ``at_most_informed`` and ``at_most_learned``, the upper sides of the verdict, None
         without a bound; ``respondents``, the number of respondents with a published record; ``suppressed``,
-        the share of suppressed records; ``gcp``, the normalized certainty penalty of the published records (0 exact, 1
+        the share of suppressed records; ``invented``, the share of the published records that are counterfeits; ``gcp``, the normalized certainty penalty of the published records (0 exact, 1
         unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
     """
 
@@ -359,6 +390,8 @@ def risk_and_price(
     published = (cost["records"] - cost["suppressed"]).to_numpy()
     total = max(published.sum(), 1)
     row["suppressed"] = float(cost["suppressed"].sum() / max(cost["records"].sum(), 1))
+    invented = cost["counterfeits"].sum()
+    row["invented"] = float(invented / max(published.sum() + invented, 1))
     row["gcp"] = float(np.nansum(width["gcp"].to_numpy(dtype=float) * published) / total)
     row["group_size"] = float(published.sum() / max(sum(release.groups for release in releases), 1))
     return row | {"problem": ""}

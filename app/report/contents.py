@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from foreknow.app.cli.adversary_knowledge import knowing_ghosts
 from foreknow.app.exposure import TwoSides, exposed
 from foreknow.app.report.adversaries import (
     INFORMED,
     LEARNED,
     Inference,
     Readers,
+    cohort_setting,
     price_of_settings,
     readers_of_one_release,
     stricter_settings,
@@ -135,6 +137,9 @@ class ReportContents:
         their smallest and mean size; ``gcp``, the normalized certainty penalty.
     stricter : DataFrame
         See `price_of_settings`.
+    tried : dict of str to Defense
+        The defenses of these rows but the first, by ``setting``: stricter settings, and where respondents are exposed in several
+        releases, `cohort_setting`.
     defense : Defense or None
         The defense that made the groups; None if it is not known.
     assumed : Defense or None
@@ -162,6 +167,7 @@ class ReportContents:
     attacks: pd.DataFrame
     utility: pd.DataFrame
     stricter: pd.DataFrame
+    tried: dict[str, Defense]
     defense: Defense | None
     assumed: Defense | None
     notes: tuple[str, ...]
@@ -216,7 +222,7 @@ def report_contents(
     notes : sequence of str
         Sentences about the input.
     step : callable
-        Called before each measure of `MEASURES` and before each stricter setting.
+        Called before each measure of `MEASURES`, before each stricter setting and for the cohorts.
     """
     history = History([release.view for release in releases])
     rng = np.random.default_rng([settings.seed, 1])
@@ -236,7 +242,13 @@ def report_contents(
     step()
     shown = exposed_people(details, exposures, releases, solver, names)
     step()
-    return ReportContents(
+    tried = () if changed is None else stricter_settings(changed, settings.stricter)
+    exposes = any(each.exposed for each in headlines.values())
+    cohorts = None
+    if exposes and tries_cohorts(releases, settings):
+        cohorts = cohort_setting(history, by_name[INFORMED].adversary, defender, settings.seed)
+    tried = (*tried, *([] if cohorts is None else [cohorts]))
+    made = ReportContents(
         settings=settings,
         inferences=by_name,
         headlines=headlines,
@@ -271,18 +283,27 @@ def report_contents(
             history,
             releases,
             inferences,
-            () if changed is None else stricter_settings(changed, settings.stricter),
-            {INFORMED: lambda _: by_name[INFORMED].adversary, LEARNED: learned},
+            tried,
+            {INFORMED: lambda them: knowing_ghosts(by_name[INFORMED].adversary, them), LEARNED: learned},
             defender=defender,
             solver=solver,
             sure=settings.sure,
             rng=np.random.default_rng([settings.seed, 2]),
             step=step,
         ),
+        tried={each.title: each.defense for each in tried},
         defense=defense,
         assumed=assumed,
         notes=(*notes, *notes_of(inferences, releases), *size_notes(releases, settings.draws, bootstrap.draws, draws)),
     )
+    if cohorts is None:
+        step()
+    return made
+
+
+def tries_cohorts(releases: Sequence[Release], settings: ReportSettings) -> bool:
+    """True if a report looks for cohorts where respondents are exposed: there are several releases, and settings are tried."""
+    return len(releases) > 1 and settings.stricter > 0
 
 
 def _with_adversary(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from foreknow.app.cli.adversary_knowledge import (
 )
 from foreknow.app.cli.options import refuse_first
 from foreknow.app.report.adversaries import INFORMED, LEARNED, SHORT_TITLES, inference, stricter_settings
-from foreknow.app.report.contents import ReportContents, ReportSettings, report_contents
+from foreknow.app.report.contents import ReportContents, ReportSettings, report_contents, tries_cohorts
 from foreknow.app.report.page import page
 from foreknow.app.report.sentences import Verdict, verdict
 from foreknow.attacks import Attack
@@ -172,7 +172,8 @@ def report(
     names : bool
         If True, the page has the identifiers of respondents; otherwise numbers in the order of exposure.
     stricter : int
-        Number of stricter settings to try, from 0 to 3. Each is a publication and two attacks.
+        Number of stricter settings to try, from 0 to 3. Each is a publication and two attacks. Unless it is 0, and where
+        respondents are exposed in several releases, the cheapest `Cohorts` by `foreknow.evaluation.recommend` are tried too.
     notes : sequence of str
         Sentences for the notes of the page.
     rng : numpy.random.Generator or int, optional
@@ -229,14 +230,15 @@ def report(
     learn = learned_adversary if learned is None else learned
     changed = assumed if defense is None else defense
     tried = () if changed is None else stricter_settings(changed, settings.stricter)
-    step = stepping(progress, report_steps(further, [setting.title for setting in tried]))
+    cohorts = tries_cohorts(published, settings)
+    step = stepping(progress, report_steps(further, [*(setting.title for setting in tried), *["cohorts"] * cohorts]))
     known = {
         INFORMED: lambda: knowing_ghosts(informed_adversary(history), published) if informed is None else informed,
         LEARNED: lambda: learn(published),
     }
     inferences = [inference(name, adversary, published, rule, step) for name, adversary in _each(known, step)]
     others = dict(_each({name: partial(attack, published) for name, attack in further.items()}, step))
-    if defender is None and getattr(changed, "reads", None):
+    if defender is None and (cohorts or getattr(changed, "reads", None)):
         defender = assumed_adversary(history, None, DEFAULT_LEARNING)
     contents = report_contents(
         published,

@@ -14,6 +14,7 @@ from foreknow.app.report.adversaries import (
     BY_GROUP,
     BY_QUASI_IDENTIFIERS,
     INFORMED,
+    LARGEST_GAIN,
     LEARNED,
     LEAVING_ALONE,
     SIZES,
@@ -25,6 +26,7 @@ from foreknow.app.report.adversaries import (
 )
 from foreknow.app.report.contents import Headline, ReportContents
 from foreknow.app.report.respondents import percent
+from foreknow.defenses import Cohorts
 from foreknow.evaluation import SolverCalibration
 from foreknow.models import Adversary, ClassFrequencies, MarkovChain
 from foreknow.models.settings import counted
@@ -216,18 +218,27 @@ def _prior_knowledge(adversary: Adversary) -> str:
     return known if transitions is None else f"{known}, and how values change from release to release"
 
 
+CELLS = (
+    "cells of people who stay together from release to release, the cheapest by which the mean gain of an adversary who does not "
+    f"read who leaves when is at most {percent(LARGEST_GAIN)} (cohorts)"
+)
+"""Meaning of the cohorts that are tried."""
+
+
 def stricter_sentence(contents: ReportContents) -> str:
     """Publications with stricter settings: what they change, and whose settings they are."""
     raised = None if contents.changed is None else raised_setting(contents.changed)
-    if raised is None:
+    with_cells = any(isinstance(each, Cohorts) for each in contents.tried.values())
+    changes = [*([] if raised is None else [SIZES[raised]]), *([CELLS] if with_cells else [])]
+    if not changes:
         return ""
     assumed = contents.assumed
     by = (
         ""
-        if assumed is None
+        if assumed is None or raised is None
         else f" The defense is not recorded; {defense_text(assumed)} is assumed, and made stricter."
     )
-    return f"The same records, published again with {SIZES[raised]}, and read by the same two adversaries.{by}"
+    return f"The same records, published again with {', or '.join(changes)}, and read by the same two adversaries.{by}"
 
 
 def leak_sentence(leak: pd.DataFrame) -> str:
@@ -356,14 +367,14 @@ def advice(contents: ReportContents) -> str:
     if best is None:
         return "None of the stricter settings that were tried lowers the risk; consider another defense, or fewer releases."
     assumed, tried = contents.assumed, str(best["setting"])
-    tried = tried if assumed is None else f"{defense_name(assumed)} ({tried})"
+    tried = tried if assumed is None or isinstance(contents.tried.get(tried), Cohorts) else f"{defense_name(assumed)} ({tried})"
     gone, lost = _price_text(best)
     gone_now, lost_now = _price_text(now)
     said = (
         f"In a trial with {tried}, the informed adversary exposed {_people(best, INFORMED)} (now "
         f"{now[f'exposed_{INFORMED}']:,.0f}), and the one without prior knowledge {_people(best, LEARNED)} (now "
         f"{now[f'exposed_{LEARNED}']:,.0f}). The price: {gone} of the records would be left out (now {gone_now}), and {lost} of "
-        f"the detail of the other columns lost (now {lost_now}). Another draw of the groups gives somewhat different numbers."
+        f"the detail of the other columns lost (now {lost_now}).{_invented_text(best)} Another draw of the groups gives somewhat different numbers."
     )
     if cheaper is None:
         return said
@@ -417,13 +428,18 @@ def _exposed(row: Row) -> tuple[int, int]:
 
 
 def _price(row: Row) -> float:
-    """Share of the detail that is lost, all of it for a suppressed record."""
-    return float(row["suppressed"] + (1 - row["suppressed"]) * row["gcp"])
+    """Share of the detail that is lost, all of it for a suppressed record, plus the share of the published that is invented."""
+    return float(row["suppressed"] + (1 - row["suppressed"]) * row["gcp"] + row["invented"])
 
 
 def _price_text(row: Row) -> tuple[str, str]:
     """Share of suppressed records, and share of lost detail."""
     return percent(float(row["suppressed"])), percent(float(row["gcp"]))
+
+
+def _invented_text(row: Row) -> str:
+    """Sentence on the share of invented records; empty for none."""
+    return f" Of the published records, {percent(float(row['invented']))} would be invented." if row["invented"] else ""
 
 
 def _people(row: Row, name: str) -> str:

@@ -61,7 +61,7 @@ from foreknow.app.cli.options import (
 from foreknow.app.cli.terminal import TimeLeft, notice, say, say_verdict, tracked
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.publication import PUBLIC, RELEASE, SETTINGS, key_at
-from foreknow.app.report.adversaries import INFORMED, LEARNED, read_defense, stricter_settings
+from foreknow.app.report.adversaries import INFORMED, LEARNED, read_defense
 from foreknow.app.report.page import check_packages
 from foreknow.app.report.report import MAX_STRICTER, Report, check_page_path, report
 from foreknow.app.report.sentences import best_settings
@@ -221,7 +221,8 @@ def report_command(run: ReportRun) -> Outcome:
     It shows two adversaries, by the joint attack: one who knows the prior and the transitions of the records or of a --corpus,
     and one who learned them from the releases alone. --attack adds another attack to the table of all attacks.
 
-    With --groups of foreknow publish, three stricter settings of the same defense are tried, with their price.
+    With --groups of foreknow publish, three stricter settings of the same defense are tried, with their price; where people are
+    exposed in several releases, also the cheapest cohorts whose mean gain is bounded by 5%.
 
 
     For example:
@@ -297,16 +298,14 @@ def _also(run: ReportRun, read: ReadTable, made: Publication) -> dict[str, Attac
 
 def _next(context: typer.Context, found: Report, made: Publication) -> list[str]:
     """Lines that name the next command: publish with the setting that exposes the fewest, else compare defenses."""
-    defense, steps = found.contents.changed, found.contents.settings.stricter
     best, _ = best_settings(found.contents.stricter.to_dict("records"))
-    tried = {} if defense is None else {each.title: each.defense for each in stricter_settings(defense, steps)}
-    stricter = None if best is None else tried[best["setting"]]
-    options = None if stricter is None else defense_options(stricter)
-    if defense is None or stricter is None or options is None:
+    chosen = None if best is None else found.contents.tried[str(best["setting"])]
+    options = None if chosen is None else defense_options(chosen)
+    if chosen is None or options is None:
         return next_lines(context, "compare", also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS))
-    read, bucketized = defense_choice(defense_name(stricter)).options, made.releases[0].bucketized
+    read, bucketized = defense_choice(defense_name(chosen)).options, made.releases[0].bucketized
     # A trial publishes the quasi-identifiers as they were, also where that is not the default of the defense.
-    notation = [] if bucketized == is_bucketized(defense) else ["--bucketized" if bucketized else "--generalized"]
+    notation = [] if bucketized == is_bucketized(chosen) else ["--bucketized" if bucketized else "--generalized"]
     more = (f"--defense {options}", *notation, "--infeasible suppress", f"--out {unused_path('safer')}")
     lines = next_lines(context, "publish", *more, also=[name for name in KNOWLEDGE_OPTIONS if name in read])
     return [SUPPRESSED_AS_TRIED, *lines]

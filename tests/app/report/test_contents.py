@@ -456,7 +456,8 @@ COUNT = st.integers(0, 30)
 def setting(title, informed, learned, suppressed=0.0, gcp=0.1, is_problem=False):
     """A row of the table of stricter settings."""
     exposed = {"exposed_informed": informed, "exposed_learned": learned}
-    return {"setting": title, **exposed, "suppressed": suppressed, "gcp": gcp, "problem": "x" if is_problem else ""}
+    price = {"suppressed": suppressed, "gcp": gcp, "invented": 0.0}
+    return {"setting": title, **exposed, **price, "problem": "x" if is_problem else ""}
 
 
 def exposed(row):
@@ -526,7 +527,7 @@ class TestStricterSettings:
         contents = simulated[0]
         rows = [("as published", 30, 0.0, 0.05), ("k = 6", 3, 0.01, 0.1), ("k = 12", 0, 0.02, 0.4)]
         table = pd.DataFrame(rows, columns=["setting", "exposed_informed", "suppressed", "gcp"])
-        table = table.assign(exposed_learned=0, problem="")
+        table = table.assign(exposed_learned=0, invented=0.0, problem="")
         told = advice(replace(contents, stricter=table))
         assert told.startswith(
             "In a trial with k = 12, the informed adversary exposed no person (now 30), and the one without prior knowledge "

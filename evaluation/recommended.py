@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 
 from foreknow.defenses import Cohorts, Infeasible, publish
-from foreknow.defenses.cohorts import DEPARTURES, Departures
+from foreknow.defenses.cohorts import DEPARTURES, Departures, prior_classes
 from foreknow.evaluation.arguments import check_history
 from foreknow.evaluation.risk.bounds import expected_gain_bound, role_anonymity
 from foreknow.models import Adversary, Averaged, History, MarkovChain, Release, UniformPrior
+from foreknow.models.arrays import IntArray
 from foreknow.models.settings import as_list, check_choice, check_kind, check_range, check_whole
 
 CANDIDATES = tuple(
@@ -75,8 +76,10 @@ def recommend(
     The bound is on the mean gain over the cell's share of a calibrated adversary to whom all members of a cell have equal laws, and
     who does not read presence. It is no bound on one person's gain, nor on what the share tells.
 
-    Screen: pairs whose bound at full cells passes ``gain`` are left out; the others are ordered by the share of ghosts over the
-    life of a cell (`ghost_share`) and the share of respondents who arrive in a release with too few for a cell.
+    Screen: cells of people who arrive with one prior, the releases in which they are last listed and the rule of batches
+    give the bound and the price of each pair with ghosts, roughly: absences, revised priors and terminal values are not read. It is
+    the price of batches of METHODS 16.5 over the releases that there are. Pairs whose bound is over ``gain`` are left out. That of
+    a full cell, ``(size - a) / (a (size - 1))``, would leave out too many: a cell shrinks, and those who stay are one large atom.
     Trial: `publish`. ``ghosts`` is a share of the published records, ``waiting`` the share of the listed records of respondents
     who are in no cell yet, ``withheld`` that of the other records left out, over all releases; views that ``lag``
     holds back at the end are not counted. Without a pair that passes the
@@ -103,7 +106,7 @@ def recommend(
     ]
     tried = [
         replace(each, departures=one, lag=0 if defense is None else defense.lag, rng=rng)
-        for each in _screened(pairs, history, gain)[:trials]
+        for each in _screened(pairs, history, gain, known)[:trials]
         for one in departures
     ]
     rows = [_row(each, publish(history, each, known, infeasible="suppress", rng=rng)) for each in tried]
@@ -117,22 +120,6 @@ def recommend(
     return found.sort_values(["meets", "price"], ascending=[False, True], kind="stable", ignore_index=True)
 
 
-def ghost_share(a: int, size: int) -> float:
-    """Share of ghosts among the records of a cell over its life, if its members leave at a constant rate in batches of a.
-
-    Places end by the rule of `Cohorts`. The share does not depend on the rate: the time from one departure to the next is that of
-    as many members as are left. Cost: O(size).
-    """
-    ghosts = records = 0.0
-    ended = 0
-    for left in range(size):
-        if left - ended >= a and size - left >= a:
-            ended = left
-        ghosts += (left - ended) / (size - left)
-        records += (size - ended) / (size - left)
-    return ghosts / records
-
-
 def _with_chain(defense: Cohorts, adversary: Adversary | Averaged, values: int) -> Cohorts:
     """The defense with a chain of ghosts."""
     if defense.transitions is not None:
@@ -143,22 +130,85 @@ def _with_chain(defense: Cohorts, adversary: Adversary | Averaged, values: int) 
     return replace(defense, transitions=own)
 
 
-def _screened(pairs: Sequence[Cohorts], history: History, gain: float) -> list[Cohorts]:
-    """Pairs whose bound at full cells is at most the gain, by a price from membership; without one, by the bound."""
+def _screened(pairs: Sequence[Cohorts], history: History, gain: float, adversary: Adversary | Averaged) -> list[Cohorts]:
+    """Pairs whose foreseen bound is at most the gain, by the foreseen price; without one, by the bound."""
     if not pairs:
         raise ValueError("recommend: there are no candidates; give pairs (a, size), as [(5, 20)].")
-    bounds = [float(expected_gain_bound(each.a, each.size)) for each in pairs]
-    seen: set[object] = set()
-    arrivals = []
-    for view in history:
-        new = set(view.people.respondents.tolist()) - seen
-        arrivals.append(len(new))
-        seen |= new
-    few = [sum(n for n in arrivals if n < each.size) / max(len(seen), 1) for each in pairs]
-    price = [ghost_share(each.a, each.size) + share for each, share in zip(pairs, few, strict=True)]
-    passed = [k for k, low in enumerate(bounds) if low <= gain]
-    order = sorted(passed, key=price.__getitem__) or sorted(range(len(pairs)), key=bounds.__getitem__)
+    arrivals = arrivals_of(history, adversary, pairs[0].priors)
+    found = [foreseen(each, arrivals, len(history)) for each in pairs]
+    passed = [k for k, (bound, _) in enumerate(found) if bound <= gain]
+    order = sorted(passed, key=lambda k: found[k][1]) or sorted(range(len(pairs)), key=lambda k: found[k][0])
     return [pairs[k] for k in order]
+
+
+type Arrivals = list[tuple[IntArray, IntArray]]
+"""Of the people of each prior, the release in which each arrives, and that from which on the respondent is gone."""
+
+
+def arrivals_of(history: History, adversary: Adversary | Averaged, priors: float) -> Arrivals:
+    """People of each prior at their arrival. Absences before the last record are not read."""
+    one = adversary.adversaries[0] if isinstance(adversary, Averaged) else adversary
+    come: dict[object, int] = {}
+    gone: dict[object, int] = {}
+    rows = []
+    for t, view in enumerate(history):
+        names = view.people.respondents.tolist()
+        new = [row for row, name in enumerate(names) if come.setdefault(name, t) == t]
+        rows.append(one.prior_rows(view.people)[new])
+        gone |= dict.fromkeys(names, t + 1)
+    kind = prior_classes(np.concatenate(rows), priors)
+    first, last = np.array([*come.values()]), np.array([gone[name] for name in come])
+    return [(first[kind == each], last[kind == each]) for each in np.unique(kind).tolist()]
+
+
+def foreseen(defense: Cohorts, arrivals: Arrivals, releases: int) -> tuple[float, float]:
+    """Bound on the expected gain and price of cells with ghosts, from membership alone.
+
+    Members of a cell are drawn from people of one prior who wait for one, by the rule of `Cohorts`. Returns the mean of
+    `expected_gain_bound` over respondents' records, NaN without one, and the share of ghosts among the published records plus that
+    of waiting records. Cost: O(N t) for N people and t releases.
+    """
+    a, rng = defense.a, np.random.default_rng(0)
+    cells: list[tuple[int, IntArray]] = []
+    waiting = 0
+    for come, gone in arrivals:
+        free = np.ones(len(come), dtype=np.bool_)
+        for t in range(releases):
+            pool = np.flatnonzero(free & (come <= t) & (gone > t))
+            late = len(pool) >= a and bool((come[pool] + defense.wait <= t).any())
+            number = len(pool) // defense.size or int(late)
+            if number:
+                cells += [(t, np.sort(gone[each])) for each in np.array_split(rng.permutation(pool), number)]
+                free[pool] = False
+            else:
+                waiting += len(pool)
+    listed = sum(int((gone - come).sum()) for come, gone in arrivals)
+    if not cells:
+        return np.nan, 1.0
+    starts, sizes = np.array([start for start, _ in cells]), np.array([len(gone) for _, gone in cells])
+    place = np.arange(sizes.max())
+    leaves = np.full((len(cells), len(place)), releases)  # a place that a cell does not have leaves never, and is never ended
+    for row, (_, gone) in zip(leaves, cells, strict=True):
+        row[: len(gone)] = gone
+    inside = place < sizes[:, None]
+    atom, ended, over = np.zeros(leaves.shape, dtype=np.int64), np.zeros(len(cells), dtype=np.int64), []
+    ghosts = 0
+    for t in range(releases):
+        left = (leaves <= t).sum(axis=1)
+        batch = np.minimum(left, sizes - a) - ended
+        now = np.where(left == sizes, sizes, np.where(batch >= a, ended + batch, ended))
+        ends = (place >= ended[:, None]) & (place < now[:, None])
+        atom = np.where(ends, (now - ended)[:, None], atom)
+        ended, ghosts = now, ghosts + int((left - now)[starts <= t].sum())
+        over.append(now)
+    atom = np.where(inside & (atom == 0), (sizes - ended)[:, None], atom)
+    gains = [np.zeros(0)]
+    for t, before in enumerate(over):
+        real = inside & (leaves > t) & (starts <= t)[:, None]
+        cell = np.broadcast_to((sizes - before)[:, None], real.shape)[real]
+        gains.append(expected_gain_bound(atom[real], cell))
+    records = np.concatenate(gains)
+    return float(records.mean()), ghosts / (len(records) + ghosts) + waiting / listed
 
 
 def _row(defense: Cohorts, releases: Sequence[Release]) -> dict[str, object]:

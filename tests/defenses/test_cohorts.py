@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foreknow.attacks import JointAttack
 from foreknow.defenses import Cohorts, KAnonymity, Mondrian, publish
 from foreknow.defenses.cohorts import DEPARTURES, prior_classes
 from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.defenses.requirements.summary import DrawnPrior
+from foreknow.evaluation import odds_shift
 from foreknow.models import (
     Adversary,
+    Enumeration,
     GhostChain,
     Grouping,
     MarkovChain,
@@ -25,6 +28,7 @@ from foreknow.models import (
     Relations,
     Release,
     Schema,
+    UniformPrior,
     View,
 )
 
@@ -479,6 +483,24 @@ class TestErrors:
         adversary = replace(ADVERSARY, relations=Relations(relations, np.ones((4, 4))))
         with pytest.raises(ValueError, match="relations"):
             publish([flat(8)], Cohorts(2), adversary)
+
+    def test_an_adversary_whose_chain_forbids_what_ghosts_do(self):
+        """Values never change for the adversary, and ghosts change theirs: a contradiction that names a group and the way out."""
+        frozen = MarkovChain(1, np.eye(4))
+        defense = Cohorts(4, 8, transitions=MarkovChain(1, np.full((4, 4), 0.25)), wait=0, rng=1)
+        releases = publish([flat(8), flat(6, 1, 2)], defense, Adversary(UniformPrior()), rng=1)
+        assert releases[1].ghost_counts.sum() == 2
+        assert (releases[0].counts != releases[1].counts).any()
+        knows = Adversary(UniformPrior(), frozen, mechanism=GhostChain())
+        told = JointAttack(knows, Enumeration())(releases).notes
+        assert len(told) == 1
+        assert "excludes the values" in told[0]
+        assert "pseudo-count" in told[0]
+        aware = replace(knows, mechanism=defense.mechanism(SCHEMA))
+        assert JointAttack(aware, Enumeration())(releases).notes == ()
+        assert np.isinf(odds_shift(releases, aware)["epsilon"]).all()
+        with pytest.raises(ValueError, match=r"2 ghosts.*give Adversary\(..., mechanism=GhostChain\(\)\)"):
+            JointAttack(Adversary(UniformPrior(), frozen))(releases)
 
     def test_beliefs_are_needed(self):
         with pytest.raises(ValueError, match="no adversary is assumed"):

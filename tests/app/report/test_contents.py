@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import history_of as history_over
 
 from foreknow.app import report
+from foreknow.app.cli.adversary_knowledge import DEFAULT_LEARNING, assumed_adversary
 from foreknow.app.report import contents as contents_file
 from foreknow.app.report import respondents
 from foreknow.app.report.adversaries import Inference, read_defense, stricter_settings
@@ -41,6 +42,7 @@ from foreknow.evaluation import (
     SolverCalibration,
     exams,
     gcp,
+    recommend,
     reliability_curve,
     respondent_risk,
     retroactive_leak,
@@ -565,6 +567,37 @@ class TestStricterSettings:
     def test_more_exposed_by_one_adversary_at_the_same_level_are_no_advice(self):
         """The verdict would tell 9 of 147 and not 1 of 147, although the larger of the two numbers falls."""
         assert best_settings([setting("now", 10, 1), setting("k = 6", 9, 9)]) == (None, None)
+
+    def test_the_cheapest_cohorts_are_tried_where_several_releases_expose_people(self):
+        """Their price is that of `recommend`, up to another draw; the adversary of the trial knows its ghosts."""
+        history, prior, transitions = exams(views=3, records=300, rng=1)
+        informed, defense = Adversary(prior, transitions), Mondrian(KAnonymity(2))
+        options = {"defense": defense, "solver": GroupMessages(), "stricter": 1, "draws": 5, "rng": 3}
+        releases = publish(history, defense, rng=1)
+        contents = report(releases, informed, nothing_of_exams(prior), **options).contents
+        (_, title), row = contents.tried, contents.stricter.iloc[2]
+        made = contents.tried[title]
+        assert title == row["setting"] == f"cohorts -a {made.a} --size {made.size}"
+        assert made.transitions == transitions
+        best = recommend(
+            history,
+            0.05,
+            assumed_adversary(history, None, DEFAULT_LEARNING),
+            Cohorts(2, transitions=transitions),
+            candidates=[(made.a, made.size)],
+            departures=["ghosts"],
+        ).iloc[0]
+        assert best["meets"]
+        assert row["suppressed"] == pytest.approx(best["withheld"] + best["waiting"], abs=0.02)
+        assert row["invented"] == pytest.approx(best["ghosts"], abs=0.02)
+        assert row["exposed_informed"] <= row["at_most_informed"] < contents.stricter["exposed_informed"][0]
+        assert "or cells of people who stay together from release to release" in stricter_sentence(contents)
+        told = advice(replace(contents, stricter=contents.stricter.iloc[[0, 2]], assumed=defense, defense=None))
+        assert told.startswith(f"In a trial with {title}, the informed adversary")
+        assert ("would be invented" in told) == (row["invented"] > 0)
+        for published, adversary in [(releases[:1], informed), (releases, Adversary(prior))]:
+            again = report(published, adversary, nothing_of_exams(prior), **options)
+            assert [*again.contents.tried] == ["k = 4"]
 
     def test_a_setting_that_cannot_be_published(self):
         history = history_of(("ABCD", "abab"))

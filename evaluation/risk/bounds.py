@@ -270,7 +270,7 @@ def leaving_shift(
     --------
     >>> chain = MarkovChain(1, np.array([[0.9, 0.1], [0.2, 0.8]]))
     >>> leaving_shift(chain, Presence(np.array([0.1, 0.3])), ends=1).round(2).to_dict("records")[0]
-    {'mechanism': 'own', 'leaving_step': 0.78, 'ghost_step': 0.25, 'last_ghost': 0.0}
+    {'mechanism': 'own', 'leaving_step': 0.77, 'ghost_step': 0.25, 'last_ghost': 0.0}
     """
     check_kind("leaving_shift", "transitions", transitions, MarkovChain, "is a MarkovChain of order 1")
     check_kind("leaving_shift", "presence", presence, Presence, "is Presence(leave)")

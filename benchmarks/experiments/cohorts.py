@@ -1,10 +1,10 @@
-"""Cohorts beside three other defenses: what the joint adversary gains, its price, and what a reader of the releases can count.
+"""Cohorts beside other defenses: what the joint adversary gains, the bound, the price, and what a reader of the releases can count.
 
 A row of `cohorts` is an attack on a publication of `exams` (24 x 5,000): gain over the share in the group, sure beliefs with those
-right and expected; the shares of ghosts among the published records and of withheld records; K(c, a) of the atoms; the error of
-10,000 queries; and the total variation of the law that an analyst learns from the releases. The adversary knows the law, or has
-learned it from the releases. A row of `cohorts_presence` is an attack by an adversary who reads presence, on the panels of
-`presence`.
+right and expected; the shares of respondents whose upper bound stays below .9 and .5; the shares of ghosts among the published
+records and of withheld records; the error of 10,000 queries; and the total variation of the law that an analyst learns from the
+releases. The adversary knows the law, or has learned it from the releases. A row of `cohorts_presence` is an attack by an adversary
+who reads presence, on the panels of `presence`.
 """
 
 from dataclasses import replace
@@ -16,8 +16,8 @@ from subjects import seeded, ten
 
 from experiments.presence import PANELS, corpus_and_rest, measured, publishable
 from foreknow.attacks import JointAttack, WithoutGroups
-from foreknow.defenses import Cohorts, publish
-from foreknow.evaluation import Workload, exams, query_error
+from foreknow.defenses import Cohorts, KAnonymity, Mondrian, publish
+from foreknow.evaluation import Workload, bound, exams, query_error
 from foreknow.evaluation.cells import Experiment
 from foreknow.models import (
     Adversary,
@@ -35,14 +35,18 @@ SETTINGS = {
     "10, 40": (10, 40),
     "10, 100": (10, 100),
     "20, 60": (20, 60),
+    "30, 60": (30, 60),
     "30, 90": (30, 90),
     "20, 20": (20, 20),
 }
 """Settings a and size of Cohorts."""
 
-OTHERS = ("Mondrian k=5, l=5", "JSReduce(5, .5, .6, patience=50)", "UHRA(5, .5, .6)")
+LARGER = {f"Mondrian k={k}": Mondrian(KAnonymity(k)) for k in (20, 60)}
+"""Defenses with larger groups, for the frontier of gain and query error."""
 
-VIEWS, RECORDS, SEEDS = 24, 5000, 5
+OTHERS = (*ten(1), *LARGER)
+
+VIEWS, RECORDS, SEEDS, SEEDS_OF_OTHERS = 24, 5000, 5, 1
 
 
 @cache
@@ -56,7 +60,7 @@ def defense(name, transitions, seed):
     """The defense of a name."""
     if name in SETTINGS:
         return Cohorts(*SETTINGS[name], transitions=transitions, rng=seeded([3, seed]))
-    return ten(1)[name]
+    return LARGER[name] if name in LARGER else ten(1)[name]
 
 
 def price(releases):
@@ -64,6 +68,14 @@ def price(releases):
     ghosts = sum(0 if one.grouping.places is None else len(one.grouping.places) for one in releases)
     shown = sum(int((one.group >= 0).sum()) for one in releases)
     return {"ghosts": ghosts / (shown + ghosts), "withheld": 1 - shown / sum(len(one.view) for one in releases)}
+
+
+def upper_side(releases, adversary, history):
+    """Shares of respondents whose bound on the belief in the true value stays below .9 and .5; NaN where there is none."""
+    if any(one.observation.distorted for one in releases):
+        return {"below_90": np.nan, "below_50": np.nan}
+    largest = bound(releases, adversary).frame(history).max(axis=1)
+    return {"below_90": float((largest < 0.9).mean()), "below_50": float((largest < 0.5).mean())}
 
 
 def off(simulation, learned):
@@ -88,7 +100,10 @@ def disclosure(cell, _rng):
     }
     return pd.DataFrame(
         [
-            {"adversary": name} | measured(JointAttack(one)(releases), simulation.history) | columns
+            {"adversary": name}
+            | measured(JointAttack(one)(releases), simulation.history)
+            | upper_side(releases, one, simulation.history)
+            | columns
             for name, one in (("known", known), ("learned", guess))
         ]
     )
@@ -97,7 +112,8 @@ def disclosure(cell, _rng):
 COHORTS = Experiment(
     "cohorts",
     disclosure,
-    [{"defense": name, "seed": seed} for name in (*SETTINGS, *OTHERS) for seed in range(SEEDS)],
+    [{"defense": name, "seed": seed} for name in SETTINGS for seed in range(SEEDS)]
+    + [{"defense": name, "seed": seed} for name in OTHERS for seed in range(SEEDS_OF_OTHERS)],
 )
 
 HIDING = {
@@ -125,8 +141,12 @@ def told(cell, _rng):
     shown = History(list(views)[: len(releases)])
     read = JointAttack(replace(known, presence=Presence.fit(corpus, pseudo_count=0.5)))
     attacks = {"unread": JointAttack(known), "read": read, "control": WithoutGroups(read)}
+    upper = {name: upper_side(releases, one.adversary, shown) for name, one in attacks.items() if name != "control"}
     return pd.DataFrame(
-        [{"attack": name} | measured(attack(releases), shown) | price(releases) for name, attack in attacks.items()]
+        [
+            {"attack": name} | measured(attack(releases), shown) | upper.get(name, {}) | price(releases)
+            for name, attack in attacks.items()
+        ]
     )
 
 

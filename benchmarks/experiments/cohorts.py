@@ -9,6 +9,7 @@ who reads presence, on the panels of `presence`.
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,8 @@ from subjects import seeded, ten
 from experiments.presence import PANELS, corpus_and_rest, measured, publishable
 from foreknow.attacks import JointAttack, WithoutGroups
 from foreknow.defenses import Cohorts, KAnonymity, Mondrian, publish
-from foreknow.evaluation import Workload, bound, exams, query_error
-from foreknow.evaluation.cells import Experiment
+from foreknow.evaluation import Workload, bound, exams, expected_gain_bound, query_error, risk_utility_map
+from foreknow.evaluation.cells import Experiment, read
 from foreknow.models import (
     Adversary,
     ClassFrequencies,
@@ -153,3 +154,79 @@ def told(cell, _rng):
 COHORTS_PRESENCE = Experiment(
     "cohorts_presence", told, [{"panel": panel, "cohorts": name} for panel in PANELS for name in HIDING]
 )
+
+
+def mean_and_range(values):
+    """Mean of the seeds, and half of their range where there are several."""
+    half = (values.max() - values.min()) / 2
+    text = f"{values.mean():.3f}" + (f" ± {half:.3f}" if len(values) > 1 else "")
+    return text.replace("0.", ".")
+
+
+def table(rows):
+    """Lines of Markdown of `cohorts`, as in docs/findings.md: gains of both adversaries, the upper side, and the price."""
+    heading = (
+        "| defense | seeds | gain: known | learned | sure, right (expected) | below .9 / .5 | ghosts | withheld | query error "
+        "| law off |"
+    )
+    lines = [heading, "|---" * 10 + "|"]
+    for name in (*SETTINGS, *OTHERS):
+        own = rows[rows["defense"] == name].sort_values("seed")
+        known, learned = (own[own["adversary"] == one] for one in ("known", "learned"))
+        title = f"`Cohorts({name})`" if name in SETTINGS else f"`{name}`"
+        sure = " ".join(f"{known[each].mean():,.0f}" + mark for each, mark in (("sure", ","), ("right", "")))
+        below = " / ".join(f"{known[each].mean():.2f}".replace("0.", ".") for each in ("below_90", "below_50"))
+        shares = [
+            f"{known[each].mean():.3f}".replace("0.", ".") for each in ("ghosts", "withheld", "query_error", "law_off")
+        ]
+        gains = [mean_and_range(one["gain"]) for one in (known, learned)]
+        expected = f"{sure} ({known['expected'].mean():,.0f})"
+        cells = [title, str(len(known)), *gains, expected, "none" if "nan" in below else below, *shares]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def panels_table(rows):
+    """Lines of Markdown of `cohorts_presence`: gain over the share without and with presence, and over the control."""
+    heading = (
+        "| panel | `Cohorts` | gain: presence unread | read | control | read, over the control | below .9 / .5, read | ghosts "
+        "| withheld |"
+    )
+    lines = [heading, "|---" * 9 + "|"]
+    for panel in PANELS:
+        for name in HIDING:
+            own = rows[(rows["panel"] == panel) & (rows["cohorts"] == name)].set_index("attack")
+            if own.empty:
+                continue
+            unread, read, control = (own.loc[each, "gain"] for each in ("unread", "read", "control"))
+            numbers = [f"{one:.3f}" for one in (unread, read, control, (read - control) / (1 - control))]
+            below = " / ".join(f"{own.loc['read', each]:.2f}" for each in ("below_90", "below_50"))
+            shares = [f"{own.loc['read', each]:.2f}" for each in ("ghosts", "withheld")]
+            lines.append(f"| {panel} | {name} | {' | '.join([*numbers, below, *shares])} |".replace("0.", "."))
+    return lines
+
+
+CURVE = ("5, 20", "10, 40", "20, 60", "30, 90")
+"""Settings of `Cohorts` that are joined on the map."""
+
+
+def frontier(rows):
+    """Map of gain and query error; the dashed line is K(size, a), which bounds the mean gain over a cell's share."""
+    mean = rows[rows["adversary"] == "known"].groupby("defense")[["gain", "query_error"]].mean()
+    points = [
+        ("Cohorts", a, *mean.loc[name], float(expected_gain_bound(a, size)))
+        for name, (a, size) in SETTINGS.items()
+        if name in CURVE
+    ]
+    for name in OTHERS:
+        title, k = (
+            ("Mondrian", int(name.split("k=")[1].split(",")[0])) if "Mondrian" in name else (name.split("(")[0], 5)
+        )
+        points.append((title.removesuffix(" k=5, l=5"), k, *mean.loc[name], np.nan))
+    table = pd.DataFrame(points, columns=["defense", "k", "gain", "query", "bound"])
+    return risk_utility_map(table, "gain", "query", "k", bound="bound")
+
+
+if __name__ == "__main__":
+    kept = read([COHORTS], Path(__file__).resolve().parents[1] / "cells")
+    frontier(kept).figure.savefig(Path(__file__).resolve().parents[2] / "docs" / "cohorts-frontier.png", dpi=110)

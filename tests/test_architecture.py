@@ -34,10 +34,10 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 71_110, 39_580, 256
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 71_110, 40_110, 259
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
-MOST_NAMES = 237
+MOST_NAMES = 241
 """Largest number of public names."""
 
 ALONE = {

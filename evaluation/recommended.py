@@ -28,8 +28,8 @@ def recommend(
     adversary: Adversary | Averaged | None = None,
     defense: Cohorts | None = None,
     *,
-    departures: Sequence[Departures] = DEPARTURES,
-    candidates: Iterable[tuple[int, int]] = CANDIDATES,
+    departures: Sequence[Departures] | None = None,
+    candidates: Iterable[tuple[int, int]] | None = None,
     trials: int = 4,
     rng: int = 0,
 ) -> pd.DataFrame:
@@ -47,10 +47,10 @@ def recommend(
         Has the settings that are not varied: ``priors``, ``ends``, ``terminal``, ``wait``, ``lag``, and ``transitions``, by
         default those of the adversary, or a chain by which all values are equally likely: who is published does not depend on
         it but through revised priors.
-    departures : sequence of str
-        Ways to hide departures that are tried.
-    candidates : iterable of (int, int)
-        Pairs (a, size).
+    departures : sequence of str, optional
+        Ways to hide departures that are tried; all four by default.
+    candidates : iterable of (int, int), optional
+        Pairs (a, size); `CANDIDATES` by default.
     trials : int
         Number of pairs that are published on trial, those of lowest price by the screen.
     rng : int
@@ -96,18 +96,17 @@ def recommend(
     check_range("recommend", "gain", gain, 0, 1, "a bound on the expected gain")
     check_whole("recommend", "trials", trials, "pairs (a, size)")
     check_kind("recommend", "defense", defense, (Cohorts, type(None)), "is Cohorts(a), whose other settings are kept")
-    for each in as_list("recommend", "departures", departures, "is a list of ways to hide departures"):
+    hidden = DEPARTURES if departures is None else as_list("recommend", "departures", departures, "is a list of names")
+    for each in hidden:
         check_choice("recommend", "departures", each, DEPARTURES)
     known = Adversary(UniformPrior()) if adversary is None else adversary
     base = _with_chain(Cohorts(2) if defense is None else defense, known, len(history.schema.values))
-    pairs = [
-        replace(base, a=a, size=size)
-        for a, size in as_list("recommend", "candidates", candidates, "has pairs (a, size)")
-    ]
+    given = CANDIDATES if candidates is None else as_list("recommend", "candidates", candidates, "has pairs (a, size)")
+    pairs = [replace(base, a=a, size=size) for a, size in given]
     tried = [
         replace(each, departures=one, lag=0 if defense is None else defense.lag, rng=rng)
         for each in _screened(pairs, history, gain, known)[:trials]
-        for one in departures
+        for one in hidden
     ]
     rows = [_row(each, publish(history, each, known, infeasible="suppress", rng=rng)) for each in tried]
     found = pd.DataFrame(rows, columns=pd.Index(COLUMNS[:-1])).dropna(subset=["gain_bound"])
@@ -229,5 +228,10 @@ def _row(defense: Cohorts, releases: Sequence[Release]) -> dict[str, object]:
         "waiting": waiting / max(listed, 1),
     }
     bound = float(expected_gain_bound(own["atom_all"], own["cell"]).mean()) if len(own) else np.nan
-    settings: dict[str, object] = {"a": defense.a, "size": defense.size, "departures": defense.departures, "gain_bound": bound}
+    settings: dict[str, object] = {
+        "a": defense.a,
+        "size": defense.size,
+        "departures": defense.departures,
+        "gain_bound": bound,
+    }
     return settings | shares | {"price": sum(shares.values())}

@@ -34,14 +34,15 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 70_100, 39_580, 256
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 71_110, 40_110, 259
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
-MOST_NAMES = 237
+MOST_NAMES = 241
 """Largest number of public names."""
 
 ALONE = {
     "foreknow.app.disk.partition": "an algorithm of its own: the joint law of one partition, by tasks of workers",
+    "foreknow.app.disk.whole_releases": "a publication of another kind: one release in memory at a time, and no blocks",
     "foreknow.defenses.suppression.label_workspace": "an algorithm of its own: labels of a group under removals of items",
     "foreknow.models.joint.graph_parts": "an algorithm of its own: construction of the graph of groups",
 }

@@ -142,6 +142,8 @@ def test_tables_of_the_documentation_are_those_of_the_cells():
     defenders, calibration = (importlib.import_module(f"experiments.{name}") for name in ("defenders", "calibration"))
     for history in defenders.PANELS:
         assert "\n".join(defenders.table(rows["defenders"], history)) in page
+    cohorts = importlib.import_module("experiments.cohorts")
+    assert "\n".join(cohorts.table(rows["cohorts"])) in page
     calibrated = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
     for panel in calibration.REAL:
         assert "\n".join(calibration.calibration_table(rows["calibration"], panel)) in calibrated

@@ -1,14 +1,15 @@
-"""Cohorts beside three other defenses: what the joint adversary gains, its price, and what a reader of the releases can count.
+"""Cohorts beside other defenses: what the joint adversary gains, the bound, the price, and what a reader of the releases can count.
 
 A row of `cohorts` is an attack on a publication of `exams` (24 x 5,000): gain over the share in the group, sure beliefs with those
-right and expected; the shares of ghosts among the published records and of withheld records; K(c, a) of the atoms; the error of
-10,000 queries; and the total variation of the law that an analyst learns from the releases. The adversary knows the law, or has
-learned it from the releases. A row of `cohorts_presence` is an attack by an adversary who reads presence, on the panels of
-`presence`.
+right and expected; the shares of respondents whose upper bound stays below .9 and .5; the shares of ghosts among the published
+records and of withheld records; the error of 10,000 queries; and the total variation of the law that an analyst learns from the
+releases. The adversary knows the law, or has learned it from the releases. A row of `cohorts_presence` is an attack by an adversary
+who reads presence, on the panels of `presence`.
 """
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,9 @@ from subjects import seeded, ten
 
 from experiments.presence import PANELS, corpus_and_rest, measured, publishable
 from foreknow.attacks import JointAttack, WithoutGroups
-from foreknow.defenses import Cohorts, publish
-from foreknow.evaluation import Workload, exams, query_error
-from foreknow.evaluation.cells import Experiment
+from foreknow.defenses import Cohorts, KAnonymity, Mondrian, publish
+from foreknow.evaluation import Workload, bound, exams, expected_gain_bound, query_error, risk_utility_map
+from foreknow.evaluation.cells import Experiment, read
 from foreknow.models import (
     Adversary,
     ClassFrequencies,
@@ -35,14 +36,18 @@ SETTINGS = {
     "10, 40": (10, 40),
     "10, 100": (10, 100),
     "20, 60": (20, 60),
+    "30, 60": (30, 60),
     "30, 90": (30, 90),
     "20, 20": (20, 20),
 }
 """Settings a and size of Cohorts."""
 
-OTHERS = ("Mondrian k=5, l=5", "JSReduce(5, .5, .6, patience=50)", "UHRA(5, .5, .6)")
+LARGER = {f"Mondrian k={k}": Mondrian(KAnonymity(k)) for k in (20, 60)}
+"""Defenses with larger groups, for the frontier of gain and query error."""
 
-VIEWS, RECORDS, SEEDS = 24, 5000, 5
+OTHERS = (*ten(1), *LARGER)
+
+VIEWS, RECORDS, SEEDS, SEEDS_OF_OTHERS = 24, 5000, 5, 1
 
 
 @cache
@@ -56,7 +61,7 @@ def defense(name, transitions, seed):
     """The defense of a name."""
     if name in SETTINGS:
         return Cohorts(*SETTINGS[name], transitions=transitions, rng=seeded([3, seed]))
-    return ten(1)[name]
+    return LARGER[name] if name in LARGER else ten(1)[name]
 
 
 def price(releases):
@@ -64,6 +69,14 @@ def price(releases):
     ghosts = sum(0 if one.grouping.places is None else len(one.grouping.places) for one in releases)
     shown = sum(int((one.group >= 0).sum()) for one in releases)
     return {"ghosts": ghosts / (shown + ghosts), "withheld": 1 - shown / sum(len(one.view) for one in releases)}
+
+
+def upper_side(releases, adversary, history):
+    """Shares of respondents whose bound on the belief in the true value stays below .9 and .5; NaN where there is none."""
+    if any(one.observation.distorted for one in releases):
+        return {"below_90": np.nan, "below_50": np.nan}
+    largest = bound(releases, adversary).frame(history).max(axis=1)
+    return {"below_90": float((largest < 0.9).mean()), "below_50": float((largest < 0.5).mean())}
 
 
 def off(simulation, learned):
@@ -88,7 +101,10 @@ def disclosure(cell, _rng):
     }
     return pd.DataFrame(
         [
-            {"adversary": name} | measured(JointAttack(one)(releases), simulation.history) | columns
+            {"adversary": name}
+            | measured(JointAttack(one)(releases), simulation.history)
+            | upper_side(releases, one, simulation.history)
+            | columns
             for name, one in (("known", known), ("learned", guess))
         ]
     )
@@ -97,7 +113,8 @@ def disclosure(cell, _rng):
 COHORTS = Experiment(
     "cohorts",
     disclosure,
-    [{"defense": name, "seed": seed} for name in (*SETTINGS, *OTHERS) for seed in range(SEEDS)],
+    [{"defense": name, "seed": seed} for name in SETTINGS for seed in range(SEEDS)]
+    + [{"defense": name, "seed": seed} for name in OTHERS for seed in range(SEEDS_OF_OTHERS)],
 )
 
 HIDING = {
@@ -125,11 +142,91 @@ def told(cell, _rng):
     shown = History(list(views)[: len(releases)])
     read = JointAttack(replace(known, presence=Presence.fit(corpus, pseudo_count=0.5)))
     attacks = {"unread": JointAttack(known), "read": read, "control": WithoutGroups(read)}
+    upper = {name: upper_side(releases, one.adversary, shown) for name, one in attacks.items() if name != "control"}
     return pd.DataFrame(
-        [{"attack": name} | measured(attack(releases), shown) | price(releases) for name, attack in attacks.items()]
+        [
+            {"attack": name} | measured(attack(releases), shown) | upper.get(name, {}) | price(releases)
+            for name, attack in attacks.items()
+        ]
     )
 
 
 COHORTS_PRESENCE = Experiment(
     "cohorts_presence", told, [{"panel": panel, "cohorts": name} for panel in PANELS for name in HIDING]
 )
+
+
+def mean_and_range(values):
+    """Mean of the seeds, and half of their range where there are several."""
+    half = (values.max() - values.min()) / 2
+    text = f"{values.mean():.3f}" + (f" ± {half:.3f}" if len(values) > 1 else "")
+    return text.replace("0.", ".")
+
+
+def table(rows):
+    """Lines of Markdown of `cohorts`, as in docs/findings.md: gains of both adversaries, the upper side, and the price."""
+    heading = (
+        "| defense | seeds | gain: known | learned | sure, right (expected) | below .9 / .5 | ghosts | withheld | query error "
+        "| law off |"
+    )
+    lines = [heading, "|---" * 10 + "|"]
+    for name in (*SETTINGS, *OTHERS):
+        own = rows[rows["defense"] == name].sort_values("seed")
+        known, learned = (own[own["adversary"] == one] for one in ("known", "learned"))
+        title = f"`Cohorts({name})`" if name in SETTINGS else f"`{name}`"
+        sure = " ".join(f"{known[each].mean():,.0f}" + mark for each, mark in (("sure", ","), ("right", "")))
+        below = " / ".join(f"{known[each].mean():.2f}".replace("0.", ".") for each in ("below_90", "below_50"))
+        shares = [
+            f"{known[each].mean():.3f}".replace("0.", ".") for each in ("ghosts", "withheld", "query_error", "law_off")
+        ]
+        gains = [mean_and_range(one["gain"]) for one in (known, learned)]
+        expected = f"{sure} ({known['expected'].mean():,.0f})"
+        cells = [title, str(len(known)), *gains, expected, "none" if "nan" in below else below, *shares]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def panels_table(rows):
+    """Lines of Markdown of `cohorts_presence`: gain over the share without and with presence, and over the control."""
+    heading = (
+        "| panel | `Cohorts` | gain: presence unread | read | control | read, over the control | below .9 / .5, read | ghosts "
+        "| withheld |"
+    )
+    lines = [heading, "|---" * 9 + "|"]
+    for panel in PANELS:
+        for name in HIDING:
+            own = rows[(rows["panel"] == panel) & (rows["cohorts"] == name)].set_index("attack")
+            if own.empty:
+                continue
+            unread, read, control = (own.loc[each, "gain"] for each in ("unread", "read", "control"))
+            numbers = [f"{one:.3f}" for one in (unread, read, control, (read - control) / (1 - control))]
+            below = " / ".join(f"{own.loc['read', each]:.2f}" for each in ("below_90", "below_50"))
+            shares = [f"{own.loc['read', each]:.2f}" for each in ("ghosts", "withheld")]
+            lines.append(f"| {panel} | {name} | {' | '.join([*numbers, below, *shares])} |".replace("0.", "."))
+    return lines
+
+
+CURVE = ("5, 20", "10, 40", "20, 60", "30, 90")
+"""Settings of `Cohorts` that are joined on the map."""
+
+
+def frontier(rows):
+    """Map of gain and query error; the dashed line is K(size, a), which bounds the mean gain over a cell's share."""
+    mean = rows[rows["adversary"] == "known"].groupby("defense")[["gain", "query_error"]].mean()
+    points = [
+        ("Cohorts", a, *mean.loc[name], float(expected_gain_bound(a, size)))
+        for name, (a, size) in SETTINGS.items()
+        if name in CURVE
+    ]
+    for name in OTHERS:
+        title, k = (
+            ("Mondrian", int(name.split("k=")[1].split(",")[0])) if "Mondrian" in name else (name.split("(")[0], 5)
+        )
+        points.append((title.removesuffix(" k=5, l=5"), k, *mean.loc[name], np.nan))
+    table = pd.DataFrame(points, columns=["defense", "k", "gain", "query", "bound"])
+    return risk_utility_map(table, "gain", "query", "k", bound="bound")
+
+
+if __name__ == "__main__":
+    kept = read([COHORTS], Path(__file__).resolve().parents[1] / "cells")
+    frontier(kept).figure.savefig(Path(__file__).resolve().parents[2] / "docs" / "cohorts-frontier.png", dpi=110)

@@ -270,7 +270,7 @@ def leaving_shift(
     --------
     >>> chain = MarkovChain(1, np.array([[0.9, 0.1], [0.2, 0.8]]))
     >>> leaving_shift(chain, Presence(np.array([0.1, 0.3])), ends=1).round(2).to_dict("records")[0]
-    {'mechanism': 'own', 'leaving_step': 0.78, 'ghost_step': 0.25, 'last_ghost': 0.0}
+    {'mechanism': 'own', 'leaving_step': 0.77, 'ghost_step': 0.25, 'last_ghost': 0.0}
     """
     check_kind("leaving_shift", "transitions", transitions, MarkovChain, "is a MarkovChain of order 1")
     check_kind("leaving_shift", "presence", presence, Presence, "is Presence(leave)")
@@ -497,6 +497,13 @@ class _Distinct:
         """All arrays, in the order of their numbers."""
         return np.array(self.arrays)
 
+    def by_content(self) -> tuple["_Distinct", IntArray]:
+        """The arrays in the order of their bytes, and the new number of each; at -1, for none, it is -1."""
+        made, number = _Distinct(), np.full(len(self.arrays) + 1, -1)
+        for _, old in sorted(self._number.items()):
+            number[old] = made.of(self.arrays[old])
+        return made, number
+
 
 @dataclass(frozen=True)
 class _Laws:
@@ -553,14 +560,17 @@ class _LawBuilder:
         self._relations()
         last = np.zeros(len(self.kernel), dtype=np.bool_)
         last[self.last[self.last >= 0]] = True
+        # The kind that stands for an atom of many must not depend on who else is read: batches from disk read a part.
+        vectors, vector = self.vectors.by_content()
+        kernels, kernel = self.kernels.by_content()
         return _Laws(
-            self.vectors,
-            self.kernels,
-            self.kernel,
-            self.evidence,
-            self.claims,
-            self.prior,
-            self.tail,
+            vectors,
+            kernels,
+            kernel[self.kernel],
+            vector[self.evidence],
+            vector[self.claims],
+            vector[self.prior],
+            kernel[self.tail],
             last,
             self.charge,
         )

@@ -21,7 +21,7 @@ from linking_statistics import (
 from foreknow.app.cli.files.release_files import published_table
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.disk.parts import Block, write_part
-from foreknow.app.disk.published_block import BlockTask, PublishJob, _published
+from foreknow.app.disk.published_block import BlockTask, PublishJob, published_rows
 from foreknow.app.publication import write_release
 from foreknow.defenses import (
     BKAA,
@@ -199,7 +199,7 @@ def files_of(release, folder):
     if not release.grouping.bucketized or release.grouping.counterfeits is None:
         job = PublishJob(release.view.schema, "week", pa.int64(), Mondrian(KAnonymity(2)), None, 1, folder)
         task = BlockTask(job, Block(folder, 0, 0, 5, 0, release.view.time, job.schema), np.zeros(1))
-        write_part(folder / "part.parquet", _published(release, task))
+        write_part(folder / "part.parquet", published_rows(release, task))
     content = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
     assert not any(mark in each for each in content.values() for mark in (b"respondent", b"someone", b"77.5", b"Atl"))
     for name in content:

@@ -9,12 +9,14 @@ from large_history import CHAIN, KNOWN, beliefs_of, in_memory, on_disk, panel, p
 from foreknow.app.disk import Engine, LargeTable, bound_large, publish_large, role_anonymity_large
 from foreknow.defenses import Cohorts, KAnonymity, Mondrian
 from foreknow.evaluation import bound, role_anonymity
+from foreknow.evaluation.risk import bounds as module
 from foreknow.models import (
     Adversary,
     ClassFrequencies,
     CompromisedRecords,
     EvidenceCascade,
     GhostChain,
+    GivenPrior,
     History,
     MarkovChain,
     Presence,
@@ -101,6 +103,25 @@ def test_bounds_of_releases_without_ghosts(mondrian, tmp_path):
     chain = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
     for number, adversary in enumerate([Adversary(UniformPrior(), chain), Adversary(UniformPrior())]):
         check_bounds(bound_large(published, adversary, tmp_path / f"{number}", block=50), releases, adversary)
+
+
+@pytest.mark.parametrize("kinds", [2, 200])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+def test_atoms_of_many_kinds_do_not_depend_on_the_batch(tmp_path, monkeypatch, order, kinds):
+    """A prior of a later cell is met first in another cell, which is of another batch."""
+    monkeypatch.setattr(module, "MAX_KINDS", kinds)
+    people, listed = np.r_[0:12, 0:24], np.repeat([0, 1], [12, 24])
+    columns = {"id": people, "age": 30 + people % 2, "sex": np.array(["f", "m"])[people // 12], "week": listed}
+    frame = pd.DataFrame(columns | {"result": np.array(["u", "v", "w"])[people % 3]})
+    table = on_disk(tmp_path, frame)
+    rows = np.array([[0.3, 0.3, 0.4], [0.32, 0.33, 0.35], [0.4, 0.3, 0.3]])[list(order)]
+    published = publish_large(table, Cohorts(12, 12), tmp_path / "out", Adversary(UniformPrior()), seed=3)
+    releases = published_in_memory(table, frame, lambda rng: Cohorts(12, 12, rng=rng), Adversary(UniformPrior()), 3)
+    beliefs = pd.DataFrame(rows[[2] * 12 + [0, 1, 2] * 4], range(24), ["u", "v", "w"])
+    adversary = Adversary(GivenPrior(beliefs), CHAIN)
+    assert bound(releases, adversary).upper[1][12:].max() < 0.9
+    for block in (1, 10**6):
+        check_bounds(bound_large(published, adversary, tmp_path / f"{block}", block=block), releases, adversary)
 
 
 def test_what_is_refused(mondrian, tmp_path):

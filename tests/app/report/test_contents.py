@@ -13,6 +13,7 @@ from strategies import history_of as history_over
 
 from foreknow.app import report
 from foreknow.app.cli.adversary_knowledge import DEFAULT_LEARNING, assumed_adversary
+from foreknow.app.cli.defense_choices import defense_text
 from foreknow.app.report import contents as contents_file
 from foreknow.app.report import respondents
 from foreknow.app.report.adversaries import Inference, read_defense, stricter_settings
@@ -577,7 +578,7 @@ class TestStricterSettings:
         contents = report(releases, informed, nothing_of_exams(prior), **options).contents
         (_, title), row = contents.tried, contents.stricter.iloc[2]
         made = contents.tried[title]
-        assert title == row["setting"] == f"cohorts -a {made.a} --size {made.size}"
+        assert title == row["setting"] == defense_text(made)
         assert made.transitions == transitions
         best = recommend(
             history,
@@ -585,7 +586,7 @@ class TestStricterSettings:
             assumed_adversary(history, None, DEFAULT_LEARNING),
             Cohorts(2, transitions=transitions),
             candidates=[(made.a, made.size)],
-            departures=["ghosts"],
+            departures=[made.departures],
         ).iloc[0]
         assert best["meets"]
         assert row["suppressed"] == pytest.approx(best["withheld"] + best["waiting"], abs=0.02)

@@ -89,8 +89,8 @@ def recommend(
     --------
     >>> from foreknow.evaluation import exams
     >>> table = recommend(exams(2, 200, rng=1).history, 0.05, departures=["ghosts"], candidates=[(20, 20), (5, 20)])
-    >>> table[["a", "size", "departures", "meets"]].to_dict("records")
-    [{'a': 20, 'size': 20, 'departures': 'ghosts', 'meets': True}]
+    >>> table[["a", "size", "gain_bound", "meets"]].round(3).to_dict("records")[0]
+    {'a': 5, 'size': 20, 'gain_bound': 0.003, 'meets': True}
     """
     check_history("recommend", history)
     check_range("recommend", "gain", gain, 0, 1, "a bound on the expected gain")
@@ -129,7 +129,9 @@ def _with_chain(defense: Cohorts, adversary: Adversary | Averaged, values: int) 
     return replace(defense, transitions=own)
 
 
-def _screened(pairs: Sequence[Cohorts], history: History, gain: float, adversary: Adversary | Averaged) -> list[Cohorts]:
+def _screened(
+    pairs: Sequence[Cohorts], history: History, gain: float, adversary: Adversary | Averaged
+) -> list[Cohorts]:
     """Pairs whose foreseen bound is at most the gain, by the foreseen price; without one, by the bound."""
     if not pairs:
         raise ValueError("recommend: there are no candidates; give pairs (a, size), as [(5, 20)].")
@@ -164,8 +166,8 @@ def foreseen(defense: Cohorts, arrivals: Arrivals, releases: int) -> tuple[float
     """Bound on the expected gain and price of cells with ghosts, from membership alone.
 
     Members of a cell are drawn from people of one prior who wait for one, by the rule of `Cohorts`. Returns the mean of
-    `expected_gain_bound` over respondents' records, NaN without one, and the share of ghosts among the published records plus that
-    of waiting records. Cost: O(N t) for N people and t releases.
+    `expected_gain_bound` over respondents' records, infinite without one, and the share of ghosts among the published records plus
+    that of waiting records. Cost: O(N t) for N people and t releases.
     """
     a, rng = defense.a, np.random.default_rng(0)
     cells: list[tuple[int, IntArray]] = []
@@ -183,10 +185,12 @@ def foreseen(defense: Cohorts, arrivals: Arrivals, releases: int) -> tuple[float
                 waiting += len(pool)
     listed = sum(int((gone - come).sum()) for come, gone in arrivals)
     if not cells:
-        return np.nan, 1.0
+        return np.inf, 1.0
     starts, sizes = np.array([start for start, _ in cells]), np.array([len(gone) for _, gone in cells])
     place = np.arange(sizes.max())
-    leaves = np.full((len(cells), len(place)), releases)  # a place that a cell does not have leaves never, and is never ended
+    leaves = np.full(
+        (len(cells), len(place)), releases
+    )  # a place that a cell does not have leaves never, and is never ended
     for row, (_, gone) in zip(leaves, cells, strict=True):
         row[: len(gone)] = gone
     inside = place < sizes[:, None]

@@ -367,14 +367,19 @@ def advice(contents: ReportContents) -> str:
     if best is None:
         return "None of the stricter settings that were tried lowers the risk; consider another defense, or fewer releases."
     assumed, tried = contents.assumed, str(best["setting"])
-    tried = tried if assumed is None or isinstance(contents.tried.get(tried), Cohorts) else f"{defense_name(assumed)} ({tried})"
+    tried = (
+        tried
+        if assumed is None or isinstance(contents.tried.get(tried), Cohorts)
+        else f"{defense_name(assumed)} ({tried})"
+    )
     gone, lost = _price_text(best)
     gone_now, lost_now = _price_text(now)
     said = (
         f"In a trial with {tried}, the informed adversary exposed {_people(best, INFORMED)} (now "
         f"{now[f'exposed_{INFORMED}']:,.0f}), and the one without prior knowledge {_people(best, LEARNED)} (now "
         f"{now[f'exposed_{LEARNED}']:,.0f}). The price: {gone} of the records would be left out (now {gone_now}), and {lost} of "
-        f"the detail of the other columns lost (now {lost_now}).{_invented_text(best)} Another draw of the groups gives somewhat different numbers."
+        f"the detail of the other columns lost (now {lost_now}).{_invented_text(best)} Another draw of the groups gives "
+        "somewhat different numbers."
     )
     if cheaper is None:
         return said

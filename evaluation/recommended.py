@@ -78,7 +78,7 @@ def recommend(
 
     Screen: cells of people who arrive with one prior, the releases in which they are last listed and the rule of batches
     give the bound and the price of each pair with ghosts, roughly: absences, revised priors and terminal values are not read. It is
-    the price of batches of METHODS 16.5 over the releases that there are. Pairs whose bound is over ``gain`` are left out. That of
+    the price of batches over the releases that there are. Pairs whose bound is over ``gain`` are left out. That of
     a full cell, ``(size - a) / (a (size - 1))``, would leave out too many: a cell shrinks, and those who stay are one large atom.
     Trial: `publish`. ``ghosts`` is a share of the published records, ``waiting`` the share of the listed records of respondents
     who are in no cell yet, ``withheld`` that of the other records left out, over all releases; views that ``lag``

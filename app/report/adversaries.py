@@ -325,7 +325,8 @@ def price_of_settings(
         One row per setting, the present publication first. Columns ``setting``; ``exposed_informed`` and ``exposed_learned``,
         the numbers of exposed respondents; ``at_most_informed`` and ``at_most_learned``, the upper sides of the verdict, None
         without a bound; ``respondents``, the number of respondents with a published record; ``suppressed``,
-        the share of suppressed records; ``invented``, the share of the published records that are counterfeits; ``gcp``, the normalized certainty penalty of the published records (0 exact, 1
+        the share of suppressed records; ``invented``, the share of the published records that are counterfeits;
+        ``gcp``, the normalized certainty penalty of the published records (0 exact, 1
         unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
     """
 

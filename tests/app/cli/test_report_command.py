@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import stat
 
 import pytest
@@ -39,10 +40,26 @@ def test_a_report_on_a_publication(mondrian, tmp_path):
     assert data["explorer"]["times"] == ["1", "2", "3"]
     assert {name.split()[0] for name, _ in data["explorer"]["people"]} == {"Person"}
     settings = {row["setting"] for row in next(iter(data["charts"]["stricter"]["datasets"].values()))}
-    assert settings == {"as published", "k = 6"}
+    assert {name for name in settings if not name.startswith("cohorts -a ")} == {"as published", "k = 6"}
     page = out.read_text(encoding="utf-8")
     assert "Groups made by <code>mondrian -k 3 -l 2</code>" in page
     assert "p01" not in page
+
+
+def test_cohorts_are_the_next_command_where_they_expose_fewer(tmp_path):
+    """The same values in each group of two: all are exposed. The command that is named publishes."""
+    table = records(weeks=(1, 2, 3), people=60, present=60).assign(age=30, town="x")
+    table["result"] = table["id"].str[1:].astype(int).mod(3).map(dict(enumerate("abc")))
+    table["group"] = table["result"].factorize()[0]
+    source = write(table, tmp_path / "records.csv")
+    out = ["--out", tmp_path / "report.html", "--seed", 1, "--stricter", 1]
+    told = " ".join(run("report", source, *ROLES, *out).stdout.replace("\\\n", " ").split())
+    assert re.search(r"In a trial with cohorts -a \d+ --size \d+, the informed adversary exposed", told)
+    command = shlex.split(re.search(r"foreknow (publish .*--out \S+)", told)[1])
+    assert command[command.index("--defense") + 1] == "cohorts"
+    assert {"-a", "--size", "--infeasible"} <= set(command)
+    run(*command[:-1], tmp_path / "safer")
+    assert (tmp_path / "safer" / "public" / "published.csv").exists()
 
 
 def test_identifiers_and_another_attack(mondrian, tmp_path):

@@ -87,7 +87,7 @@ class DefenseOptions:
     ] = None
     a: Annotated[
         int | None,
-        option("cohorts: least number of people of a cell who leave together; 5 by default.", "N", None, "-a", min=2),
+        option("cohorts: least number of people of a cell who leave together; 10 by default.", "N", None, "-a", min=2),
     ] = None
     size: Annotated[
         int | None,
@@ -270,8 +270,8 @@ BUILT_IN: dict[str, DefenseChoice] = {
     "cohorts": DefenseChoice(
         ("a", "size", "departures", "ends", "terminal", "wait", *KNOWLEDGE_OPTIONS),
         lambda o: Cohorts(
-            _default(o.a, 5),
-            _default(o.size, 4 * _default(o.a, 5)),
+            _default(o.a, 10),
+            _default(o.size, 4 * _default(o.a, 10)),
             _default(o.departures, "ghosts"),
             ends=o.ends,
             terminal=tuple(o.terminal),

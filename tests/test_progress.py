@@ -87,10 +87,10 @@ STEPS = {
     "ForegroundAttack": 2 * 3, "ForegroundAttack.mine": 3, "query_error": 2,
     "JointAttack": 2 * (10 + 1 + 20), "ProgramEstimator": 2, "calibration_ranks": 3,
 }  # fmt: skip
-"""Number of steps: views, names, pairs, adversaries; knowledge and attacks of two adversaries, four measures, and cohorts; a first
-part and one for each change over .01 of .1 / 2, .1 / 4, ..., and the same over .001 of .02 divided by powers of the square root of 2; two
-chains of 10 levels of annealing, the warm-up and 20 batches; three draws of two releases; the sets {A}, {B} and {A, B} of two
-releases; releases; groups; simulations."""
+"""Number of steps: views, names, pairs, adversaries; knowledge and attacks of two adversaries, four measures, and cohorts; a
+first part and one for each change over .01 of .1 / 2, .1 / 4, ..., and the same over .001 of .02 divided by powers of the square
+root of 2; two chains of 10 levels of annealing, the warm-up and 20 batches; three draws of two releases; the sets {A}, {B} and
+{A, B} of two releases; releases; groups; simulations."""
 
 
 class Watched:

@@ -248,7 +248,8 @@ def counted_sides(observations: Sequence[Observation], sure: float = 0.9) -> Two
 
 ALIKE = (
     "people who are together in all groups are alike beforehand, whatever transitions are known, which ghosts follow as well, all "
-    "releases read together, whatever is computed; not who leaves when (docs/methods/cohorts.md)"
+    "releases read together, whatever is computed; not who leaves when, nor how groups and withheld records were chosen "
+    "(docs/methods/cohorts.md)"
 )
 """The class of adversaries of `counted_sides`."""
 
@@ -269,11 +270,16 @@ def adversary_class(adversary: Adversary) -> str:
     --------
     >>> from foreknow.models import UniformPrior
     >>> adversary_class(Adversary(UniformPrior()))
-    'the same prior, all releases read together, whatever is computed; not who leaves when (docs/methods/cohorts.md)'
+    'the same prior, all releases read together, whatever is computed; not who leaves when, nor how groups and withheld records \
+were chosen (docs/methods/cohorts.md)'
     """
     known = ["the same prior", *(NAMES.get(name, f"the part {name!r}") for name in adversary.parts if name != "prior")]
-    silent = "" if adversary.presence is not None else "; not who leaves when"
-    return f"{', '.join(known)}, all releases read together, whatever is computed{silent} (docs/methods/cohorts.md)"
+    silent = "" if adversary.presence is not None else "who leaves when, nor "
+    return f"{', '.join(known)}, all releases read together, whatever is computed; not {silent}{CHOSEN}"
+
+
+CHOSEN = "how groups and withheld records were chosen (docs/methods/cohorts.md)"
+"""Knowledge that no bound reads: a rule that looks at values, as that of terminal values."""
 
 
 def _upper(

@@ -613,6 +613,8 @@ class _LawBuilder:
         some = np.flatnonzero(record >= 0)
         some = some[row[record[some]] >= 0]
         found[some] = self.vectors.rows(evidence[row[record[some]]])
+        beside, told = self.history.beside[t]
+        found[beside] = self.vectors.rows(told)
         return found
 
     def _steps(self, t: int) -> tuple[IntArray, IntArray]:

@@ -65,6 +65,9 @@ class JointHistory:
         For each release, the last record of each respondent before it; -1 where there is none.
     classes : int array, shape (R,)
         Class of the respondent at each record of the problem, for transitions by class; 0 otherwise.
+    beside : tuple of tuple of int array, shape (b,), and float array, shape (b, m)
+        For each release, rows of withheld respondents whose place a ghost carries on and of whom something is claimed, and the
+        likelihood of each value. They have no record: the claim is evidence about the last published one.
     """
 
     problem: JointProblem
@@ -75,6 +78,7 @@ class JointHistory:
     before: tuple[IntArray, ...]
     classes: IntArray
     claimed: tuple[FloatArray, IntArray]
+    beside: tuple[tuple[IntArray, FloatArray], ...]
 
     def known_after(self, problem: JointProblem, releases: int) -> JointProblem:
         """Problem of the first releases with the evidence that these give; ``problem`` is that of the history, or one made of it.
@@ -110,7 +114,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     Notes
     -----
     With ``gaps="ignore"`` a respondent's chain leads from one publication to the next; suppressed records drop out unless a
-    compromised record is about them. With ``gaps="power"`` it takes a step at every release. Counterfeits are paths of one record
+    compromised record is about them; where a ghost carries on the place of a respondent who is not published again, the record is
+    summed out, as a branch of the path. With ``gaps="power"`` it takes a step at every release. Counterfeits are paths of one record
     with a uniform prior. A ghost lengthens the path of the respondent whose place it carries on, by a step of the ghost chain. The
     ghosts of a respondent who is published again later are a path of their own, with the prior: what they tell of that respondent
     is lost, and the law is not exact. Cost: O(R log R) and the cost of the prior.
@@ -126,7 +131,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     for claim, observation in zip(claims, observations, strict=True):
         if claim is not None and not (adversary.distortion == "counted" and observation.distorted):
             adversary.contradicted_groups(claim, observation)  # raises if asked to
-    rows, ghost = _all_rows(observations, claims)
+    rows, ghost = _all_rows(observations, claims, _has_branches(adversary))
+    claims, beside = _claims_beside_ghosts(adversary, rows, claims, m)
     records = _records(adversary, rows, claims)
     classes = _record_classes(adversary, observations, records)
     is_ghost = np.isin(records.respondent * len(observations) + records.release, ghost)
@@ -170,8 +176,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         published = [observation.group >= 0 for observation in listed]
         problem = with_pairs(problem, adversary.relations, respondents, published, places[0])
     claimed = (problem.evidence, problem.evidence_row)
-    history = JointHistory(problem, adversary, observations, listed, *places, classes, claimed)
-    if not adversary.witnesses:
+    history = JointHistory(problem, adversary, observations, listed, *places, classes, claimed, beside)
+    if not (adversary.witnesses or any(len(own) for own, _ in beside)):
         return history
     evidence, evidence_row = _with_witnesses(history, len(problem.path), len(observations))
     return replace(history, problem=replace(problem, evidence=evidence, evidence_row=evidence_row))
@@ -271,11 +277,13 @@ def _withheld_branches(history: JointHistory, visits: Sequence[Visits]) -> Itera
     """Likelihood of the last published values by what the withheld records after them tell: records, and a row for each.
 
     A place that a ghost carries on has two branches after the last published record: the ghosts, which are records, and the values
-    of the respondent who is listed and withheld, which are summed out here. Steps of the chain without publication are taken with
-    ``gaps="power"`` alone. That of a respondent who is published again is left out. Cost: O(R m^2) with ghosts, nothing without.
+    of the respondent who is listed and withheld, which are summed out here: those of whom something is claimed, and with
+    ``gaps="power"`` all. That of a respondent who is published again is left out. Cost: O(R m^2) with ghosts, nothing without.
     """
     transitions, seen = history.adversary.known_transitions, history.listed[: len(visits)]
-    if history.adversary.gaps != "power" or transitions is None or all(each.ghosts is None for each in seen):
+    beside, by_steps = history.beside[: len(visits)], history.adversary.gaps == "power"
+    nothing = not (by_steps or any(len(rows) for rows, _ in beside))
+    if nothing or transitions is None or all(each.ghosts is None for each in seen):
         return
     told = [evidence_of(history.adversary.witnesses, visit) for visit in visits]
     names = [each.people.respondents for each in seen] + [each.ghosts.respondents for each in seen if each.ghosts]
@@ -289,21 +297,26 @@ def _withheld_branches(history: JointHistory, visits: Sequence[Visits]) -> Itera
             first[carried.pop()] = t
     for t in range(len(seen)):
         last[own[t][history.record[t][: len(own[t])] >= 0]] = t
-    message, ahead = np.ones((len(distinct), history.problem.values)), np.zeros(len(distinct), dtype=np.int64)
+    message = np.ones((len(distinct), history.problem.values))
+    ahead, then = np.zeros((2, len(distinct)), dtype=np.int64)  # release and class of the record that the message is of
     for t in reversed(range(len(seen))):
-        record, factors = history.record[t][: len(own[t])], told[t]
+        record, classes = history.record[t][: len(own[t])], classes_of(transitions, seen[t].people)
+        factors = np.ones((len(record), message.shape[1])) if told[t] is None else np.array(told[t])
+        factors[beside[t][0]] *= beside[t][1]
         hidden = (t >= first[own[t]]) & (last[own[t]] < first[own[t]])
+        if not by_steps:
+            hidden &= np.isin(np.arange(len(record)), beside[t][0])
         some = np.flatnonzero(hidden | ((record >= 0) & (ahead[own[t]] > 0)))
-        who, chosen = own[t][some], classes_of(transitions, seen[t].people)[some]
+        who = own[t][some]
         for step in range(int(ahead[who].max(initial=0)), t, -1):
-            taken = ahead[who] >= step
-            tables = np.stack([chain.tables[0] for chain in chains_at(transitions, step)])[chosen[taken]]
+            taken = (ahead[who] >= step) if by_steps else (ahead[who] == step)
+            chosen = np.where(ahead[who] == step, then[who], classes[some])[taken]
+            tables = np.stack([chain.tables[0] for chain in chains_at(transitions, step)])[chosen]
             message[who[taken]] = (tables @ message[who[taken]][:, :, None])[:, :, 0]
         ends = record[some] >= 0
         yield record[some[ends]], message[who[ends]]
-        message[who[ends]], ahead[who] = 1.0, np.where(ends, 0, t)
-        if factors is not None:
-            message[who[~ends]] *= factors[some[~ends]]
+        message[who[ends]], ahead[who], then[who] = 1.0, np.where(ends, 0, t), classes[some]
+        message[who[~ends]] *= factors[some[~ends]]
 
 
 def _with_ghosts(adversary: Adversary, observations: tuple[Observation, ...]) -> tuple[Observation, ...]:
@@ -313,11 +326,19 @@ def _with_ghosts(adversary: Adversary, observations: tuple[Observation, ...]) ->
     return tuple(seen.with_ghosts for seen in observations)
 
 
-def _all_rows(observations: tuple[Observation, ...], claims: list[Claims | None]) -> tuple[Records, IntArray]:
+def _has_branches(adversary: Adversary) -> bool:
+    """True if what is claimed of a withheld record can be summed out: as a factor of the law, and along transitions."""
+    return adversary.known_transitions is not None and not isinstance(adversary.cascade, PriorCascade)
+
+
+def _all_rows(
+    observations: tuple[Observation, ...], claims: list[Claims | None], branches: bool
+) -> tuple[Records, IntArray]:
     """All rows of all observations, in their order; respondents are numbered in the order of first appearance.
 
-    The ghosts of a respondent who has a record at their first release or later have a number of their own. Also the ghosts, as
-    numbers ``respondent * releases + release``.
+    The ghosts of a respondent who has a record at their first release or later have a number of their own; with ``branches`` a
+    claim beside the ghosts of a respondent who is not published again makes no record. Also the ghosts, as numbers ``respondent *
+    releases + release``.
     """
     sizes = [len(observation.people) for observation in observations]
     if not sizes:
@@ -331,11 +352,14 @@ def _all_rows(observations: tuple[Observation, ...], claims: list[Claims | None]
     if is_ghost.any():
         people = int(number.max()) + 1
         recorded = ~is_ghost & (group >= 0)
-        for start, claim in zip(np.cumsum(sizes) - sizes, claims, strict=True):
-            if claim is not None:
-                recorded[start + claim.rows] = True
         first, last = np.full(people, releases), np.full(people, -1)
         np.minimum.at(first, number[is_ghost], release[is_ghost])
+        np.maximum.at(last, number[recorded], release[recorded])
+        leaves = branches & (last < first)
+        for start, claim in zip(np.cumsum(sizes) - sizes, claims, strict=True):
+            if claim is not None:
+                own = start + claim.rows
+                recorded[own[~leaves[number[own]] | (release[own] < first[number[own]])]] = True
         np.maximum.at(last, number[recorded], release[recorded])
         apart = is_ghost & (last >= first)[number]
         number[apart] += people
@@ -346,6 +370,24 @@ def _all_rows(observations: tuple[Observation, ...], claims: list[Claims | None]
 
 CARRIED = -2
 """Group of a row of a respondent whose place a ghost carries on: no record."""
+
+
+def _claims_beside_ghosts(
+    adversary: Adversary, rows: Records, claims: list[Claims | None], m: int
+) -> tuple[list[Claims | None], tuple[tuple[IntArray, FloatArray], ...]]:
+    """Claims about records, and those about rows that are none: rows and likelihoods for each release."""
+    starts = np.searchsorted(rows.release, np.arange(len(claims)))
+    about, beside = list(claims), [(np.zeros(0, dtype=np.int64), np.zeros((0, m)))] * len(claims)
+    for t, claim in enumerate(claims):
+        if claim is None:
+            continue
+        apart = rows.group[starts[t] + claim.rows] == CARRIED
+        if apart.any():
+            about[t], others = claim.of(~apart), claim.of(apart)
+            own = np.unique(others.rows)
+            told = [adversary.cascade.likelihood(others.of(others.rows == one), m) for one in own.tolist()]  # type: ignore[union-attr]
+            beside[t] = own, np.array(told)
+    return about, tuple(beside)
 
 
 def _records(adversary: Adversary, rows: Records, claims: list[Claims | None]) -> Records:
@@ -636,7 +678,9 @@ def release_beliefs(
     unconditional = np.zeros((len(history.problem.prior), history.problem.values))
     witnesses, last = history.adversary.witnesses, len(history.observations) - 1
     listed = history.listed
-    late = _LateEvidence(history) if witnesses and not hindsight else None
+    late = None
+    if not hindsight and (witnesses or any(len(own) for own, _ in history.beside)):
+        late = _LateEvidence(history)
     following = following_releases([seen.people for seen in listed]) if witnesses else []
     for t, observation in enumerate(history.observations):
         prior = history.adversary.prior_rows(observation.people)
@@ -694,6 +738,8 @@ def _posterior(history: JointHistory, posterior: JointPosterior, t: int, predict
             arrays[name] = np.full(predicted.shape, default)
             arrays[name][inside] = posterior.rows(record, numbers)
     beliefs = predicted.copy()
+    beside, told = history.beside[t]
+    beliefs[beside] = weighed(beliefs[beside], told)
     beliefs[inside] = posterior.rows(record)
     rule = np.full(number, posterior.rule, dtype=object)
     return Posterior(beliefs, posterior.status[first : first + number], rule=rule, **arrays)

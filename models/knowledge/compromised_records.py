@@ -45,14 +45,15 @@ class Claims(NamedTuple):
     @property
     def sure(self) -> "Claims":
         """Claims of confidence 1."""
-        return self._selected(self.confidence == 1)
+        return self.of(self.confidence == 1)
 
     @property
     def unsure(self) -> "Claims":
         """Claims of a confidence below 1."""
-        return self._selected(self.confidence < 1)
+        return self.of(self.confidence < 1)
 
-    def _selected(self, kept: BoolArray) -> "Claims":
+    def of(self, kept: BoolArray) -> "Claims":
+        """Some of the claims."""
         return Claims(self.rows[kept], self.values[kept], self.confidence[kept])
 
 
@@ -186,6 +187,46 @@ class CompromisedRecords:
         else:
             confidence = [float(found.mean)] * len(claims)
         return cls(claims.assign(confidence=confidence), contradicted)
+
+    @classmethod
+    def of_terminal_values(
+        cls, releases: Sequence[Any], values: Sequence[Any], ends: int = 0
+    ) -> "CompromisedRecords | None":
+        """What a rule that counts a terminal value as a departure tells (``terminal`` of `foreknow.defenses.Cohorts`).
+
+        A respondent who is listed and withheld when a ghost begins to carry on the place, and who is listed in the next ``ends``
+        releases as well, has one of the terminal values.
+
+        Parameters
+        ----------
+        releases : sequence of Release or Observation
+            In the order of time.
+        values : sequence
+            The terminal values; of several, each is as likely.
+        ends : int
+            Number of records before a departure that are withheld for another reason. With it, nothing is known of the last
+            ``ends`` releases.
+
+        Returns
+        -------
+        CompromisedRecords or None
+            To be given with ``cascade=EvidenceCascade()``; None if there is no such respondent.
+
+        Notes
+        -----
+        Cost: O(n).
+        """
+        seen = [getattr(release, "observation", release) for release in releases]
+        rows: list[tuple[Hashable, Any, Any, float]] = []
+        carried: set[Hashable] = set()
+        for t, each in enumerate(seen[: len(seen) - ends]):
+            ghosts = set() if each.ghosts is None else set(each.ghosts.respondents)
+            begun, carried = ghosts - carried, ghosts
+            for later in seen[t : t + ends + 1]:
+                begun &= set(later.people.respondents)
+            ended = [who for who in each.people.respondents if who in begun]
+            rows += [(who, each.time, value, 1 / len(values)) for who in ended for value in values]
+        return cls(pd.DataFrame(rows, columns=["respondent", "time", "value", "confidence"])) if rows else None
 
     def check_times(self, times: Sequence[Any]) -> None:
         """Raise ValueError if a claim is about a time without a release: it would never be used."""

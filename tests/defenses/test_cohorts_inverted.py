@@ -14,11 +14,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from foreknow.attacks import JointAttack
 from foreknow.defenses import Cohorts, publish
 from foreknow.evaluation import bound
 from foreknow.models import (
     Adversary,
     CompromisedRecords,
+    Enumeration,
     EvidenceCascade,
     GivenPrior,
     MarkovChain,
@@ -99,6 +101,17 @@ class Inverted(NamedTuple):
                     found.append((belief - upper[t][row]).max())
         return max(found)
 
+    def error(self, attack):
+        """Largest difference of a belief from that of a joint attack which knows what the rule tells of terminal values."""
+        found = []
+        for total, each, releases in self.outcomes:
+            beliefs = tuple(attack(with_terminal_values(self.knows, releases), Enumeration())(releases))
+            for t, release in enumerate(releases):
+                for row in np.flatnonzero(release.group >= 0):
+                    belief = each[release.view.people.respondents[row], t] / total
+                    found.append(np.abs(belief - beliefs[t].posterior.probabilities[row]).max())
+        return max(found)
+
 
 def inverted(lists, chain=STICKY, leave=(0.0, 0.0, 0.0), **made):
     """All outputs of a history of these lists, the views that are held back as releases without records."""
@@ -140,16 +153,8 @@ def output(release):
 
 def with_terminal_values(adversary, releases):
     """The adversary who takes a listed and withheld respondent whose place is carried on to have the terminal value."""
-    rows = [
-        (who, release.time, "e", 1.0)
-        for release in releases
-        for who, group in zip(release.view.people.respondents, release.group, strict=True)
-        if group < 0 and release.ghosts[0] is not None and who in release.ghosts[0].respondents
-    ]
-    if not rows:
-        return adversary
-    known = CompromisedRecords(pd.DataFrame(rows, columns=["respondent", "time", "value", "confidence"]))
-    return replace(adversary, compromised=known, cascade=EvidenceCascade())
+    known = CompromisedRecords.of_terminal_values(releases, ["e"])
+    return adversary if known is None else replace(adversary, compromised=known, cascade=EvidenceCascade())
 
 
 @pytest.mark.parametrize("departures", ["ghosts", "withdraw", "retire", "lag"])
@@ -172,3 +177,4 @@ def test_terminal_values_are_known_to_who_knows_the_rule():
     found = inverted(["ABC", "ABC"], ENDING, terminal=("e",))
     assert found.excess(told=True) < 1e-9
     assert found.excess() == pytest.approx(1 - 5 / 11)
+    assert found.error(JointAttack) < 1e-9

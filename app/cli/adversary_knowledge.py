@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from foreknow.app.cli.options import KNOWLEDGE_PANEL, option, switch
 from foreknow.app.cli.terminal import error_console
+from foreknow.defenses import Cohorts
 from foreknow.models import (
     Adversary,
     Auto,
     ChainByRelease,
     ClassFrequencies,
+    CompromisedRecords,
     Estimator,
+    EvidenceCascade,
     GhostChain,
     History,
     LearnedKnowledge,
@@ -26,6 +29,7 @@ from foreknow.models.progress import Progress
 if TYPE_CHECKING:
     from foreknow.app.disk import Engine, LargeTable
     from foreknow.attacks.attack import Published
+    from foreknow.defenses import Defense
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,14 @@ def knowing_ghosts(adversary: Adversary, releases: "Sequence[Published]") -> Adv
     """The adversary who takes the ghosts of releases, if there are some, to follow the own transitions."""
     some = any(release.observation.ghosts is not None for release in releases)
     return replace(adversary, mechanism=GhostChain()) if some else adversary
+
+
+def knowing_terminal(adversary: Adversary, releases: "Sequence[Published]", defense: "Defense | None") -> Adversary:
+    """The adversary who knows what the rule of `Cohorts` for terminal values tells, as compromised records."""
+    if not isinstance(defense, Cohorts) or not defense.terminal or adversary.compromised is not None:
+        return adversary
+    told = CompromisedRecords.of_terminal_values(releases, defense.terminal, defense.ends)
+    return adversary if told is None else replace(adversary, compromised=told, cascade=EvidenceCascade())
 
 
 def ghost_chain(known: History, learning: Learning) -> MarkovChain:

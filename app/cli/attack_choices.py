@@ -13,6 +13,7 @@ from foreknow.app.cli.adversary_knowledge import (
     Learning,
     informed_adversary,
     knowing_ghosts,
+    knowing_terminal,
     learn_from_releases,
 )
 from foreknow.app.cli.command_shape import TABLE, given_options, refuse_unread_options
@@ -56,6 +57,7 @@ from foreknow.attacks import (
     SnapshotAttack,
 )
 from foreknow.attacks.foreground import breach_threshold
+from foreknow.defenses import Defense
 from foreknow.evaluation.scenario import SCENARIOS, Scenario, check_near
 from foreknow.models import (
     ESTIMATORS,
@@ -226,6 +228,7 @@ class Attacked(NamedTuple):
     releases: Sequence[Any]
     corpus: History | None
     statements: Sequence[ConditionalProbability] = ()
+    defense: Defense | None = None
 
 
 class AttackChoice(NamedTuple):
@@ -254,7 +257,7 @@ class AttackChoice(NamedTuple):
 def adversary_of(chosen: AttackOptions, read: Attacked) -> Adversary:
     """The adversary with knowledge of a corpus, of the releases or of the records, and notices of which, and of ghosts."""
     learned = _learned_adversary(chosen, read)
-    adversary = knowing_ghosts(learned, read.releases)
+    adversary = knowing_terminal(knowing_ghosts(learned, read.releases), read.releases, read.defense)
     if adversary is not learned:
         notice(
             "Ghosts carry on the places of respondents who left; the adversary takes them to follow the same Markov chain."

@@ -1,16 +1,20 @@
 """The two adversaries of a report, their beliefs, and the risk and price of a publication and of stricter ones under them."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 import foreknow.defenses
+from foreknow.app.cli.adversary_knowledge import knowing_terminal
 from foreknow.app.cli.defense_choices import defense_text, thresholds
 from foreknow.app.exposure import exposed
+from foreknow.app.publication import PUBLIC, RELEASE
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack, WithoutGroups
 from foreknow.defenses import Cohorts, Defense, Infeasible
 from foreknow.defenses.cohorts import Departures
@@ -203,8 +207,8 @@ SIZES = {"k": "larger groups", "l": "more distinct values in each group", "m": "
 """Settings that a stricter step raises, and what the groups then have."""
 
 
-type Trial = Callable[[tuple[Release, ...]], tuple[Beliefs, Adversary | Averaged | None]]
-"""An attack on trial: from releases to beliefs and the adversary, None for an attack without one."""
+type Trial = Callable[[tuple[Release, ...], Defense], tuple[Beliefs, Adversary | Averaged | None]]
+"""An attack on trial: from releases and their defense to beliefs and the adversary, None for an attack without one."""
 
 
 class Setting(NamedTuple):
@@ -300,6 +304,17 @@ def read_defense(record: Any) -> Defense | None:
     return made if type(made) in foreknow.defenses.DEFENSES.values() else None
 
 
+def recorded_defense(groups: Path) -> Defense | None:
+    """The defense that `foreknow publish` wrote beside its output, if the file of groups is there."""
+    for path in (groups.parent.parent / PUBLIC / RELEASE, groups.parent / RELEASE):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))["settings"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        return read_defense(record)
+    return None
+
+
 INFEASIBLE: Literal["suppress"] = "suppress"
 """Treatment of a release that cannot be published, in a trial."""
 
@@ -330,8 +345,8 @@ def price_of_settings(
         unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
     """
 
-    def attack(name: str, tried: tuple[Release, ...]) -> tuple[Beliefs, Adversary]:
-        adversary = adversaries[name](tried)
+    def attack(name: str, tried: tuple[Release, ...], defense: Defense) -> tuple[Beliefs, Adversary]:
+        adversary = knowing_terminal(adversaries[name](tried), tried, defense)
         return JointAttack(adversary, solver)(tried), adversary
 
     attacks = {name: partial(attack, name) for name in adversaries}
@@ -361,7 +376,7 @@ def trial(
     def attacked(name: str, releases: tuple[Release, ...]) -> Beliefs:
         if not any(release.groups for release in releases):
             raise Infeasible("all records would be suppressed.")
-        beliefs, adversaries[name] = attacks[name](releases)
+        beliefs, adversaries[name] = attacks[name](releases, defense)
         return beliefs
 
     checked = {name: partial(attacked, name) for name in attacks}

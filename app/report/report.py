@@ -15,6 +15,7 @@ from foreknow.app.cli.adversary_knowledge import (
     assumed_adversary,
     informed_adversary,
     knowing_ghosts,
+    knowing_terminal,
     learned_adversary,
 )
 from foreknow.app.cli.options import refuse_first
@@ -236,7 +237,10 @@ def report(
         INFORMED: lambda: knowing_ghosts(informed_adversary(history), published) if informed is None else informed,
         LEARNED: lambda: learn(published),
     }
-    inferences = [inference(name, adversary, published, rule, step) for name, adversary in _each(known, step)]
+    inferences = [
+        inference(name, knowing_terminal(adversary, published, changed), published, rule, step)
+        for name, adversary in _each(known, step)
+    ]
     others = dict(_each({name: partial(attack, published) for name, attack in further.items()}, step))
     if defender is None and (cohorts or getattr(changed, "reads", None)):
         defender = assumed_adversary(history, None, DEFAULT_LEARNING)

@@ -114,8 +114,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     Notes
     -----
     With ``gaps="ignore"`` a respondent's chain leads from one publication to the next; suppressed records drop out unless a
-    compromised record is about them; where a ghost carries on the place of a respondent who is not published again, the record is
-    summed out, as a branch of the path. With ``gaps="power"`` it takes a step at every release. Counterfeits are paths of one record
+    compromised record is about them. Beside the ghosts of a respondent who is not published again such a record is a branch of the
+    path, and is summed out. With ``gaps="power"`` the chain takes a step at every release. Counterfeits are paths of one record
     with a uniform prior. A ghost lengthens the path of the respondent whose place it carries on, by a step of the ghost chain. The
     ghosts of a respondent who is published again later are a path of their own, with the prior: what they tell of that respondent
     is lost, and the law is not exact. Cost: O(R log R) and the cost of the prior.

@@ -93,6 +93,7 @@ from foreknow.app.publication import (
     listed_in,
     read_json,
 )
+from foreknow.app.report.adversaries import recorded_defense
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.loss.generalization_loss import suppressed
@@ -235,7 +236,8 @@ def _read(run: AttackRun) -> tuple[Attacked, History]:
     notice_unchecked_key(run.groups, run.table.records)
     notice_codes(records.schema, records.table)
     stated = read_statements(run.chosen.statements, records.schema, run.table.encoding)
-    return Attacked(records.schema, history, releases, records.corpus, stated), history
+    defense = None if run.groups is None else recorded_defense(run.groups)
+    return Attacked(records.schema, history, releases, records.corpus, stated, defense), history
 
 
 def _sequential_beside(attack: Attack, releases: Sequence[Release]) -> Beliefs | None:

@@ -20,6 +20,7 @@ from foreknow.app.cli.adversary_knowledge import (
     ghost_chain,
     informed_adversary,
     knowing_ghosts,
+    knowing_terminal,
     learned_adversary,
 )
 from foreknow.app.cli.attack_choices import (
@@ -346,10 +347,10 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
             step()
             start, begun = time.perf_counter(), dict[str, float]()
 
-            def attacked(attack: Trial, releases: tuple[Release, ...], begun: dict[str, float] = begun) -> Any:
+            def attacked(attack: Trial, *published: Any, begun: dict[str, float] = begun) -> Any:
                 begun.setdefault("attack", time.perf_counter())
                 step()
-                return attack(releases)
+                return attack(*published)
 
             row = trial(
                 history,
@@ -384,12 +385,12 @@ def _by_adversaries(
     solver = with_progress(solver_choice(run.solver, seed), parts)
     informed = informed_adversary(records.history if records.corpus is None else records.corpus, run.known, Auto())
 
-    def by_informed(releases: tuple[Release, ...]) -> tuple[Beliefs, Adversary]:
-        adversary = knowing_ghosts(informed, releases)
+    def by_informed(releases: tuple[Release, ...], defense: Defense) -> tuple[Beliefs, Adversary]:
+        adversary = knowing_terminal(knowing_ghosts(informed, releases), releases, defense)
         return JointAttack(adversary, solver)(releases), adversary
 
-    def by_learned(releases: tuple[Release, ...]) -> tuple[Beliefs, Adversary]:
-        learned = learned_adversary(releases, run.known, Auto(), parts)
+    def by_learned(releases: tuple[Release, ...], defense: Defense) -> tuple[Beliefs, Adversary]:
+        learned = knowing_terminal(learned_adversary(releases, run.known, Auto(), parts), releases, defense)
         step()
         return JointAttack(learned, solver)(releases), learned
 
@@ -401,7 +402,9 @@ def _by_scenarios(
 ) -> dict[str, Trial]:
     """Attacks of scenarios."""
 
-    def by_scenario(one: Scenario, releases: tuple[Release, ...]) -> tuple[Beliefs, Adversary | Averaged | None]:
+    def by_scenario(
+        one: Scenario, releases: tuple[Release, ...], _defense: Defense
+    ) -> tuple[Beliefs, Adversary | Averaged | None]:
         reads = history if one.reads_history else None, corpus if one.reads_corpus else None
         attack, _ = one.attack(*reads, rng=seed).on(releases)
         return attack(releases), getattr(attack, "adversary", None)

@@ -1,6 +1,5 @@
 """The command `foreknow report`: one page on the risk of a publication, for its publisher."""
 
-import json
 import secrets
 from dataclasses import dataclass, replace
 from functools import partial
@@ -60,8 +59,8 @@ from foreknow.app.cli.options import (
 )
 from foreknow.app.cli.terminal import TimeLeft, notice, say, say_verdict, tracked
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
-from foreknow.app.publication import PUBLIC, RELEASE, SETTINGS, key_at
-from foreknow.app.report.adversaries import INFORMED, LEARNED, read_defense
+from foreknow.app.publication import SETTINGS, key_at
+from foreknow.app.report.adversaries import INFORMED, LEARNED, recorded_defense
 from foreknow.app.report.page import check_packages
 from foreknow.app.report.report import MAX_STRICTER, Report, check_page_path, report
 from foreknow.app.report.sentences import best_settings
@@ -184,17 +183,6 @@ def is_bucketized(defense: Defense) -> bool:
     return bool(getattr(defense, "bucketized", isinstance(defense, Injector)))
 
 
-def recorded_defense(groups: Path) -> Defense | None:
-    """The defense that `foreknow publish` wrote beside its output, if the file of groups is there."""
-    for path in (groups.parent.parent / PUBLIC / RELEASE, groups.parent / RELEASE):
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))["settings"]
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        return read_defense(record)
-    return None
-
-
 def _trial(history: History, corpus: History | None, learning: Learning, seed: int) -> Publication:
     """A publication with the default defense, which is not written."""
     defense = defense_choice(DEFAULT_DEFENSE).make(DefenseOptions(seed=seed))
@@ -292,7 +280,7 @@ def _also(run: ReportRun, read: ReadTable, made: Publication) -> dict[str, Attac
     if run.attacked.attack == "joint":
         return {}
     chosen = replace(run.attacked, learning=run.known, source=RECORDS)
-    files = Attacked(read.schema, made.history, made.releases, read.corpus, stated)
+    files = Attacked(read.schema, made.history, made.releases, read.corpus, stated, made.defense or made.assumed)
     return {f"--attack {chosen.attack}": chosen.choice.make(chosen, files)}
 
 

@@ -4,6 +4,7 @@ The rule has two sides: those whom an attack exposed, and those whom no adversar
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -30,12 +31,15 @@ class TwoSides(NamedTuple):
         None without a bound: it holds for none of them, or does not apply.
     cause : str
         Reason for which there is no bound, or the class of adversaries in one line.
+    found_by : str
+        Source of ``disclosed``, in words, if no attack was made.
     """
 
     disclosed: int
     respondents: int
     at_most: int | None
     cause: str
+    found_by: str = ""
 
     @property
     def not_decided(self) -> int | None:
@@ -58,12 +62,23 @@ class TwoSides(NamedTuple):
         >>> TwoSides(12, 312, None, "no atom has two members").sentence
         'Disclosed for 12 of 312; upper side: none, as no atom has two members.'
         """
+        return " ".join([self.numbers, *self.adversaries])
+
+    @property
+    def numbers(self) -> str:
+        """The sentence without the class of adversaries."""
+        disclosed = f"Disclosed for {self.disclosed:,}{self.found_by}"
         if self.at_most is None:
-            return f"Disclosed for {self.disclosed:,} of {self.respondents:,}; upper side: none, as {self.cause}."
+            return f"{disclosed} of {self.respondents:,}; upper side: none, as {self.cause}."
         return (
-            f"Disclosed for {self.disclosed:,}, at most {self.at_most:,} of {self.respondents:,} by an adversary of this class; "
-            f"not decided for {self.not_decided:,}. The class: {self.cause}."
+            f"{disclosed}, at most {self.at_most:,} of {self.respondents:,} by an adversary of this class; not decided for "
+            f"{self.not_decided:,}."
         )
+
+    @property
+    def adversaries(self) -> list[str]:
+        """The class of adversaries as a sentence; none without a bound."""
+        return [] if self.at_most is None else [f"The class: {self.cause}."]
 
 
 class Exposure(NamedTuple):
@@ -227,6 +242,7 @@ def counted_sides(observations: Sequence[Observation], sure: float = 0.9) -> Two
     # Of all chains, the one that never moves tells most of who returns; that of members who stay cancels, whichever it is.
     alike = Adversary(UniformPrior(), MarkovChain(1, np.eye(m)), mechanism=GhostChain())
     published = [np.flatnonzero(seen.group >= 0) for seen in observations]
+    sides = partial(TwoSides, found_by=" by groups of one value")
     names = [seen.people.respondents[rows] for seen, rows in zip(observations, published, strict=True)]
     shown = [
         (seen.counts > 0).sum(axis=1)[seen.group[rows]] for seen, rows in zip(observations, published, strict=True)
@@ -237,19 +253,19 @@ def counted_sides(observations: Sequence[Observation], sure: float = 0.9) -> Two
     try:
         bounds = bound(observations, alike)
     except ValueError as error:
-        return TwoSides(len(disclosed), len(everyone), None, str(error).rstrip("."))
+        return sides(len(disclosed), len(everyone), None, str(error).rstrip("."))
     open_to = set(disclosed)
     for each, rows, upper in zip(names, published, bounds.upper, strict=True):
         open_to |= {*each[upper[rows].max(axis=1) >= sure]}
     if len(open_to) == len(everyone) > len(disclosed):
-        return TwoSides(len(disclosed), len(everyone), None, WITHOUT_BOUND.format(sure=sure))
-    return TwoSides(len(disclosed), len(everyone), len(open_to), ALIKE)
+        return sides(len(disclosed), len(everyone), None, WITHOUT_BOUND.format(sure=sure))
+    return sides(len(disclosed), len(everyone), len(open_to), ALIKE)
 
 
 ALIKE = (
-    "people who are together in all groups are alike beforehand, whatever transitions are known, which ghosts follow as well, all "
-    "releases read together, whatever is computed; not who leaves when, nor how groups and withheld records were chosen "
-    "(docs/methods/cohorts.md)"
+    "a wider one than that of an attack: people who are together in all groups are alike beforehand, whatever transitions are "
+    "known, which ghosts follow as well, all releases read together, whatever is computed; not who leaves when, how long records "
+    "wait, nor how groups were chosen (docs/methods/cohorts.md)"
 )
 """The class of adversaries of `counted_sides`."""
 
@@ -270,16 +286,19 @@ def adversary_class(adversary: Adversary) -> str:
     --------
     >>> from foreknow.models import UniformPrior
     >>> adversary_class(Adversary(UniformPrior()))
-    'the same prior, all releases read together, whatever is computed; not who leaves when, nor how groups and withheld records \
-were chosen (docs/methods/cohorts.md)'
+    'the same prior of first published records, all releases read together, whatever is computed; not who leaves when, how long \
+records wait, nor how groups were chosen (docs/methods/cohorts.md)'
     """
-    known = ["the same prior", *(NAMES.get(name, f"the part {name!r}") for name in adversary.parts if name != "prior")]
-    silent = "" if adversary.presence is not None else "who leaves when, nor "
+    known = [
+        "the same prior of first published records",
+        *(NAMES.get(name, f"the part {name!r}") for name in adversary.parts if name != "prior"),
+    ]
+    silent = "" if adversary.presence is not None else "who leaves when, "
     return f"{', '.join(known)}, all releases read together, whatever is computed; not {silent}{CHOSEN}"
 
 
-CHOSEN = "how groups and withheld records were chosen (docs/methods/cohorts.md)"
-"""Knowledge that no bound reads: a rule that looks at values, as that of terminal values."""
+CHOSEN = "how long records wait, nor how groups were chosen (docs/methods/cohorts.md)"
+"""Knowledge that no bound reads: the steps of the chain before a first record, and a rule that looks at values."""
 
 
 def _upper(

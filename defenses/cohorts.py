@@ -9,7 +9,6 @@ import pandas as pd
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.publish import READS
-from foreknow.defenses.requirements.requirement import Infeasible
 from foreknow.defenses.requirements.summary import DrawnPrior, prior_of
 from foreknow.models import GhostChain, Grouping, MarkovChain, People, Release, Schema, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
@@ -86,9 +85,7 @@ class Cohorts:
         If size is neither a nor at least 2 a: the last a - 1 places of a cell could then never leave. When called, if ``past``
         is of another defense or lacks its first releases, ``coming`` is shorter than ``lag``, or a terminal value is not in the
         domain.
-        If ghosts are needed and the chain cannot go on from each value that is not terminal.
-    Infeasible
-        When called, if ghosts are needed and there are no ``transitions``.
+        If ghosts are needed and there are no ``transitions``, or the chain cannot go on from each value that is not terminal.
 
     Notes
     -----
@@ -216,7 +213,7 @@ class Cohorts:
 
         Raises
         ------
-        ValueError, Infeasible
+        ValueError
             As a call.
 
         Notes
@@ -339,11 +336,9 @@ class Cohorts:
     def _drawn(self, view: View, value: IntArray, rng: np.random.Generator) -> IntArray:
         """Value of each ghost, by a step of the chain from the value before."""
         if self.transitions is None:
-            raise Infeasible.of_view(
-                "Cohorts: respondents have left the ",
-                view.time,
-                ", and there is no chain by which ghosts carry on their places; give transitions=, as MarkovChain.fit(corpus), or "
-                "departures='withdraw'.",
+            raise ValueError(
+                f"Cohorts: respondents have left the view at {view.time!r}, and there is no chain by which ghosts carry on their "
+                "places; give transitions=, as MarkovChain.fit(corpus), or departures='withdraw'."
             )
         chain = self.mechanism(view.schema).transitions
         assert chain is not None
@@ -519,7 +514,8 @@ def projective_distance(logs: FloatArray, other: FloatArray) -> FloatArray:
     It is the largest log ratio less the smallest. Source: Bushell (1973). Shape ``(n,)``. Cost: O(n m).
     """
     some = np.isfinite(other)
-    apart = (np.isfinite(logs) != some).any(axis=1)
-    ratio = logs[:, some] - other[some]
-    distance = ratio.max(axis=1) - ratio.min(axis=1)
-    return np.asarray(np.where(apart, np.inf, distance))
+    alike = (np.isfinite(logs) == some).all(axis=1)
+    distance = np.full(len(logs), np.inf)
+    ratio = logs[alike][:, some] - other[some]
+    distance[alike] = ratio.max(axis=1) - ratio.min(axis=1)
+    return distance

@@ -217,8 +217,8 @@ def lag_of(defense: Defense, views: Sequence[View]) -> int:
     lag = int(getattr(defense, "lag", 0))
     if lag and lag >= len(views):
         raise ValueError(
-            f"{defense!r} reads the people of {lag} {'view' if lag == 1 else 'views'} to come, so that the last {lag} of "
-            f"{len(views)} views are held back and none is published; lower ends or lag, or give more views."
+            f"{type(defense).__name__} reads the people of {lag} {'view' if lag == 1 else 'views'} to come, so that the last "
+            f"{lag} of {len(views)} views are held back and none is published; lower ends or lag, or give more views."
         )
     return lag
 

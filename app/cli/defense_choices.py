@@ -91,7 +91,12 @@ class DefenseOptions:
     ] = None
     size: Annotated[
         int | None,
-        option("cohorts: least number of people of a cell, a or at least 2 a; 4 a by default.", "N", min=2),
+        option(
+            "cohorts: least number of people of a cell, a or at least 2 a; 4 a by default. Those who have waited for --wait "
+            "releases form a smaller one, of at least a.",
+            "N",
+            min=2,
+        ),
     ] = None
     departures: Annotated[
         Literal["ghosts", "withdraw", "lag", "retire"] | None,

@@ -151,7 +151,7 @@ def check_longest(order: int, longest: int, gaps: GapRule = "ignore") -> None:
         raise ValueError(
             Advice(
                 f"the order is {order}, and no person has more than {longest} values{row}; a chain of that order needs {order + 1} "
-                f"of one person. Use a longer history{shorter}",
+                f"of one person. Use a longer history, or another corpus{shorter}",
                 way_out,
                 ".",
             )

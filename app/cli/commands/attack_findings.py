@@ -47,8 +47,8 @@ def verdict_line(found: Exposure) -> str:
 
 
 def two_sides_lines(found: Exposure) -> list[str]:
-    """The verdict with two sides, where a bound was computed."""
-    return [] if found.sides is None else [found.sides.sentence]
+    """The verdict with two sides, where a bound was computed, without the class of adversaries."""
+    return [] if found.sides is None else [found.sides.numbers]
 
 
 def is_over(found: Exposure, fail_over: float | None) -> bool:
@@ -146,7 +146,9 @@ def verdict_lines(found: list[Found], fail_over: float | None) -> list[str]:
     """The verdict on each adversary, the worst first, and the line on --fail-over for the worst."""
     worst = by_exposure(found)
     each = itertools.chain.from_iterable([verdict_line(one.exposed), *two_sides_lines(one.exposed)] for one in worst)
-    return [*each, *fail_over_lines(worst[0].exposed.share, fail_over)]
+    classes = [one.exposed.sides.adversaries for one in worst if one.exposed.sides is not None]
+    said = dict.fromkeys(itertools.chain.from_iterable(classes))
+    return [*each, *said, *fail_over_lines(worst[0].exposed.share, fail_over)]
 
 
 def notice_others(found: list[Found]) -> None:

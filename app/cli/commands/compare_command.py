@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import typer
 
@@ -73,7 +74,7 @@ from foreknow.models.progress import Progress, stepping
 COMPARED = ("js-reduce", "mondrian", "anatomy")
 """Defenses that are compared if none is named: one that assumes an adversary, one that generalizes, one that does not."""
 
-SWEPT = ("k", "l", "t", "beta", "j", "m")
+SWEPT = ("k", "l", "t", "beta", "j", "m", "a", "size")
 """Options that --sweep can vary."""
 
 
@@ -204,7 +205,9 @@ def _swept(sweep: str, names: Sequence[str]) -> tuple[str, list[float]]:
     name, _, listed = sweep.partition("=")
     name = name.strip().lstrip("-")
     try:
-        values: list[float] = [int(text) if name in ("k", "l", "m") else float(text) for text in listed.split(",")]
+        values: list[float] = [
+            int(text) if name not in ("t", "beta", "j") else float(text) for text in listed.split(",")
+        ]
     except ValueError:
         values = []
     if name not in SWEPT or not values or min(values) <= 0:
@@ -222,10 +225,11 @@ TERMS = {
     "exposed": "number of respondents with a sure belief in their true value at a release, and not before any release, by the "
     "joint attack in hindsight; the larger of an adversary who knows the records' frequencies and of one who knows the "
     "releases alone; or with --scenario the largest of the scenarios",
-    "at most": "number of respondents whom no adversary of the same knowledge can be proved not to expose; empty without a bound "
+    "at most": "number of respondents whom no adversary of the same knowledge can be proved not to expose; none without a bound "
     "(docs/methods/cohorts.md)",
     "share": "share of the respondents that is exposed",
     "suppressed": "share of the records that are suppressed",
+    "invented": "share of the published records that are invented, where some are",
     "gcp": "generalization of a published record: 0 exact, also for groups with exact quasi-identifiers, 1 no information",
     "size": "mean number of records of a group",
     "seconds": "time to publish, without the attacks",
@@ -264,7 +268,10 @@ def compare_command(run: CompareRun) -> Outcome:
     best = best_row(found, run.fail_over)
     verdict = _verdict(found, best, run.fail_over)
     say_verdict(verdict)
-    show(PrintedTable(found.dropna(subset=["exposed"])[list(SHOWN)].rename(columns=SHOWN), "Risk and price"))
+    shown = found.dropna(subset=["exposed"])[list(SHOWN)]
+    shown["at_most"] = ["none" if pd.isna(most) else f"{most:,}" for most in shown["at_most"]]
+    shown = shown if shown["invented"].any() else shown.drop(columns="invented")
+    show(PrintedTable(shown.rename(columns=SHOWN), "Risk and price"))
     show(definitions(TERMS))
     for row in found[found["exposed"].isna()].itertuples():
         notice(f"{row.setting}: {row.problem}")
@@ -312,6 +319,7 @@ SHOWN = {
     "at_most": "at most",
     "share": "share",
     "suppressed": "suppressed",
+    "invented": "invented",
     "gcp": "gcp",
     "group_size": "size",
     "seconds": "seconds",
@@ -413,9 +421,14 @@ def _by_scenarios(
 
 
 def best_row(found: pd.DataFrame, fail_over: float | None) -> int | None:
-    """Row of the setting to publish: the least suppression and generalization under --fail-over, or else the least risk."""
-    known = found[found["exposed"].notna()]
+    """Row of the setting to publish: the lowest price under --fail-over, or else the least risk.
+
+    The risk is the share of exposed respondents, then the upper side; the price that of suppressed and invented records, then of
+    generalization.
+    """
+    upper = found["at_most"].astype(float).fillna(np.inf)
+    known = found[found["exposed"].notna()].assign(price=found["suppressed"] + found["invented"], upper=upper)
     if fail_over is not None:
         known = known[known["share"] <= fail_over]
-    order = ["suppressed", "gcp", "share"] if fail_over is not None else ["share", "suppressed", "gcp"]
+    order = ["price", "gcp", "share"] if fail_over is not None else ["share", "upper", "price", "gcp"]
     return None if known.empty else int(known.sort_values(order, kind="stable").index[0])

@@ -87,7 +87,7 @@ from foreknow.evaluation.checks.certificate import (
 from foreknow.evaluation.checks.program import checksum, settings
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.risk.bounds import leaving_shift
-from foreknow.models import Adversary, History, MarkovChain, Omega, Presence, Release, Schema
+from foreknow.models import Adversary, MarkovChain, Omega, Presence, Release, Schema
 from foreknow.models.settings import counted
 
 if TYPE_CHECKING:
@@ -247,7 +247,8 @@ def publish_command(run: PublishRun) -> Outcome:
 
     The defenses js-reduce, bkaa, uhra and k-primacy assume an adversary who knows the class frequencies of the records, and the
     Markov chain of the records before each release. All records count, so publish each release once, and name a --corpus for the
-    next.
+    next. cohorts publishes a series: run it again on all records with the same --corpus, --seed and options, and the releases
+    before stay as they were.
 
 
     Which defense for what:
@@ -287,8 +288,8 @@ def publish_command(run: PublishRun) -> Outcome:
         adversary = assumed_adversary(history, records.corpus, run.known) if assumes else None
     if isinstance(defense, Cohorts) and defense.departures == "ghosts":
         known = history if records.corpus is None else records.corpus
-        defense = _with_chain(defense, ghost_chain(known, run.known), records.corpus is None)
-        _notice_shift(defense, known, run.known)
+        presence = Presence.fit(known, pseudo_count=run.known.pseudo_count)
+        defense = _with_chain(defense, ghost_chain(known, run.known), presence, history.schema, records.corpus is None)
     _notice_kernel(run.choice)
     releases = publish(
         history,
@@ -321,26 +322,41 @@ def publish_command(run: PublishRun) -> Outcome:
     return _outcome(run, defense, cost, notes, stated)
 
 
-def _with_chain(defense: Cohorts, chain: MarkovChain | None, is_own: bool) -> Cohorts:
-    """The defense with the chain of its ghosts; with a notice if it is of the records themselves."""
+def _with_chain(
+    defense: Cohorts, chain: MarkovChain | None, presence: Presence | None, schema: Schema, is_own: bool
+) -> Cohorts:
+    """The defense with the chain of its ghosts, and notices of it and of what leaving still tells by the chances of leaving."""
+    if chain is None or presence is None:
+        return replace(defense, transitions=chain)
+    made = replace(defense, transitions=chain)
+    made.mechanism(
+        schema
+    )  # terminal values that are none, and a chain that cannot go on, are refused before anything is said
+    codes = [schema.values.index(each) for each in made.terminal]
+    row = leaving_shift(chain, presence, made.ends, codes).iloc[0]
     if is_own:
         notice(
             "The chain by which ghosts are drawn is learned from the records themselves, and is known to an adversary; name a "
-            "--corpus for one that no published record enters."
+            "--corpus for one that no published record enters. To publish later releases name one as well, and the same --seed: "
+            "otherwise the releases before change with the records, and are published twice."
         )
-    return replace(defense, transitions=chain)
-
-
-def _notice_shift(defense: Cohorts, known: History, learning: Learning) -> None:
-    """Print what leaving still tells, by the chances of leaving of the records that are known."""
-    assert defense.transitions is not None
-    codes = [known.schema.values.index(each) for each in defense.terminal if each in known.schema.values]
-    presence = Presence.fit(known, pseudo_count=learning.pseudo_count)
-    row = leaving_shift(defense.transitions, presence, defense.ends, codes).iloc[0]
     notice(
-        f"By leaving, an adversary who reads presence shifts the log odds of a member by at most {row['leaving_step']:.2f}, and "
-        f"{row['ghost_step']:.2f} for each ghost (nats; --ends {defense.ends}; docs/methods/cohorts.md)."
+        f"By leaving, an adversary who reads presence shifts the log odds between one who left and one who stayed by at most "
+        f"{row['leaving_step']:.2f}, and {row['ghost_step']:.2f} for each ghost; of two who left, both add (nats; --ends "
+        f"{made.ends}; docs/methods/cohorts.md)."
     )
+    chance = dict(zip(schema.values, presence.leave.tolist(), strict=True))
+    often = max((value for value in schema.values if value not in made.terminal), key=chance.__getitem__)
+    if chance[often] > OFTEN_LAST:
+        notice(
+            f"Of those with the value {often!r}, {percent(chance[often])} leave, which tells most of this; --terminal with this "
+            "value would count it as a departure."
+        )
+    return made
+
+
+OFTEN_LAST = 0.5
+"""Chance of leaving after a value from which on it is named as one that may be terminal."""
 
 
 def _notice_held_back(times: Sequence[Any], defense: Defense) -> None:
@@ -413,10 +429,15 @@ def _check_any_group(releases: Iterable[Any], defense: Defense, schema: Schema) 
     """Raise ValueError if no release, in memory or on disk, has a group."""
     if not any(release.groups for release in releases):
         values = counted(len(schema.values), "distinct value")
+        weaker = WEAKER if isinstance(defense, Cohorts) else "weaker thresholds or another --sensitive column"
         raise ValueError(
             f"{defense_text(defense)} finds no group of these records that satisfies its thresholds, so nothing would be "
-            f"published; {schema.sensitive!r} has {values}. Choose weaker thresholds or another --sensitive column."
+            f"published; {schema.sensitive!r} has {values}. Choose {weaker}."
         )
+
+
+WEAKER = "a smaller -a and --size, --wait 0, fewer --ends, or fewer --qi, by which people have equal priors"
+"""Settings of cohorts by which fewer records are suppressed."""
 
 
 def _report_cost(cost: pd.DataFrame, defense: Defense, bucketized: bool) -> None:
@@ -426,9 +447,9 @@ def _report_cost(cost: pd.DataFrame, defense: Defense, bucketized: bool) -> None
     show(definitions(COST_TERMS))
     show("")
     if (share := suppressed_share(cost)) > SUPPRESSION_TO_REPORT:
-        notice(
-            f"{percent(share)} of the records are suppressed; choose weaker thresholds, another defense, --patience or --leftovers."
-        )
+        others = "weaker thresholds, another defense, --patience or --leftovers"
+        weaker = WEAKER if isinstance(defense, Cohorts) else others
+        notice(f"{percent(share)} of the records are suppressed; choose {weaker}.")
     notice_suppression(cost)
     if bucketized:
         notice(
@@ -511,11 +532,12 @@ def _publish_from_disk(run: PublishRun) -> Outcome:
         times = _checked_times(table, engine)
     adversary = None
     if run.choice.assumes_adversary:
-        learned = learned_from(table if corpus is None else corpus, run.known, engine)
+        known = replace(run.known, presence=isinstance(defense, Cohorts))
+        learned = learned_from(table if corpus is None else corpus, known, engine)
         transitions = learned.before if corpus is None else learned.transitions
         adversary = run.known.adversary(learned.prior, transitions, Omega())
         if isinstance(defense, Cohorts) and defense.departures == "ghosts":
-            defense = _with_chain(defense, learned.transitions, corpus is None)
+            defense = _with_chain(defense, learned.transitions, learned.presence, table.schema, corpus is None)
     begun = any((run.out / name / BEGUN).exists() for name in (PRIVATE, f"{NEXT}/{PRIVATE}"))
     with replaced_publication(run.out) if run.overwrite and begun else nullcontext(run.out) as folder:
         stated = _made(run, folder, table, defense, adversary, engine)

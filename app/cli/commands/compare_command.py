@@ -229,7 +229,7 @@ TERMS = {
     "(docs/methods/cohorts.md)",
     "share": "share of the respondents that is exposed",
     "suppressed": "share of the records that are suppressed",
-    "invented": "share of the published records that are invented, where some are",
+    "invented": "share of the published records that are invented",
     "gcp": "generalization of a published record: 0 exact, also for groups with exact quasi-identifiers, 1 no information",
     "size": "mean number of records of a group",
     "seconds": "time to publish, without the attacks",
@@ -272,7 +272,7 @@ def compare_command(run: CompareRun) -> Outcome:
     shown["at_most"] = ["none" if pd.isna(most) else f"{most:,}" for most in shown["at_most"]]
     shown = shown if shown["invented"].any() else shown.drop(columns="invented")
     show(PrintedTable(shown.rename(columns=SHOWN), "Risk and price"))
-    show(definitions(TERMS))
+    show(definitions({name: text for name, text in TERMS.items() if name != "invented" or name in shown}))
     for row in found[found["exposed"].isna()].itertuples():
         notice(f"{row.setting}: {row.problem}")
     if run.out is not None:

@@ -14,7 +14,8 @@ from foreknow.app.cli import command_line
 from foreknow.app.cli.files.columns import Columns
 from foreknow.app.cli.files.release_files import read_releases
 from foreknow.defenses import DEFENSES, ForegroundSafe
-from foreknow.models import Categorical, Numeric, Schema
+from foreknow.evaluation import leaving_shift
+from foreknow.models import Categorical, History, MarkovChain, Numeric, Presence, Schema
 from foreknow.models.tables.table_files import read_table
 
 COLUMNS = Columns("id", "week", "result", ("age", "town"))
@@ -285,6 +286,64 @@ class TestCohorts:
         assert "Ghosts carry on the places" in " ".join(run("attack", source, *ROLES, "--groups", key).output.split())
         assert f"--groups {key} --out risk" in " ".join(run("check", large).output.replace("\\\n", " ").split())
 
+    def test_terminal_values_are_in_no_group_and_known_to_the_attack(self, tmp_path):
+        """Whoever is listed and withheld beside a ghost has the value, as a reader of the rule knows."""
+        source, _, out = self.published(tmp_path, "-a", 3, "--size", 6, "--terminal", "b")
+        assert "b" not in set(read(out / "public" / "published.csv")["result"])
+        options = json.loads((out / "public" / "release.json").read_text())["settings"]
+        assert options["terminal"] == ["b"]
+        told = json.loads(run("attack", source, *ROLES, "--groups", out, "--json").stdout)
+        assert "the same compromised records" in told["bound"]
+
+    def test_waiting_is_a_setting(self, tmp_path):
+        """With too few people for a cell of the size, a smaller one is formed after the wait."""
+        first = []
+        for wait in (0, 2):
+            where = tmp_path / str(wait)
+            where.mkdir()
+            _, _, out = self.published(where, "-a", 3, "--size", 30, "--wait", wait, "--classes", 1)
+            first.append(read(out / "public" / "published.csv")["week"].min())
+        assert first == [1, 3]
+
+    def test_the_shift_by_leaving_is_printed_before_publication(self, tmp_path):
+        source, result, _ = self.published(tmp_path, "-a", 3, "--size", 6, "--seed", 1)
+        said = " ".join(result.output.split())
+        known = History.read(read_table(source, ["id"]), SCHEMA)
+        chain, presence = MarkovChain.fit(known, 1, 0.1), Presence.fit(known, pseudo_count=0.1)
+        row = leaving_shift(chain, presence).iloc[0]
+        assert (
+            f"by at most {row['leaving_step']:.2f}, and {row['ghost_step']:.2f} for each ghost; of two who left, both"
+            in said
+        )
+        assert said.index("of two who left") < said.index("cohorts -a 3 --size 6")
+        options = ["--from-disk", "--defense", "cohorts", "-a", 3, "--size", 6, "--out", tmp_path / "large"]
+        large = " ".join(run("publish", source, *ROLES, *options).output.split())
+        assert f"by at most {row['leaving_step']:.2f}, and {row['ghost_step']:.2f} for each ghost" in large
+
+    def test_a_series_goes_on_with_the_corpus_and_the_seed(self, tmp_path):
+        """The releases before stay as they were when one more is published."""
+        corpus = write(records(weeks=(1, 2, 3), people=60, present=50, seed=9), tmp_path / "c.csv")
+        options = ["-a", 3, "--size", 6, "--seed", 5, "--corpus", corpus]
+        source, _, out = self.published(tmp_path, *options)
+        table = read(Path(source))
+        write(table[table["week"] < 4], tmp_path / "r.csv")
+        run("publish", source, *ROLES, "--out", tmp_path / "before", "--defense", "cohorts", *options)
+        whole, before = (read(each / "public" / "published.csv") for each in (out, tmp_path / "before"))
+        pd.testing.assert_frame_equal(whole[whole["week"] < 4], before)
+
+    def test_compare_has_the_price_of_ghosts(self, tmp_path):
+        """Suppressed and invented records are both a price; settings are swept."""
+        source, _, _ = self.published(tmp_path, "-a", 3, "--size", 6)
+        swept = ["--defense", "cohorts", "--size", 12, "--sweep", "a=3,6", "--classes", 1, "--seed", 1, "--json"]
+        told = run("compare", source, *ROLES, *swept)
+        rows = json.loads(told.stdout)["settings"]
+        assert [row["setting"] for row in rows] == ["cohorts a=3", "cohorts a=6"]
+        assert all(row["invented"] > 0 for row in rows)
+        printed = run("compare", source, *ROLES, "--defense", "anatomy", "--seed", 1).output
+        assert "<NA>" not in printed
+        assert "invented" not in printed
+        assert " none " in printed
+
     def test_views_at_the_end_are_held_back(self, tmp_path):
         source, result, out = self.published(tmp_path, "-a", 3, "--size", 6, "--ends", 1)
         assert "The records at 4 are held back" in " ".join(result.output.split())
@@ -297,7 +356,8 @@ class TestCohorts:
         [
             (("-a", 5, "--size", 7), "size is 7 and a is 5"),
             (("--ends", 4), "the last 4 of 4 views are held back"),
-            (("-a", 39), "finds no group of these records"),
+            (("-a", 39), "Choose a smaller -a and --size, --wait 0"),
+            (("--terminal", "dead"), "terminal holds 'dead', which is no sensitive value"),
             (("--from-disk", "--block", 20), "--block is not read by --defense cohorts"),
         ],
     )

@@ -108,7 +108,7 @@ def leaving(rng):
 
 
 def test_ghosts_are_linked_no_better_than_chance():
-    """Ghosts have the law of the values, so that all orders of people and ghosts are equally likely; ghosts that are last are found."""
+    """Ghosts have the law of the values, so that all orders of people and ghosts are equally likely."""
     sums, leaks, ghosts = {}, {}, 0
     chain = MarkovChain(1, np.full((4, 4), 0.25))
     for seed in range(3 * HISTORIES):

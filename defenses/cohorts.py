@@ -83,9 +83,9 @@ class Cohorts:
     ------
     ValueError
         If size is neither a nor at least 2 a: the last a - 1 places of a cell could then never leave. When called, if ``past``
-        is of another defense or lacks its first releases, ``coming`` is shorter than ``lag``, or a terminal value is not in the
-        domain.
-        If ghosts are needed and there are no ``transitions``, or the chain cannot go on from each value that is not terminal.
+        begins with ghosts or has groups that this defense does not make (first releases without ghosts that are left out are not
+        detected), ``coming`` is shorter than ``lag``, a terminal value is not in the domain, or ghosts are needed and there are no
+        ``transitions``, or some that cannot go on from each value that is not terminal.
 
     Notes
     -----

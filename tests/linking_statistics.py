@@ -68,11 +68,18 @@ def matches_by_chance(own, rows):
 
 
 def add_matches(sums, release, table):
-    """Match the members of each group, in each order, with the rows of the group in the order of the table."""
+    """Match the members and ghosts of each group, in each order, with the rows of the group in the order of the table.
+
+    Ghosts come after the file, so that they are the last of a group, or the first in reverse.
+    """
     shown = release.view.sensitive if release.grouping.values is None else release.grouping.values
-    names = release.view.people.respondents
+    names, labels = release.view.people.respondents, release.group
+    ghosts, ghost_group, ghost_value = release.ghosts
+    if ghosts is not None:
+        names, labels = np.append(names, ghosts.respondents), np.append(labels, ghost_group)
+        shown = np.append(shown, ghost_value)
     for group, rows in table.groupby("group")["result"]:
-        members = np.flatnonzero(release.group == group)
+        members = np.flatnonzero(labels == group)
         cells = rows.tolist()[: len(members)]
         for name, key in ORDERS.items():
             ordered = sorted(members, key=lambda place, key=key: key(names[place], int(place)))
@@ -88,6 +95,7 @@ def add_numbers(sums, release):
     counts, members = release.counts, [np.flatnonzero(release.group == g) for g in range(release.groups)]
     facts = {f"share of {value}": counts[:, code] / counts.sum(axis=1) for code, value in enumerate(SCHEMA.values)}
     facts |= {"size": counts.sum(axis=1), "first in the file": np.array([each.min() for each in members])}
+    facts["ghosts"] = release.ghost_counts
     facts["mean age"] = np.array([release.view.people.quasi_identifiers[each, 0].mean() for each in members])
     number = np.arange(release.groups)
     for name, fact in facts.items():

@@ -518,6 +518,18 @@ class TestMechanism:
         np.testing.assert_allclose(known[:3], stayers[:3])
 
 
+@pytest.mark.parametrize(("a", "withdrawn"), [(2, {"p5"}), (3, {"p5", "p6"})])
+def test_lag_withdraws_first_those_who_leave_next(a, withdrawn):
+    """Of twelve p0 leaves, and a - 1 are withdrawn with it: p5, who leaves after one more release, then p6, after two."""
+    listed = [range(12), range(1, 12), [1, 2, 3, 4, 6, 7, 8, 9, 10, 11], [1, 2, 3, 4, 7, 8, 9, 10, 11]]
+    value = {(i, t): i % 3 for i in range(12) for t in range(4)}
+    views = [view_of(t, people, value, kinds=1) for t, people in enumerate(listed)]
+    for seed in range(8):
+        first, second = publish(views, Cohorts(a, 12, "lag", lag=2, rng=seed), ADVERSARY, rng=seed)
+        assert (first.group == 0).all()
+        assert set(second.view.people.respondents[second.group < 0]) == withdrawn
+
+
 def test_series_are_told_apart():
     """Notes of the last call are not read for another past, or for another defense."""
     defense = Cohorts(2, transitions=CHAIN, rng=1)

@@ -45,6 +45,7 @@ from foreknow.models import (
     ExpectationMaximization,
     Grouping,
     History,
+    MarkovChain,
     Release,
     UniformPrior,
     View,
@@ -97,6 +98,39 @@ def test_order_and_numbers_link_no_better_than_chance(name):
             groups += release.groups
     assert groups > HISTORIES
     assert {key: one.deviations for key, one in sums.items() if abs(one.deviations) > MAX_DEVIATIONS} == {}
+
+
+def leaving(rng):
+    """The two views of `records`; a third of the people, drawn independently, leaves between them."""
+    first, second = records(rng)
+    gone = rng.choice(first.people.respondents, PEOPLE // 3, replace=False)
+    return [first, View(second.frame[~second.frame["id"].isin(gone)], SCHEMA, 2)]
+
+
+def test_ghosts_are_linked_no_better_than_chance():
+    """Ghosts have the law of the values, so that all orders of people and ghosts are equally likely."""
+    sums, leaks, ghosts = {}, {}, 0
+    chain = MarkovChain(1, np.full((4, 4), 0.25))
+    for seed in range(3 * HISTORIES):
+        defense = Cohorts(3, 6, transitions=chain, rng=np.random.default_rng(seed))
+        views = History(leaving(np.random.default_rng([9, seed])))
+        releases = publish(views, defense, NOBODY, rng=np.random.default_rng([8, seed]))
+        table = published_table(releases, "week")
+        assert set(table.columns) == {"week", "group", "age", "town", "result", "ghosts"}
+        for release in releases:
+            rows = table[table["week"] == release.time]
+            assert rows["group"].is_monotonic_increasing
+            add_matches(sums, release, rows)
+            add_numbers(sums, release)
+            ghosts += len(release.ghosts[1])
+        order = np.random.default_rng([10, seed]).permutation(len(release.view))
+        labels = np.append(release.group[order], release.ghosts[1])
+        values = np.append(release.view.sensitive[order], release.ghosts[2])
+        leaking = pd.DataFrame({"group": labels, "result": np.array(SCHEMA.values)[values]})
+        add_matches(leaks, release, leaking.sort_values("group", kind="stable"))
+    assert ghosts > 3 * HISTORIES
+    assert {key: one.deviations for key, one in sums.items() if abs(one.deviations) > MAX_DEVIATIONS} == {}
+    assert leaks["file", 2].deviations > MAX_DEVIATIONS  # the ghosts alone: the people are shuffled
 
 
 def test_the_statistics_find_what_leaks():

@@ -268,6 +268,16 @@ def test_a_role_follows_the_place():
     assert table["atom_all"].tolist() == [2, 1, 2, 2, 2, 1, 2, 1, 2]
 
 
+def test_places_filled_again_are_another_atom():
+    """C and D leave, E and F come: revised priors are equal (1/2), values stay, and the belief in b is 1/3 or 1/6, not 1/4."""
+    seen = releases([[0] * 4, [0] * 4], [("ABCD", "aabb"), ("ABEF", "abaa")])
+    adversary = Adversary(UniformPrior(), MarkovChain(1, np.eye(2)))
+    believed = JointAttack(adversary, Enumeration())(seen).releases[1].posterior.probabilities
+    np.testing.assert_allclose(believed[:, 1], [1 / 3, 1 / 3, 1 / 6, 1 / 6], rtol=0, atol=1e-12)
+    assert (believed <= bound(seen, adversary).upper[1] + 1e-12).all()
+    assert role_anonymity(seen)["atom_all"].tolist() == [2] * 8
+
+
 def test_not_published_is_a_role():
     table = role_anonymity(releases([[0, 0, 0], [-1, 0, -1]], [("ABC", "aab"), ("ABC", "aab")]))
     assert table["atom_all"].tolist() == [2, 1, 2, 1]

@@ -1,7 +1,7 @@
 """Notes on the beliefs of an attack: what they leave out or approximate."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -242,7 +242,8 @@ def joint_notes(
     """Sentences that name what the beliefs of the joint attack leave out or approximate.
 
     Return a tuple of str: on an approximate solver, contradicted groups, groups that did not converge, counterfeits or the rule of
-    m-invariance, and distorted values. The joint law counts evidence once, so that repeated pairs need no note. Cost: O(R).
+    m-invariance, distorted values, and respondents who are back after ghosts. The joint law counts evidence once, so that repeated
+    pairs need no note. Cost: O(R).
     """
     return (
         *_solver(posterior, solver),
@@ -251,7 +252,21 @@ def joint_notes(
         *_gap(posterior),
         *(_read_rule(posterior) if signatures else _unread_rule(UNIFORM, releases)),
         *_distorted(adversary, releases),
+        *_returned(releases),
     )
+
+
+def _returned(releases: Sequence[ReleaseBeliefs]) -> list[Note]:
+    carried: set[Any] = set()
+    back: set[Any] = set()
+    for seen in (one.observation for one in releases):
+        back |= carried & set(seen.people.respondents[seen.group >= 0])
+        carried |= set() if seen.ghosts is None else set(seen.ghosts.respondents)
+    kind = (
+        "{people:,} {people:respondent is|respondents are} published again after ghosts, whose evidence is left out: these beliefs "
+        "are approximate, tend to be overconfident, and may pass a proved bound."
+    )
+    return [Note(kind, people=len(back))] if back else []
 
 
 def _solver(posterior: JointPosterior, solver: JointSolver) -> list[Note]:

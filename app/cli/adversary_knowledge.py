@@ -121,9 +121,10 @@ def knowing_ghosts(adversary: Adversary, releases: "Sequence[Published]") -> Adv
 
 def knowing_terminal(adversary: Adversary, releases: "Sequence[Published]", defense: "Defense | None") -> Adversary:
     """The adversary who knows what the rule of `Cohorts` for terminal values tells, as compromised records."""
-    if not isinstance(defense, Cohorts) or not defense.terminal or adversary.compromised is not None:
+    rule = defense if isinstance(defense, Cohorts) and defense.departures == "ghosts" else None
+    if rule is None or not rule.terminal or adversary.compromised is not None:
         return adversary
-    told = CompromisedRecords.of_terminal_values(releases, defense.terminal, defense.ends)
+    told = CompromisedRecords.of_terminal_values(releases, rule.terminal, rule.ends)
     return adversary if told is None else replace(adversary, compromised=told, cascade=EvidenceCascade())
 
 

@@ -192,20 +192,19 @@ class CompromisedRecords:
     def of_terminal_values(
         cls, releases: Sequence[Any], values: Sequence[Any], ends: int = 0
     ) -> "CompromisedRecords | None":
-        """What a rule that counts a terminal value as a departure tells (``terminal`` of `foreknow.defenses.Cohorts`).
+        """Records of which a rule tells that counts a terminal value as a departure (``terminal`` of `foreknow.defenses.Cohorts`).
 
-        A respondent who is listed and withheld when a ghost begins to carry on the place, and who is listed in the next ``ends``
-        releases as well, has one of the terminal values.
+        Who was published in the release before, is listed and withheld, and is listed in the next ``ends`` releases as well, has one
+        of the terminal values.
 
         Parameters
         ----------
         releases : sequence of Release or Observation
-            In the order of time.
+            In the order of time, of a rule that withholds a member for no other reason, as with ``departures="ghosts"``.
         values : sequence
             The terminal values; of several, each is as likely.
         ends : int
-            Number of records before a departure that are withheld for another reason. With it, nothing is known of the last
-            ``ends`` releases.
+            Number of records before a departure that are withheld as well. Nothing is known of the last ``ends`` releases.
 
         Returns
         -------
@@ -218,14 +217,13 @@ class CompromisedRecords:
         """
         seen = [getattr(release, "observation", release) for release in releases]
         rows: list[tuple[Hashable, Any, Any, float]] = []
-        carried: set[Hashable] = set()
-        for t, each in enumerate(seen[: len(seen) - ends]):
-            ghosts = set() if each.ghosts is None else set(each.ghosts.respondents)
-            begun, carried = ghosts - carried, ghosts
-            for later in seen[t : t + ends + 1]:
-                begun &= set(later.people.respondents)
-            ended = [who for who in each.people.respondents if who in begun]
-            rows += [(who, each.time, value, 1 / len(values)) for who in ended for value in values]
+        for t in range(1, len(seen) - ends):
+            before, now = seen[t - 1], seen[t]
+            members = set(before.people.respondents[before.group >= 0])
+            for later in seen[t + 1 : t + ends + 1]:
+                members &= set(later.people.respondents)
+            ended = [who for who in now.people.respondents[now.group < 0] if who in members]
+            rows += [(who, now.time, value, 1 / len(values)) for who in ended for value in values]
         return cls(pd.DataFrame(rows, columns=["respondent", "time", "value", "confidence"])) if rows else None
 
     def check_times(self, times: Sequence[Any]) -> None:

@@ -49,7 +49,7 @@ class Scripted(Cohorts):
     def _drawn(self, view, value, rng):
         rng.random(len(value))
         kind, chain = type(self), self.mechanism(view.schema).transitions.probabilities
-        shown = np.array([*kind.script, *[0] * len(value)])[kind.asked : kind.asked + len(value)]
+        shown = np.array([*kind.script, *[0] * (kind.asked + len(value))])[kind.asked : kind.asked + len(value)]
         kind.asked += len(value)
         kind.weight *= chain[value, shown].prod()
         return shown
@@ -177,4 +177,14 @@ def test_terminal_values_are_known_to_who_knows_the_rule():
     found = inverted(["ABC", "ABC"], ENDING, terminal=("e",))
     assert found.excess(told=True) < 1e-9
     assert found.excess() == pytest.approx(1 - 5 / 11)
+    assert found.error(JointAttack) < 1e-9
+
+
+@pytest.mark.parametrize(
+    "lists", [["ABCD", "ABC"], pytest.param(["ABC", "ABC", "AB"], marks=pytest.mark.slow(reason="40 s"))]
+)
+def test_what_the_rule_tells_of_terminal_values_is_all_that_it_tells(lists):
+    """The beliefs of who knows the rule are those of a joint attack with these compromised records, in cells that end as well."""
+    found = inverted(lists, ENDING, terminal=("e",))
+    assert found.excess(told=True) < 1e-9
     assert found.error(JointAttack) < 1e-9

@@ -152,6 +152,8 @@ def test_the_branch_of_ghosts_that_is_cut_off_for_who_returns():
         history = joint_history(adversary_of(knowledge), [release.observation for release in releases])
         back = any(person["ghosts"] and max(person["places"]) > max(person["ghosts"]) for person in people)
         found[back] += list(differences(people, history, Enumeration()(history.problem), expected))
+        said = JointAttack(history.adversary, Enumeration())(releases).notes
+        assert any("published again after ghosts" in note for note in said) == back
     assert max(found[False]) < 1e-10
     assert len(found[True]) > 100
     assert np.mean(found[True]) < 0.06

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import foreknow.defenses
-from foreknow.app.cli.adversary_knowledge import knowing_terminal
+from foreknow.app.cli.adversary_knowledge import DEFAULT_LEARNING, knowing_terminal
 from foreknow.app.cli.defense_choices import defense_text, thresholds
 from foreknow.app.exposure import exposed
 from foreknow.app.publication import PUBLIC, RELEASE
@@ -20,10 +20,11 @@ from foreknow.defenses import Cohorts, Defense, Infeasible
 from foreknow.defenses.cohorts import Departures
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.evaluation import compare, recommend
+from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.risk.adversary_gain import risk_table
-from foreknow.models import Adversary, Averaged, Beliefs, History, MarkovChain, Release, UniformMembership
+from foreknow.models import Adversary, Averaged, Beliefs, History, MarkovChain, Presence, Release, UniformMembership
 from foreknow.models.joint import JointSolver
 from foreknow.models.knowledge.membership import connected_components
 from foreknow.models.progress import no_step
@@ -53,6 +54,8 @@ class Inference:
         Beliefs about each release given all releases, and given the releases up to it.
     sequential : Beliefs
         Beliefs of the sequential attack of the same adversary, whose revised priors tell what was known of each group member.
+    beforehand : Adversary, optional
+        The adversary without what the rule of terminal values tells in these releases; by default the same.
     """
 
     name: str
@@ -60,6 +63,12 @@ class Inference:
     hindsight: Beliefs
     forward: Beliefs
     sequential: Beliefs
+    beforehand: Adversary | None = None
+
+    @property
+    def knows(self) -> Adversary:
+        """The adversary before these releases."""
+        return self.beforehand or self.adversary
 
     @property
     def title(self) -> str:
@@ -73,6 +82,7 @@ def inference(
     releases: Sequence[Release],
     solver: JointSolver,
     step: Callable[[], None] = no_step,
+    beforehand: Adversary | None = None,
 ) -> Inference:
     """Beliefs of an adversary in hindsight, forward, and release by release; ``step`` is called before each attack."""
     attacks = (
@@ -84,7 +94,8 @@ def inference(
     for attack in attacks:
         step()
         made.append(attack(releases))
-    return Inference(name, adversary, *made)
+    hindsight, forward, sequential = made
+    return Inference(name, adversary, hindsight, forward, sequential, beforehand)
 
 
 BY_GROUP, BY_QUASI_IDENTIFIERS = "knows the group", "knows the quasi-identifiers"
@@ -218,11 +229,15 @@ class Setting(NamedTuple):
     defense: Defense
 
 
-def stricter_settings(defense: Defense, steps: int = 3) -> tuple[Setting, ...]:
+def stricter_settings(
+    defense: Defense, steps: int = 3, history: History | None = None, seed: int | None = None
+) -> tuple[Setting, ...]:
     """Stricter settings of a defense: larger groups, or more distinct values where there is no group size.
 
-    The group size k is multiplied by 2, 4 and 8. Without one, l or m is raised by 1, 2 and 3. The other settings stay. A
-    defense without these settings has no stricter one.
+    The group size k is multiplied by 2, 4 and 8. Without one, l or m is raised by 1, 2 and 3. Those of `Cohorts` are batches and
+    cells of twice the size, one more withheld record before a departure, and given a history, a further terminal value: that of the
+    largest chance of leaving, if it is over .5. ``seed`` is that of the cohorts. The other settings stay. A defense without these
+    settings has no stricter one, and none equals the present one.
 
     Examples
     --------
@@ -231,10 +246,35 @@ def stricter_settings(defense: Defense, steps: int = 3) -> tuple[Setting, ...]:
     ['k = 6', 'k = 12', 'k = 24']
     """
     name = raised_setting(defense)
-    if name is None:
-        return ()
-    values = stricter_sizes(name, int(thresholds(defense)[name]))[:steps]
-    return tuple(Setting(f"{name} = {value}", _replaced(defense, name, value)) for value in values)
+    if isinstance(defense, Cohorts):
+        found = _stricter_cohorts(replace(defense, rng=seed), history)
+    else:
+        sizes = [] if name is None else stricter_sizes(name, int(thresholds(defense)[name]))
+        found = [Setting(f"{name} = {value}", _replaced(defense, str(name), value)) for value in sizes]
+    return tuple(each for each in found if settings(each.defense) != settings(defense))[:steps]
+
+
+def _stricter_cohorts(defense: Cohorts, history: History | None) -> list[Setting]:
+    """Stricter settings of cohorts: see `stricter_settings`."""
+    larger, ends = replace(defense, a=2 * defense.a, size=2 * defense.size), defense.ends + 1
+    found = [
+        Setting(f"a = {larger.a}, size = {larger.size}", larger),
+        Setting(f"ends = {ends}", replace(defense, ends=ends)),
+    ]
+    if history is None:
+        return found
+    values, leave = history.schema.values, Presence.fit(history, pseudo_count=DEFAULT_LEARNING.pseudo_count).leave
+    open_to = [
+        (chance, value) for chance, value in zip(leave.tolist(), values, strict=True) if value not in defense.terminal
+    ]
+    chance, value = max(open_to, key=lambda each: each[0], default=(0.0, None))
+    if chance > LIKELY_LEAVING and len(open_to) > 1:
+        found.append(Setting(f"terminal = {value}", replace(defense, terminal=(*defense.terminal, value))))
+    return found
+
+
+LIKELY_LEAVING = 0.5
+"""Chance of leaving after a value over which the value is tried as a terminal one."""
 
 
 def stricter_sizes(name: str, size: int) -> list[int]:

@@ -16,10 +16,10 @@ from foreknow.app.report.adversaries import (
     LEARNED,
     Inference,
     Readers,
+    Setting,
     cohort_setting,
     price_of_settings,
     readers_of_one_release,
-    stricter_settings,
     told_by_leaving,
 )
 from foreknow.app.report.respondents import (
@@ -32,7 +32,7 @@ from foreknow.app.report.respondents import (
     exposed_people,
 )
 from foreknow.attacks import Influence, JointAttack, SequentialAttack
-from foreknow.defenses import Defense
+from foreknow.defenses import Cohorts, Defense
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.risk.adversary_gain import hits, risk_table, sure_beliefs, with_right_share
@@ -196,6 +196,7 @@ def report_contents(
     solver: JointSolver,
     learned: Callable[[tuple[Release, ...]], Adversary],
     also: Mapping[str, Beliefs] | None = None,
+    tried: Sequence[Setting] = (),
     defense: Defense | None = None,
     assumed: Defense | None = None,
     defender: Adversary | Averaged | None = None,
@@ -215,8 +216,10 @@ def report_contents(
         From releases to the adversary who learned from them, for stricter settings.
     also : mapping of name to Beliefs, optional
         Beliefs of further attacks.
+    tried : sequence of Setting
+        Stricter settings of the defense, by `stricter_settings`.
     defense, assumed : Defense, optional
-        The defense that made the groups, or one in its place. The settings of the one that is given are made stricter.
+        The defense that made the groups, or one in its place.
     defender : Adversary or Averaged, optional
         The adversary that this defense assumes.
     notes : sequence of str
@@ -242,10 +245,9 @@ def report_contents(
     step()
     shown = exposed_people(details, exposures, releases, solver, names)
     step()
-    tried = () if changed is None else stricter_settings(changed, settings.stricter)
     exposes = any(each.exposed for each in headlines.values())
     cohorts = None
-    if exposes and tries_cohorts(releases, settings):
+    if exposes and tries_cohorts(releases, settings, changed):
         cohorts = cohort_setting(history, by_name[INFORMED].adversary, defender, settings.seed)
     tried = (*tried, *([] if cohorts is None else [cohorts]))
     made = ReportContents(
@@ -284,7 +286,7 @@ def report_contents(
             releases,
             inferences,
             tried,
-            {INFORMED: lambda them: knowing_ghosts(by_name[INFORMED].adversary, them), LEARNED: learned},
+            {INFORMED: lambda them: knowing_ghosts(by_name[INFORMED].knows, them), LEARNED: learned},
             defender=defender,
             solver=solver,
             sure=settings.sure,
@@ -301,9 +303,9 @@ def report_contents(
     return made
 
 
-def tries_cohorts(releases: Sequence[Release], settings: ReportSettings) -> bool:
-    """True if a report looks for cohorts where respondents are exposed: there are several releases, and settings are tried."""
-    return len(releases) > 1 and settings.stricter > 0
+def tries_cohorts(releases: Sequence[Release], settings: ReportSettings, changed: Defense | None) -> bool:
+    """True if a report looks for cohorts where respondents are exposed: in several releases by another defense."""
+    return len(releases) > 1 and settings.stricter > 0 and not isinstance(changed, Cohorts)
 
 
 def _with_adversary(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -517,9 +519,12 @@ def _trial(
 ) -> dict[str, Any]:
     """Reach of one record."""
     respondent, value = _claim(release, row)
-    claim = {"respondent": [respondent], "value": [value], "time": [release.time], "confidence": [1.0]}
-    known = CompromisedRecords(pd.DataFrame(claim))
-    informed = SequentialAttack(replace(adversary, compromised=known))(releases)
+    claim = pd.DataFrame({"respondent": [respondent], "value": [value], "time": [release.time], "confidence": [1.0]})
+    if adversary.compromised is not None:
+        frame = adversary.compromised.frame
+        others = (frame["respondent"] != respondent) | (frame["time"] != release.time)
+        claim = pd.concat([frame[others], claim], ignore_index=True)
+    informed = SequentialAttack(replace(adversary, compromised=CompromisedRecords(claim)))(releases)
     reached: list[Hashable] = []
     touched, largest = 0, 0.0
     for before, after in zip(without, informed, strict=True):

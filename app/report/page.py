@@ -27,6 +27,7 @@ from foreknow.app.report.sentences import (
     verdict,
     what_it_knows,
 )
+from foreknow.evaluation.risk.reliability_curve import ROWS_AT
 from foreknow.models.program_version import program_version
 from foreknow.models.settings import installing
 
@@ -83,6 +84,7 @@ def page(contents: ReportContents) -> str:
             knowledge={name: what_it_knows(one) for name, one in contents.inferences.items()},
             leak_sentence=leak_sentence(contents.leak),
             calibration_sentence=calibration_sentence(contents),
+            calibration=calibration_rows(contents.calibration),
             influence_sentence=influence_sentence(contents.trials),
             strongest_sentence=strongest_sentence(contents.attacks),
             utility_sentence=utility_sentence(contents.utility),
@@ -96,6 +98,19 @@ def page(contents: ReportContents) -> str:
             data=data,
         )
     )
+
+
+def calibration_rows(curves: pd.DataFrame) -> pd.DataFrame:
+    """Means of the curves of calibration, and of their ends, over the beliefs in each tenth of 0 to 1.
+
+    Columns ``adversary``, ``believed`` (the tenth as text), ``beliefs``, ``observed``, ``observed_low`` and ``observed_high``.
+    """
+    means = ["observed", "observed_low", "observed_high"]
+    tenth = np.minimum((curves["believed"] * ROWS_AT).astype(np.int64), ROWS_AT - 1) * 10 // ROWS_AT
+    sums = curves[means].mul(curves["beliefs"], axis=0).assign(beliefs=curves["beliefs"])
+    sums = sums.groupby([curves["adversary"], tenth], sort=False).sum().reset_index()
+    believed = [f"{10 * b}–{10 * b + 10}%" for b in sums["believed"].tolist()]
+    return sums.assign(believed=believed, **{name: sums[name] / sums["beliefs"] for name in means})
 
 
 def _upper(at_most: float | None) -> str:

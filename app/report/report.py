@@ -174,7 +174,8 @@ def report(
         If True, the page has the identifiers of respondents; otherwise numbers in the order of exposure.
     stricter : int
         Number of stricter settings to try, from 0 to 3. Each is a publication and two attacks. Unless it is 0, and where
-        respondents are exposed in several releases, the cheapest `Cohorts` by `foreknow.evaluation.recommend` are tried too.
+        respondents are exposed in several releases by another defense, the cheapest `Cohorts` by
+        `foreknow.evaluation.recommend` are tried too.
     notes : sequence of str
         Sentences for the notes of the page.
     rng : numpy.random.Generator or int, optional
@@ -230,16 +231,16 @@ def report(
     history = History([release.view for release in published])
     learn = learned_adversary if learned is None else learned
     changed = assumed if defense is None else defense
-    tried = () if changed is None else stricter_settings(changed, settings.stricter)
-    cohorts = tries_cohorts(published, settings)
+    tried = () if changed is None else stricter_settings(changed, settings.stricter, history, settings.seed)
+    cohorts = tries_cohorts(published, settings, changed)
     step = stepping(progress, report_steps(further, [*(setting.title for setting in tried), *["cohorts"] * cohorts]))
     known = {
         INFORMED: lambda: knowing_ghosts(informed_adversary(history), published) if informed is None else informed,
         LEARNED: lambda: learn(published),
     }
     inferences = [
-        inference(name, knowing_terminal(adversary, published, changed), published, rule, step)
-        for name, adversary in _each(known, step)
+        inference(name, knowing_terminal(each, published, changed), published, rule, step, each)
+        for name, each in _each(known, step)
     ]
     others = dict(_each({name: partial(attack, published) for name, attack in further.items()}, step))
     if defender is None and (cohorts or getattr(changed, "reads", None)):
@@ -251,6 +252,7 @@ def report(
         solver=rule,
         learned=learn,
         also=others,
+        tried=tried,
         defense=defense,
         assumed=assumed,
         defender=defender,

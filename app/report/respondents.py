@@ -1,7 +1,7 @@
 """Respondents on the page of a report: names, the most exposed ones and groups with the reasons, and the explorer."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +31,8 @@ MAX_PREFIX_RECORDS = 20_000
 """Number of records up to which the law of each prefix of the releases is computed, to find the later release that exposed."""
 
 PEOPLE_COLUMNS = (
-    "respondent", "person", "time", "value", "prior", "share", "members", "forward", "belief", "low", "high", "exposed", "earlier",
-    "later", "mates", "reason",
+    "respondent", "person", "time", "value", "prior", "share", "members", "records", "forward", "belief", "low", "high", "exposed",
+    "earlier", "later", "mates", "reason",
 )  # fmt: skip
 """Columns of `exposed_people`."""
 
@@ -93,10 +93,10 @@ def exposed_people(
     -------
     DataFrame
         At most ``most`` rows. Columns ``respondent`` (the identifier), ``person`` (the name on the page), ``time``, ``value``,
-        ``prior``, ``share``, ``members``, ``forward`` (the belief given the releases up to that one), ``belief`` (in hindsight),
-        ``low`` and ``high``, ``earlier`` (True if an earlier release has a record of the respondent), ``later`` (the later
-        release that raised the belief most, or None), ``mates`` (the names of the group members whose earlier releases raised
-        it) and ``reason``.
+        ``prior``, ``share``, ``members``, ``records`` (the number of published records of the group, invented ones included),
+        ``forward`` (the belief given the releases up to that one), ``belief`` (in hindsight), ``low`` and ``high``, ``earlier``
+        (True if an earlier release has a record of the respondent), ``later`` (the later release that raised the belief most,
+        or None), ``mates`` (the names of the group members whose earlier releases raised it) and ``reason``.
 
     Notes
     -----
@@ -113,11 +113,13 @@ def exposed_people(
     for record in progress(shown.to_dict("records")):
         place = (respondent, time) = record["respondent"], record["time"]
         at = one.forward.at(time)
+        at_row = at.observation.people.rows(respondent)[0]
         before = releases[: order.index(time)]
         mates = exposing_members(one.sequential, respondent, time, value=record["value"], most=MATES)
         row = record | {
             "person": names(respondent),
-            "forward": float(at.posterior.probabilities[at.observation.people.rows(respondent)[0], places[place]]),
+            "records": int(at.observation.counts[at.observation.group[at_row]].sum()),
+            "forward": float(at.posterior.probabilities[at_row, places[place]]),
             "earlier": any((each.group[each.view.people.rows(respondent)] >= 0).any() for each in before),
             "later": later.get(place),
             "mates": tuple(map(names, mates.loc[mates["contribution"] >= LEAST_CHANGE, "respondent"])),
@@ -129,13 +131,16 @@ def exposed_people(
 
 def reason(row: Mapping[Any, Any]) -> str:
     """Reason of an exposure, in a few sentences."""
-    members, share = int(row["members"]), float(row["share"])
-    value = label(row["value"])
-    if members == 1:
+    records, share = int(row["records"]), float(row["share"])
+    value, invented = label(row["value"]), records - int(row["members"])
+    if records == 1:
         return f"The group has this one record and shows {value}: the published table alone discloses it."
+    some = f", {invented} of them invented" if invented else ""
     if share == 1:
-        return f"All {members} records of the group have the value {value}: the published table alone discloses it."
-    group = f"The group shows {value} for {round(share * members)} of {members} records ({percent(share)})."
+        return (
+            f"All {records} records of the group{some} have the value {value}: the published table alone discloses it."
+        )
+    group = f"The group shows {value} for {round(share * records)} of {records} records ({percent(share)}){some}."
     said = [text for text in (_at_that_time(row), _in_hindsight(row)) if text]
     little = f"Knowledge and other releases change little: the belief is {percent(row['belief'])}."
     return " ".join([group, *(said or [little])])
@@ -195,9 +200,10 @@ def exposed_groups(one: Inference, history: History, sure: float) -> pd.DataFram
     Returns
     -------
     DataFrame
-        At most `GROUPS` rows. Columns ``time``; ``group``, its number in the published table; ``members``; ``exposed``, the
-        number of members whose record `is_exposing`; ``values``, the number of distinct values that it shows;
-        ``largest``, the largest share of a value; ``confidence``, the mean belief in the true values.
+        At most `GROUPS` rows. Columns ``time``; ``group``, its number in the published table; ``members``; ``records``, the
+        number of published records, invented ones included; ``exposed``, the number of members whose record `is_exposing`;
+        ``values``, the number of distinct values that it shows; ``largest``, the largest share of a value; ``confidence``, the
+        mean belief in the true values.
     """
     tables = []
     for measured, release in zip(beliefs_and_truth("report", one.hindsight, history), one.hindsight, strict=True):
@@ -210,6 +216,7 @@ def exposed_groups(one: Inference, history: History, sure: float) -> pd.DataFram
             {
                 "group": np.arange(g),
                 "members": members,
+                "records": counts.sum(axis=1),
                 "exposed": np.bincount(measured.group, exposing, minlength=g).astype(np.int64),
                 "values": (counts > 0).sum(axis=1),
                 "largest": counts.max(axis=1, initial=0) / np.maximum(counts.sum(axis=1), 1),
@@ -230,12 +237,13 @@ def _later_releases(
     """Later release that raised the belief about each place most, where later releases raised it."""
     if sum(len(release.view) for release in releases) > MAX_PREFIX_RECORDS or len(releases) < 2:
         return {}
-    attack = JointAttack(one.adversary, solver)
-    times = [release.time for release in releases]
+    times, told = [release.time for release in releases], one.adversary.compromised
     beliefs: dict[tuple[Hashable, Any], list[float]] = {place: [] for place in places}
     for t in progress(range(1, len(releases) + 1)):
         past = [place for place in places if times.index(place[1]) < t]
         if past:
+            known = None if told is None else replace(told, frame=told.frame[told.frame["time"].isin(times[:t])])
+            attack = JointAttack(replace(one.adversary, compromised=known), solver)
             found = one.hindsight if t == len(releases) else attack(releases[:t])
         for respondent, time in past:
             at = found.at(time)

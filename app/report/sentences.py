@@ -36,7 +36,7 @@ MANY_SUPPRESSED = 0.2
 
 
 class Verdict(NamedTuple):
-    """Verdict of a report: a level, a word for it, and sentences; ``sides`` has both sides of it, of the worst adversary."""
+    """Verdict of a report: a level, a word for it, and sentences; ``sides`` has the larger of each side of both adversaries."""
 
     level: str
     word: str
@@ -59,12 +59,12 @@ def verdict(contents: ReportContents) -> Verdict:
             f"releases: such a reader is at least {sure} sure of their true value. Every reader who knows the group of each person "
             f"can do this, so one such person is enough for a high risk.{readers_sentence(contents.readers)} The informed "
             "adversary, who also "
-            f"{_prior_knowledge(contents.inferences[INFORMED].adversary)}, exposes {informed.exposed:,}."
+            f"{_prior_knowledge(contents.inferences[INFORMED].knows)}, exposes {informed.exposed:,}."
         )
     elif level is Level.SOME:
         told = (
             f"{of_people(informed, contents.unpublished)} are exposed to the informed adversary, who "
-            f"{_prior_knowledge(contents.inferences[INFORMED].adversary)}. No person is exposed to a reader who has only these "
+            f"{_prior_knowledge(contents.inferences[INFORMED].knows)}. No person is exposed to a reader who has only these "
             "releases."
         )
     else:
@@ -73,8 +73,18 @@ def verdict(contents: ReportContents) -> Verdict:
             f"adversary {sure} sure of a true value. This is no proof of safety: an adversary who knows more may infer more."
         )
     told += leaving_sentence(contents.leaving)
-    sides = contents.headlines[contents.worst].sides.sentence
-    return Verdict(level.name.lower(), level.word, told, sides, advice(contents))
+    sides = worst_sides([one.sides for one in contents.headlines.values()])
+    return Verdict(level.name.lower(), level.word, told, sides.sentence, advice(contents))
+
+
+def worst_sides(sides: Sequence[TwoSides]) -> TwoSides:
+    """The larger of each side of several verdicts, as `foreknow compare` has them: no bound if one of them has none.
+
+    >>> worst_sides([TwoSides(5, 9, 7, "x"), TwoSides(2, 9, 8, "y"), TwoSides(2, 9, 8, "z")])
+    TwoSides(disclosed=5, respondents=9, at_most=8, cause='y')
+    """
+    upper = max(sides, key=lambda each: each.respondents + 1 if each.at_most is None else each.at_most)
+    return upper._replace(disclosed=max(each.disclosed for each in sides))
 
 
 def leaving_sentence(leaving: pd.DataFrame) -> str:
@@ -200,12 +210,13 @@ def strongest_sentence(attacks: pd.DataFrame) -> str:
 
 def what_it_knows(one: Inference) -> str:
     """Knowledge of an adversary, for the page."""
+    rule = "" if one.adversary is one.knows else " It knows the rule of terminal values, and reads whom it withholds."
     if one.name == LEARNED:
         return (
             "Knows who is in each group, and nothing of the values beforehand: it learns frequencies and changes from these "
-            "releases. Reads all releases together."
+            f"releases.{rule} Reads all releases together."
         )
-    return f"Knows who is in each group. It also {_prior_knowledge(one.adversary)}. Reads all releases together."
+    return f"Knows who is in each group. It also {_prior_knowledge(one.knows)}.{rule} Reads all releases together."
 
 
 def _prior_knowledge(adversary: Adversary) -> str:
@@ -224,18 +235,25 @@ CELLS = (
 )
 """Meaning of the cohorts that are tried."""
 
+STRICTER_CELLS = (
+    "larger batches and cells (a, size), more withheld records before a departure (ends, which holds back as many releases at the "
+    "end), or one more value that ends a course (terminal)"
+)
+"""Meaning of the stricter settings of cohorts."""
+
 
 def stricter_sentence(contents: ReportContents) -> str:
     """Publications with stricter settings: what they change, and whose settings they are."""
     raised = None if contents.changed is None else raised_setting(contents.changed)
+    assumed, in_use = contents.assumed, isinstance(contents.changed, Cohorts)
     with_cells = any(isinstance(each, Cohorts) for each in contents.tried.values())
-    changes = [*([] if raised is None else [SIZES[raised]]), *([CELLS] if with_cells else [])]
+    cells = [STRICTER_CELLS if in_use else CELLS] if with_cells else []
+    changes = [*([] if raised is None else [SIZES[raised]]), *cells]
     if not changes:
         return ""
-    assumed = contents.assumed
     by = (
         ""
-        if assumed is None or raised is None
+        if assumed is None or (raised is None and not in_use)
         else f" The defense is not recorded; {defense_text(assumed)} is assumed, and made stricter."
     )
     return f"The same records, published again with {', or '.join(changes)}, and read by the same two adversaries.{by}"
@@ -369,7 +387,7 @@ def advice(contents: ReportContents) -> str:
     assumed, tried = contents.assumed, str(best["setting"])
     tried = (
         tried
-        if assumed is None or isinstance(contents.tried.get(tried), Cohorts)
+        if assumed is None or (isinstance(contents.tried.get(tried), Cohorts) and not isinstance(assumed, Cohorts))
         else f"{defense_name(assumed)} ({tried})"
     )
     gone, lost = _price_text(best)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 from strategies import history_of as history_over
 
 from foreknow.app import report
-from foreknow.app.cli.adversary_knowledge import DEFAULT_LEARNING, assumed_adversary
-from foreknow.app.cli.defense_choices import defense_text
+from foreknow.app.cli.adversary_knowledge import DEFAULT_LEARNING, assumed_adversary, knowing_ghosts
+from foreknow.app.cli.defense_choices import defense_options, defense_text
+from foreknow.app.exposure import TwoSides
+from foreknow.app.report import adversaries, respondents
 from foreknow.app.report import contents as contents_file
-from foreknow.app.report import respondents
 from foreknow.app.report.adversaries import Inference, read_defense, stricter_settings
 from foreknow.app.report.contents import size_notes
 from foreknow.app.report.respondents import Pseudonyms, reason
@@ -26,6 +28,7 @@ from foreknow.app.report.sentences import (
     redrawn_sentence,
     risk_level,
     stricter_sentence,
+    verdict,
     what_it_knows,
 )
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
@@ -220,6 +223,7 @@ class TestByHand:
     def test_reasons(self):
         row = {
             "members": 4,
+            "records": 4,
             "share": 0.5,
             "forward": 0.8,
             "belief": 0.95,
@@ -232,6 +236,9 @@ class TestByHand:
         assert "shows ill for 2 of 4 records (50%)" in told
         assert "what earlier releases told of P 7 and of this person raised the belief to 80%" in told
         assert "later releases raised it to 95%" in told
+        assert "shows ill for 4 of 6 records (67%), 2 of them invented." in reason(
+            {**row, "records": 6, "share": 4 / 6}
+        )
         assert "table alone" in reason({**row, "share": 1.0})
         assert "change little" in reason({**row, "forward": 0.5, "belief": 0.5})
 
@@ -245,7 +252,7 @@ class TestByHand:
         ],
     )
     def test_a_reason_names_earlier_releases_only_where_there_are_some(self, mates, earlier, told):
-        row = {"members": 4, "share": 0.5, "forward": 0.8, "belief": 0.8, "value": "ill", "later": None}
+        row = {"members": 4, "records": 4, "share": 0.5, "forward": 0.8, "belief": 0.8, "value": "ill", "later": None}
         assert told in reason({**row, "mates": mates, "earlier": earlier})
 
     @pytest.mark.parametrize(
@@ -257,8 +264,8 @@ class TestByHand:
         ],
     )
     def test_a_reason_ends_with_the_belief_that_is_shown(self, belief, told):
-        row = {"members": 4, "share": 0.5, "forward": 0.9, "value": "ill", "later": None, "mates": (), "earlier": False}
-        assert reason({**row, "belief": belief}).endswith(told)
+        row = {"members": 4, "records": 4, "share": 0.5, "forward": 0.9, "value": "ill", "later": None, "mates": ()}
+        assert reason({**row, "earlier": False, "belief": belief}).endswith(told)
 
     def test_the_first_release_of_a_person_has_no_earlier_one(self):
         people = report(pair(), UNIFORM, nothing_known, solver=Enumeration(), stricter=0, rng=1).contents.people
@@ -292,6 +299,58 @@ def _history(rows):
 
     frame = pd.DataFrame(rows, columns=["id", "week", "result"]).assign(age=1)
     return History.read(frame, Schema({"age": Numeric(0, 9)}, "result", ("ill", "well")))
+
+
+class TestGhosts:
+    """A publication by cohorts: who has the terminal value c counts as departed, and a ghost carries on the place."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def made(cls):
+        """Sixteen in one cell; A ends with c at the third release, listed and withheld, and B at the fourth."""
+        chain = MarkovChain(1, np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]))
+        names = "ABCDEFGHIJKLMNOP"
+        values = ["ab" * 8, "ab" * 8, "c" + "ba" * 7 + "b", "cc" + "ba" * 7]
+        history = history_over(*((names, each) for each in values), domain="abc")
+        defense = Cohorts(3, 16, transitions=chain, terminal=("c",), rng=1)
+        informed = Adversary(UniformPrior(), chain)
+        rules = {
+            "solver": GroupMessages(),
+            "draws": 5,
+            "rng": 1,
+            "defense": defense,
+            "defender": Adversary(UniformPrior()),
+        }
+        releases = publish(history, defense, Adversary(UniformPrior()), rng=1)
+        return report(
+            releases, knowing_ghosts(informed, releases), lambda each: knowing_ghosts(informed, each), **rules
+        )
+
+    def test_records_of_a_group_are_those_published(self, made):
+        """The groups of the third and the fourth release have 16 records, 1 and 2 of which are invented."""
+        groups = made.contents.groups.set_index("time").sort_index()
+        assert groups["records"].tolist() == [16] * 4
+        assert groups["members"].tolist() == [16, 16, 15, 14]
+        assert {"16 (1 invented)", "16 (2 invented)"} <= {*re.findall(r"<td>(16 [^<]*)</td>", made.html)}
+        people = made.contents.people
+        assert (people["records"] == 16).all()
+        shown = people[people["time"] > 2]
+        for row in shown.to_dict("records"):
+            assert f"for {16 * row['share']:.0f} of 16 records ({respondents.percent(row['share'])}), " in row["reason"]
+            assert f"{row['time'] - 2} of them invented." in row["reason"]
+
+    def test_what_the_rule_tells_is_no_prior_knowledge_of_trials(self, made):
+        """The compromised records are about A and B in these releases; a trial has others, or withholds other releases."""
+        one = made.contents.inferences["informed"]
+        assert {*one.adversary.compromised.frame["respondent"]} == {"A", "B"}
+        assert one.knows.compromised is None
+        assert "It knows the rule of terminal values" in what_it_knows(one)
+        assert (made.contents.stricter["problem"] == "").sum() >= 2
+
+    def test_the_setting_in_use_is_not_tried(self, made):
+        assert [*made.contents.stricter["setting"]] == ["as published", "a = 6, size = 32", "ends = 1"]
+        assert made.contents.tried["a = 6, size = 32"].terminal == ("c",)
+        assert "larger batches and cells (a, size)" in stricter_sentence(made.contents)
 
 
 class TestAsTheMeasures:
@@ -485,10 +544,24 @@ class TestStricterSettings:
             (Mondrian(DistinctDiversity(2)), ["l = 3", "l = 4", "l = 5"]),
             (Anatomy(2), ["l = 3", "l = 4", "l = 5"]),
             (MInvariance(2), ["m = 3", "m = 4", "m = 5"]),
+            (Cohorts(5, 20), ["a = 10, size = 40", "ends = 1"]),
         ],
     )
     def test_titles(self, defense, titles):
         assert [each.title for each in stricter_settings(defense)] == titles
+
+    def test_a_value_after_which_most_leave_is_tried_as_terminal(self):
+        """C and D leave after b, A and B stay after a: the chances are 2.1/2.2 and .1/2.2; of c, of whom there is none, 1/2."""
+        history = history_over(("ABCD", "aabb"), ("AB", "aa"), domain="abc")
+        *_, last = stricter_settings(Cohorts(2, 4, ends=1), 3, history, seed=1)
+        assert (last.title, last.defense.terminal) == ("terminal = b", ("b",))
+        assert defense_options(last.defense) == "cohorts -a 2 --size 4 --ends 1 --terminal b"
+        assert len(stricter_settings(Cohorts(2, 4, terminal=("b",)), 3, history)) == 2
+
+    def test_no_setting_equals_the_present_one(self, monkeypatch):
+        """A size that cannot be replaced within a defense leaves the defense as it is."""
+        monkeypatch.setattr(adversaries, "_replaced", lambda part, *_: part)
+        assert stricter_settings(Mondrian(KAnonymity(3))) == ()
 
     def test_only_the_size_changes(self):
         made = stricter_settings(JSReduce(3, 0.5, 0.6, also=DistinctDiversity(2)))[0].defense
@@ -634,6 +707,20 @@ class TestStricterSettings:
         defense = Mondrian(KAnonymity(2))
         with pytest.raises(ValueError, match="both defense and assumed are given"):
             report(pair(), defense=defense, assumed=defense)
+
+
+class TestSides:
+    def test_the_verdict_has_the_larger_of_each_side(self):
+        """The adversary of the headline exposes 5, at most 7 of 9; the other 2, at most 8: as `foreknow compare` prints it."""
+        made = single().contents
+        for sides, told in (
+            ((TwoSides(5, 9, 7, "x"), TwoSides(2, 9, 8, "y")), "Disclosed for 5, at most 8 of 9"),
+            ((TwoSides(2, 9, 8, "x"), TwoSides(5, 9, 7, "y")), "Disclosed for 5, at most 8 of 9"),
+            ((TwoSides(5, 9, 7, "x"), TwoSides(2, 9, None, "y")), "Disclosed for 5 of 9; upper side: none, as y."),
+        ):
+            each = zip(made.headlines.items(), sides, strict=True)
+            headlines = {name: one._replace(sides=side) for (name, one), side in each}
+            assert verdict(replace(made, headlines=headlines)).sides.startswith(told)
 
 
 class TestKnowledge:

@@ -8,11 +8,12 @@ import re
 import stat
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 from hostile_report import ATTRIBUTE, SCRIPT, hostile
 
 from foreknow.app.report import page as page_file
-from foreknow.app.report.page import json_in_html, vega_bundle
+from foreknow.app.report.page import calibration_rows, json_in_html, vega_bundle
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +116,21 @@ def test_numbers_of_the_page_are_those_of_the_contents():
     one = made.contents.headlines["informed"]
     assert f"{one.exposed:,} of {one.respondents:,}" in text
     assert made.verdict.word in text
+
+
+def test_beliefs_of_each_size_have_one_row_for_each_tenth_and_adversary():
+    """Beliefs of .10 and .14 are one tenth, with means by the numbers of beliefs; 1 is in the last tenth."""
+    columns = ["adversary", "believed", "observed", "beliefs", "observed_low", "observed_high"]
+    rows = [("x", 0.1, 0.0, 3, 0.0, 0.4), ("x", 0.14, 0.4, 1, 0.2, 0.8), ("x", 1.0, 1.0, 2, 0.9, 1.0)]
+    rows.append(("y", 0.3, 0.5, 4, 0.1, 0.9))
+    made = calibration_rows(pd.DataFrame(rows, columns=columns))
+    assert made[["adversary", "believed", "beliefs"]].values.tolist() == [
+        ["x", "10–20%", 4], ["x", "90–100%", 2], ["y", "30–40%", 4],
+    ]  # fmt: skip
+    assert made.iloc[0][["observed", "observed_low", "observed_high"]].tolist() == pytest.approx([0.1, 0.05, 0.5])
+    contents = hostile().contents
+    curves = contents.calibration
+    assert calibration_rows(curves)["beliefs"].sum() == curves["beliefs"].sum()
 
 
 def test_the_bundle_has_no_closing_tag():

@@ -94,7 +94,6 @@ def test_the_exposed_respondents_are_those_of_the_command_in_memory(tmp_path, at
     history, beliefs = History([release.view for release in releases]), attack(adversary)(releases)
     expected = exposed(beliefs, history, sure, adversary=adversary)
     assert found.sides == expected.sides
-    print(found.sides)
     assert min(found.exposed, found.known, found.published_respondents - found.exposed - found.known) > 0
     assert (found.published_respondents, found.exposed, found.known, found.first) == expected[1:5]
     listed = pd.read_parquet(at_risk)

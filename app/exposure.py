@@ -4,7 +4,6 @@ The rule has two sides: those whom an attack exposed, and those whom no adversar
 """
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -40,6 +39,18 @@ class TwoSides(NamedTuple):
     at_most: int | None
     cause: str
     found_by: str = ""
+
+    @classmethod
+    def bounded(
+        cls, disclosed: int, respondents: int, at_most: int, unknown: int, sure: float, of: str, found_by: str = ""
+    ) -> "TwoSides":
+        """Both sides by a bound for a class of adversaries; without an upper one if it decides for none of the ``unknown``.
+
+        These are the respondents with a record whose value is not known before the releases.
+        """
+        if disclosed < at_most == unknown:
+            return cls(disclosed, respondents, None, WITHOUT_BOUND.format(sure=sure), found_by)
+        return cls(disclosed, respondents, at_most, of, found_by)
 
     @property
     def not_decided(self) -> int | None:
@@ -238,11 +249,7 @@ def counted_sides(observations: Sequence[Observation], sure: float = 0.9) -> Two
     sure : float
         Belief from which an adversary is sure.
     """
-    m = observations[0].counts.shape[1]
-    # Of all chains, the one that never moves tells most of who returns; that of members who stay cancels, whichever it is.
-    alike = Adversary(UniformPrior(), MarkovChain(1, np.eye(m)), mechanism=GhostChain())
     published = [np.flatnonzero(seen.group >= 0) for seen in observations]
-    sides = partial(TwoSides, found_by=" by groups of one value")
     names = [seen.people.respondents[rows] for seen, rows in zip(observations, published, strict=True)]
     shown = [
         (seen.counts > 0).sum(axis=1)[seen.group[rows]] for seen, rows in zip(observations, published, strict=True)
@@ -251,16 +258,23 @@ def counted_sides(observations: Sequence[Observation], sure: float = 0.9) -> Two
     for each, values in zip(names, shown, strict=True):
         disclosed |= {*each[values == 1]}
     try:
-        bounds = bound(observations, alike)
+        bounds = bound(observations, alike(observations[0].counts.shape[1]))
     except ValueError as error:
-        return sides(len(disclosed), len(everyone), None, str(error).rstrip("."))
+        return TwoSides(len(disclosed), len(everyone), None, str(error).rstrip("."), COUNTED)
     open_to = set(disclosed)
     for each, rows, upper in zip(names, published, bounds.upper, strict=True):
         open_to |= {*each[upper[rows].max(axis=1) >= sure]}
-    if len(open_to) == len(everyone) > len(disclosed):
-        return sides(len(disclosed), len(everyone), None, WITHOUT_BOUND.format(sure=sure))
-    return sides(len(disclosed), len(everyone), len(open_to), ALIKE)
+    return TwoSides.bounded(len(disclosed), len(everyone), len(open_to), len(everyone), sure, ALIKE, COUNTED)
 
+
+def alike(m: int) -> Adversary:
+    """Adversary of the class of `counted_sides`, for a domain of m values."""
+    # Of all chains, the one that never moves tells most of who returns; that of members who stay cancels, whichever it is.
+    return Adversary(UniformPrior(), MarkovChain(1, np.eye(m)), mechanism=GhostChain())
+
+
+COUNTED = " by groups of one value"
+"""Source of the lower side without an attack."""
 
 ALIKE = (
     "a wider one than that of an attack: people who are together in all groups are alike beforehand, whatever transitions are "
@@ -322,9 +336,7 @@ def _two_sides(
     if isinstance(upper, ValueError):
         return TwoSides(found.exposed, found.respondents, None, str(upper).rstrip("."))
     assert isinstance(adversary, Adversary)
-    names, open_to = records["respondent"], ~is_known(records["prior"], found.sure)
+    names, unknown = records["respondent"], ~is_known(records["prior"], found.sure)
     exposing = is_exposing(np.maximum(records["belief"], upper), records["prior"], found.sure)
-    at_most = len({*names[exposing]})
-    if at_most > found.exposed and at_most == len({*names[open_to]}):
-        return TwoSides(found.exposed, found.respondents, None, WITHOUT_BOUND.format(sure=found.sure))
-    return TwoSides(found.exposed, found.respondents, at_most, adversary_class(adversary))
+    numbers = found.exposed, found.respondents, len({*names[exposing]}), len({*names[unknown]})
+    return TwoSides.bounded(*numbers, found.sure, adversary_class(adversary))

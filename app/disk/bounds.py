@@ -22,6 +22,7 @@ from foreknow.app.disk.parts import (
     write_part,
 )
 from foreknow.app.disk.publication import LargeReleases
+from foreknow.app.exposure import ALIKE, COUNTED, TwoSides, alike
 from foreknow.app.publication import KEY, PARTS, PRIVATE
 from foreknow.evaluation.risk.bounds import READS, bound
 from foreknow.models import Adversary, Observation, People, Schema
@@ -139,6 +140,28 @@ def bound_large(
             tasks = _write_batches(connection, published, labels, block, work)
         list(engine.map(of_batch, tasks))
     return folder
+
+
+def counted_sides_large(published: LargeReleases, sure: float = 0.9, *, engine: Engine | None = None) -> TwoSides:
+    """The verdict with two sides of the groups in the key, as `counted_sides` in memory.
+
+    Cost: that of `bound_large`, one grouping of all records, and a join with their bounds.
+    """
+    engine, adversary = as_engine("counted_sides_large", engine), alike(len(published.schema.values))
+    records, bounds, upper = f'(SELECT * FROM ({_records(published)}) WHERE "group" >= 0)', "", "1"
+    with shared_folder(engine, published.private) as work, engine.connection() as connection:
+        parts = sorted(bound_large(published, adversary, work / "bounds", engine=engine).rglob("part-*.parquet"))
+        if parts:
+            bounds = f"LEFT JOIN (SELECT *, step AS release FROM {parquet_of(*parts)}) USING (respondent, release)"
+            upper = "coalesce(list_max(probabilities), 1)"
+        disclosed, everyone, at_most = connection.execute(
+            "SELECT count(*) FILTER (disclosed), count(*), count(*) FILTER (disclosed OR upper >= ?) FROM "
+            f"(SELECT respondent, bool_or(shows_one) AS disclosed, max({upper}) AS upper FROM {records} JOIN (SELECT release, "
+            f'"group", min(value) = max(value) AS shows_one FROM {records} GROUP BY ALL) USING (release, "group") {bounds} '
+            "WHERE NOT ghost GROUP BY respondent)",
+            [sure],
+        ).fetchall()[0]
+    return TwoSides.bounded(disclosed, everyone, at_most, everyone, sure, ALIKE, COUNTED)
 
 
 def _checked(owner: str, published: Any, folder: Any, engine: Engine | None) -> tuple[Engine, Path]:

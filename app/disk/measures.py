@@ -24,7 +24,7 @@ from foreknow.app.disk.parts import (
     write_part,
 )
 from foreknow.app.disk.publication import LargeReleases, check_no_ghosts
-from foreknow.app.exposure import is_exposing, is_known
+from foreknow.app.exposure import TwoSides, adversary_class, is_exposing, is_known
 from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, differences, listed_in
 from foreknow.evaluation.risk.adversary_gain import gains, hits, log_scores, sure_beliefs, with_certain
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth
@@ -59,6 +59,8 @@ class LargeMeasures:
         Number of them who are exposed, as `exposed` counts them in memory.
     first : object
         Time of the first release with an exposing record; None if no respondent is exposed.
+    sides : TwoSides or None
+        The verdict with two sides, as `exposed` has it in memory; None without bounds.
     """
 
     risk: pd.DataFrame
@@ -67,6 +69,7 @@ class LargeMeasures:
     known: int
     exposed: int
     first: Any
+    sides: TwoSides | None = None
 
 
 def measure_large(
@@ -76,6 +79,7 @@ def measure_large(
     *,
     sure: float = 0.9,
     at_risk: "Path | str | None" = None,
+    bounds: "Path | str | None" = None,
     engine: Engine | None = None,
 ) -> LargeMeasures:
     """Measures of risk and loss of releases on disk.
@@ -93,6 +97,9 @@ def measure_large(
         Parquet file to make of the exposed respondents: ``respondent``; ``time``, the release of their exposing record of highest
         belief, the first of several; ``value``, the true value there; ``belief``; and ``prior``, the belief before any release.
         In decreasing order of the belief. Only its owner can read it.
+    bounds : path, optional
+        Folder of bounds that `bound_large` wrote, of this publication and this adversary, for the upper side of the verdict. They
+        are on beliefs given all releases. A record without a bound is not decided.
     engine : Engine, optional
         Memory and processes. Results do not depend on them.
 
@@ -122,6 +129,8 @@ def measure_large(
         check_kind("measure_large", "at_risk", at_risk, (str, Path), takes)
         if Path(at_risk).exists():
             raise ValueError(f"measure_large: {at_risk} exists; name a file that does not.")
+    if bounds is not None:
+        check_kind("measure_large", "bounds", bounds, (str, Path), "is the path of a folder that bound_large wrote")
     check_no_ghosts("measure_large", published)
     _check_beliefs(beliefs, published)
     check_listed_parts("measure_large", published.private, f"{PRIVATE}/{KEY}{PARTS}")
@@ -136,10 +145,15 @@ def measure_large(
             joined = write_joined(connection, published.key_rows(number), parts, work / "joined.parquet")
             measured = partial(measure_block, adversary=adversary, sure=sure, folder=work)
             rows.append(_release_rows(release.time, list(engine.map(measured, published.blocks(number, joined)))))
-        listed = None if at_risk is None else Path(at_risk)
-        people = exposed_respondents(connection, sorted(work.rglob("part-*.parquet")), published, sure, listed)
+        parts, listed = sorted(work.rglob("part-*.parquet")), None if at_risk is None else Path(at_risk)
+        upper = [] if bounds is None else sorted(Path(bounds).rglob("part-*.parquet"))
+        found = exposed_respondents(connection, parts, published, sure, listed, upper)
+    respondents, known, exposed, first, at_most, unknown = found
     risk, loss = map(pd.DataFrame, zip(*rows, strict=True))
-    return LargeMeasures(risk, loss, *people)
+    sides = None
+    if bounds is not None:
+        sides = TwoSides.bounded(exposed, respondents, at_most, unknown, sure, adversary_class(adversary))
+    return LargeMeasures(risk, loss, respondents, known, exposed, first, sides)
 
 
 SUMS = ("gain", "confidence", "success", "log_score", "brier_score", "certain", "sure", "right", "expected", "measured")
@@ -249,25 +263,35 @@ def exposed_respondents(
     published: LargeReleases,
     sure: float,
     at_risk: Path | None,
-) -> tuple[int, int, int, Any]:
+    bounds: Sequence[Path] = (),
+) -> tuple[int, int, int, Any, int, int]:
     """Fields of `LargeMeasures` on the respondents; the exposed ones are written to a Parquet file if its path is given.
 
-    ``beliefs`` are the parts that `measure_block` wrote. The file, which only its owner can read, has ``respondent``, ``time``,
-    ``value``, ``belief`` and ``prior``, in decreasing order of the belief. The record that is listed is the exposing one of highest
-    belief, the first of several. Cost: one aggregation on disk.
+    The last two numbers are of respondents who are exposed by the larger of belief and bound, and of those with a record whose
+    prior is not sure. ``beliefs`` are the parts that `measure_block` wrote, ``bounds`` those of `bound_large`. The file, which only
+    its owner can read, has ``respondent``, ``time``, ``value``, ``belief`` and ``prior``, in decreasing order of the belief. The
+    record that is listed is the exposing one of highest belief, the first of several. Cost: one aggregation
+    on disk, and a join with the bounds.
     """
     prior = duckdb.ColumnExpression("prior")
-    exposing, known = is_exposing(duckdb.ColumnExpression("belief"), prior, sure), is_known(prior, sure)
+    exposing, most = (is_exposing(duckdb.ColumnExpression(name), prior, sure) for name in ("belief", "upper"))
+    known, rows, upper = is_known(prior, sure), parquet_of(*beliefs), "1"
+    if bounds:
+        rows += f" b LEFT JOIN {parquet_of(*bounds)} u USING (respondent, step)"
+        of_value = "probabilities[list_position(values, value::USMALLINT)]"
+        upper = f"CASE WHEN values IS NULL THEN 1 ELSE greatest(belief, {of_value}) END"
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE highest AS SELECT respondent, bool_or({known}) AS known, "
         + ", ".join(
             f"arg_max({name}, (exposing, belief, -step)) AS {name}" for name in ("belief", "prior", "step", "value")
         )
-        + ", bool_or(exposing) AS exposed, min(step) FILTER (exposing) AS first "
-        f"FROM (SELECT *, {exposing} AS exposing FROM {parquet_of(*beliefs)}) GROUP BY respondent"
+        + ", bool_or(exposing) AS exposed, min(step) FILTER (exposing) AS first, "
+        f"bool_or({most}) AS at_most, bool_or(NOT {known}) AS unknown "
+        f"FROM (SELECT *, {exposing} AS exposing, {upper} AS upper FROM {rows}) GROUP BY respondent"
     )
     numbers = connection.execute(
-        "SELECT count(*), count(*) FILTER (known AND NOT exposed), count(*) FILTER (exposed), min(first) FROM highest"
+        "SELECT count(*), count(*) FILTER (known AND NOT exposed), count(*) FILTER (exposed), min(first), "
+        "count(*) FILTER (at_most), count(*) FILTER (unknown) FROM highest"
     ).fetchall()[0]
     times = [release.time for release in published.releases]
     if at_risk is not None:
@@ -281,7 +305,7 @@ def exposed_respondents(
             # The scratch file keeps its mode, unless DuckDB writes a temporary one in its place.
             connection.execute(f"COPY ({listed}) {to_parquet(scratch, in_place=True)}")
     connection.execute("DROP TABLE highest")
-    return (*numbers[:3], None if numbers[3] is None else times[numbers[3]])
+    return (*numbers[:3], None if numbers[3] is None else times[numbers[3]], *numbers[4:])
 
 
 def _numbered(number: str, name: str, cells: list[Any]) -> pa.Table:

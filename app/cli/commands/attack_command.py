@@ -46,6 +46,7 @@ from foreknow.app.cli.commands.attack_findings import (
     shown_values,
     sources,
     suppressed_share,
+    two_sides_lines,
     verdict_line,
     verdict_lines,
     write_attack,
@@ -81,7 +82,7 @@ from foreknow.app.cli.typed_commands import (
     typed_lines,
     unused_path,
 )
-from foreknow.app.exposure import Exposure, exposure_of_records
+from foreknow.app.exposure import Exposure, TwoSides, exposure_of_records
 from foreknow.app.publication import (
     BEGUN,
     MANIFEST,
@@ -312,8 +313,9 @@ def _attack_from_disk(run: AttackRun) -> Outcome:
         first=found.first,
         people=pd.DataFrame(),
         to=KNOWERS[RECORDS if run.corpus is None else CORPUS],
+        sides=found.sides,
     )
-    say_sentences(verdict_line(exposed), *fail_over_lines(exposed.share, run.fail_over))
+    say_sentences(verdict_line(exposed), *two_sides_lines(exposed), *fail_over_lines(exposed.share, run.fail_over))
     if run.out is not None:
         say(
             f"Beliefs, for you alone: {run.out / BELIEFS}. Exposed respondents: {run.out / AT_RISK}.",
@@ -391,8 +393,7 @@ def _adversary(run: AttackRun, published: "LargeReleases") -> Adversary:
     source = tables[0] if tables[1] is None else tables[1]
     coded = type(source)(source.files, published.schema, source.time)  # the beliefs have the codes of the publication
     learned = learned_from(coded, run.known, run.disk.engine("learning, blocks of a release"))
-    transitions = None if run.chosen.attack == "snapshot" else learned.transitions
-    return run.known.adversary(learned.prior, transitions, run.attack.posterior, learned.presence)
+    return run.known.adversary(learned.prior, learned.transitions, run.attack.posterior, learned.presence)
 
 
 def _remove_earlier(out: Path) -> None:
@@ -425,7 +426,10 @@ def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, be
     from foreknow.app.disk.attack import checked_attack
     from foreknow.app.disk.begun_runs import AlreadyComplete
 
-    attack: SequentialAttack | JointAttack = SequentialAttack(adversary)
+    is_snapshot = run.chosen.attack == "snapshot"
+    attack: SequentialAttack | JointAttack = SequentialAttack(
+        adversary.without("transitions") if is_snapshot else adversary
+    )
     blocks = "blocks of a release"
     if run.chosen.choice.solves:
         attack = JointAttack(adversary, run.attack.joint_solver, hindsight=not run.forward, signatures=run.signatures)
@@ -442,11 +446,29 @@ def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, be
 def _measured(
     run: AttackRun, published: "LargeReleases", adversary: Adversary, beliefs: Path, folder: Path
 ) -> "LargeMeasures":
-    """The measures; the exposed respondents are written."""
-    from foreknow.app.disk import measure_large
+    """The measures, with both sides of the verdict; the exposed respondents are written."""
+    from foreknow.app.disk import bound_large, measure_large
+    from foreknow.app.disk.engine import shared_folder
 
     engine = run.disk.engine("measuring, blocks of a release")
-    return measure_large(published, beliefs, adversary, sure=run.sure, at_risk=folder / AT_RISK, engine=engine)
+    bounds, cause = None, FORWARD
+    with shared_folder(engine, published.private) as work:
+        if not (run.chosen.choice.solves and run.forward):
+            bounding = run.disk.engine("bounding beliefs, batches of respondents")
+            try:
+                bounds = bound_large(published, adversary, work / "bounds", engine=bounding)
+            except ValueError as error:
+                cause = str(error).rstrip(".")
+        found = measure_large(
+            published, beliefs, adversary, sure=run.sure, at_risk=folder / AT_RISK, bounds=bounds, engine=engine
+        )
+    if bounds is None:
+        found = replace(found, sides=TwoSides(found.exposed, found.published_respondents, None, cause))
+    return found
+
+
+FORWARD = "from disk bounds are on beliefs given all releases, and do not hold for those given the releases up to each (--forward)"
+"""Reason for which there is no bound."""
 
 
 READ_WITHOUT_PEOPLE = {

@@ -203,7 +203,7 @@ def _check_publication(run: CheckRun, publication: Publication) -> Outcome:
         names = tuple(quasi_identifiers)
         files_of = PublishedFiles(tuple(tables), sensitive, names, None, time, InputFiles(), Cleaning())
         outcome = _check_files(run, files_of, requirement)
-    if sides := sides_of_key(publication):
+    if sides := sides_of_key(publication, run.disk):
         say(sides.sentence)
         outcome = outcome._replace(content=outcome.content | {"disclosed": sides.disclosed} | sides.content)
     if publication.key is not None:

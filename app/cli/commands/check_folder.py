@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from foreknow.app.cli.options import DiskOptions
 from foreknow.app.cli.terminal import PrintedTable, error_console, notice, say, show
 from foreknow.app.exposure import TwoSides, counted_sides
 from foreknow.app.publication import (
@@ -175,12 +176,18 @@ def threshold_text(sense: str, bound: float) -> str:
     return f"{sign} {bound:g}"
 
 
-def sides_of_key(publication: Publication) -> TwoSides | None:
+def sides_of_key(publication: Publication, disk: DiskOptions) -> TwoSides | None:
     """The verdict with two sides by the groups in the key of a publication, `counted_sides`.
 
-    None without a key, for distorted values, and for a publication from disk.
+    None without a key, and for distorted values.
     """
-    if publication.key is None or publication.on_disk:
+    if publication.on_disk:
+        from foreknow.app.disk.bounds import counted_sides_large  # DuckDB is loaded where it is used
+        from foreknow.app.disk.publication import LargeReleases
+
+        engine = disk.engine("bounding beliefs, batches of respondents")
+        return counted_sides_large(LargeReleases(publication.folder), engine=engine)
+    if publication.key is None:
         return None
     tables, sensitive, _, _ = publication.columns
     respondent, time = columns_of(publication.key)[:2]

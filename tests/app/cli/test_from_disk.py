@@ -11,7 +11,7 @@ from commands import ROLES, proposed, records, run, write
 from large_history import bytes_of
 from printed_tables import printed
 
-from foreknow.app.disk import LargeTable, measures, publish_large
+from foreknow.app.disk import LargeTable, bounds, measures, publish_large
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import partition as partition_beliefs
 from foreknow.defenses import KAnonymity, Mondrian
@@ -304,10 +304,22 @@ def test_the_attack_is_that_in_memory(tmp_path, options, tolerance):
     found = json.loads(run("attack", *common, "--from-disk", "--groups", out).stdout)
     expected = json.loads(run("attack", *common, "--groups", out).stdout)
     assert found["exposed"] > 0
-    names = ("attack", "respondents", "exposed", "known_before", "first_release")
+    names = ["attack", "respondents", "exposed", "known_before", "first_release"]
+    if "--forward" in options:
+        assert found["at_most"] is None
+        assert "upper side: none, as from disk bounds are on beliefs given all releases" in found["verdict"]
+    else:
+        names += ["verdict", "at_most", "not_decided", "bound"]
     assert {name: found[name] for name in names} == {name: expected[name] for name in names}
-    assert expected["verdict"].startswith(found["verdict"])  # the upper side is computed in memory alone
     pd.testing.assert_frame_equal(*(pd.DataFrame(one["releases"]) for one in (found, expected)), atol=tolerance)
+
+
+def test_knowledge_that_bounds_do_not_read_is_named(published, monkeypatch):
+    source, out, _ = published
+    monkeypatch.setattr(bounds, "READS", ("prior",))
+    found = json.loads(run("attack", source, *ROLES, "--from-disk", "--groups", out, "--json").stdout)
+    assert (found["at_most"], found["not_decided"]) == (None, None)
+    assert "upper side: none, as bound_large does not read the part 'transitions'" in found["verdict"]
 
 
 @pytest.mark.parametrize(

@@ -280,6 +280,9 @@ class TestCohorts:
             expected, found = read(out / f"{name}.csv"), pd.read_parquet(large / f"{name}.parquet")
             found = found[[column for column in found if not column.startswith("_")]]
             pd.testing.assert_frame_equal(found.reset_index(drop=True), expected, check_dtype=False)
+        sides = [json.loads(run("check", folder, "--json").stdout) for folder in (large, out)]
+        names = ("disclosed", "at_most", "not_decided", "bound")
+        assert [sides[0][name] for name in names] == [sides[1][name] for name in names]
         refused = run("attack", source, *ROLES, "--from-disk", "--groups", large, status=1)
         assert "which are read in memory alone" in str(refused.exception)
         key = large / "private" / "groups.parquet"

@@ -7,6 +7,8 @@ import pytest
 from large_history import CHAIN, KNOWN, beliefs_of, in_memory, on_disk, panel, published_in_memory, visits
 
 from foreknow.app.disk import Engine, LargeTable, bound_large, publish_large, role_anonymity_large
+from foreknow.app.disk.bounds import counted_sides_large
+from foreknow.app.exposure import counted_sides
 from foreknow.defenses import Cohorts, KAnonymity, Mondrian
 from foreknow.evaluation import bound, role_anonymity
 from foreknow.evaluation.risk import bounds as module
@@ -103,6 +105,16 @@ def test_bounds_of_releases_without_ghosts(mondrian, tmp_path):
     chain = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
     for number, adversary in enumerate([Adversary(UniformPrior(), chain), Adversary(UniformPrior())]):
         check_bounds(bound_large(published, adversary, tmp_path / f"{number}", block=50), releases, adversary)
+
+
+@pytest.mark.parametrize("name", ["cohorts", "mondrian"])
+def test_the_verdict_by_the_groups_alone_is_that_in_memory(name, request):
+    published, releases, _ = request.getfixturevalue(name)
+    observations = [one.observation for one in releases]
+    found = [counted_sides_large(published, sure) for sure in (0.5, 0.7, 0.9)]
+    assert found == [counted_sides(observations, sure) for sure in (0.5, 0.7, 0.9)]
+    assert any(one.disclosed < (one.at_most or 0) < one.respondents for one in found)
+    assert found[0].at_most is None
 
 
 @pytest.mark.parametrize("kinds", [2, 200])

@@ -8,7 +8,7 @@ import pytest
 from large_history import in_memory, visits
 
 from foreknow.app import exposed
-from foreknow.app.disk import Engine, LargeTable, attack_large, measure_large, publish_large
+from foreknow.app.disk import Engine, LargeTable, attack_large, bound_large, measure_large, publish_large
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce, KAnonymity, Mondrian
 from foreknow.evaluation import (
@@ -88,10 +88,12 @@ def test_the_exposed_respondents_are_those_of_the_command_in_memory(tmp_path, at
     adversary = Adversary(prior, CHAIN, estimator=Omega())
     sure, at_risk = 0.6, tmp_path / "at-risk.parquet"
     folder = attack_large(published, attack(adversary), tmp_path / "beliefs")
-    found = measure_large(published, folder, adversary, sure=sure, at_risk=at_risk)
+    bounds = bound_large(published, adversary, tmp_path / "bounds")
+    found = measure_large(published, folder, adversary, sure=sure, at_risk=at_risk, bounds=bounds)
     releases = in_memory(published, frame)
     history, beliefs = History([release.view for release in releases]), attack(adversary)(releases)
-    expected = exposed(beliefs, history, sure)
+    expected = exposed(beliefs, history, sure, adversary=adversary)
+    assert found.sides == expected.sides
     assert min(found.exposed, found.known, found.published_respondents - found.exposed - found.known) > 0
     assert (found.published_respondents, found.exposed, found.known, found.first) == expected[1:5]
     listed = pd.read_parquet(at_risk)
@@ -100,6 +102,24 @@ def test_the_exposed_respondents_are_those_of_the_command_in_memory(tmp_path, at
     assert listed["belief"].is_monotonic_decreasing
     by_name = [table[columns].sort_values("respondent", ignore_index=True) for table in (listed, expected.at_risk)]
     pd.testing.assert_frame_equal(*by_name, atol=1e-5, check_dtype=False)
+
+
+@pytest.mark.parametrize("releases", [1, 2])
+@pytest.mark.parametrize("sure", [0.45, 0.6, 0.8])
+def test_both_sides_of_the_verdict_are_those_in_memory(tmp_path, releases, sure):
+    """Of one release, a group is an atom, and the bound is near the share; of several, some atoms are single respondents."""
+    frame = visits(releases=releases)
+    frame["result"] = frame["result"].mask((frame["sex"] == "m") & (frame["place"] > 10), "v0")
+    published = published_visits(tmp_path, Mondrian(KAnonymity(8)), frame)
+    history = History.read(frame, published.schema, "week")
+    adversary = Adversary(ClassFrequencies.fit(history, {"sex": None}, 0.1), CHAIN)
+    folder = attack_large(published, JointAttack(adversary, GroupMessages(1e-8, 20_000)), tmp_path / "beliefs")
+    bounds = bound_large(published, adversary, tmp_path / "bounds", block=100)
+    found = measure_large(published, folder, adversary, sure=sure, bounds=bounds)
+    beliefs = JointAttack(adversary, GroupMessages(1e-8, 20_000))(in_memory(published, frame))
+    assert found.sides == exposed(beliefs, history, sure, adversary=adversary).sides
+    assert (releases == 1) == (found.sides.not_decided == 0)
+    assert measure_large(published, folder, adversary, sure=sure).sides is None
 
 
 @pytest.mark.parametrize("sure_week", [0, 1])

@@ -194,8 +194,8 @@ class CompromisedRecords:
     ) -> "CompromisedRecords | None":
         """Records of which a rule tells that counts a terminal value as a departure (``terminal`` of `foreknow.defenses.Cohorts`).
 
-        Who was published in the release before, is listed and withheld, and is listed in the next ``ends`` releases as well, has one
-        of the terminal values.
+        Who was published in the release before, is listed and withheld, and is listed in the next ``ends`` releases as well, has
+        one of the terminal values.
 
         Parameters
         ----------

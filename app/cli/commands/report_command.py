@@ -209,8 +209,8 @@ def report_command(run: ReportRun) -> Outcome:
     It shows two adversaries, by the joint attack: one who knows the prior and the transitions of the records or of a --corpus,
     and one who learned them from the releases alone. --attack adds another attack to the table of all attacks.
 
-    With --groups of foreknow publish, three stricter settings of the same defense are tried, with their price; where people are
-    exposed in several releases, also the cheapest cohorts whose mean gain is bounded by 5%.
+    With --groups of foreknow publish, up to three stricter settings of the same defense are tried, with their price; where people
+    are exposed in several releases of another defense, also the cheapest cohorts whose mean gain is bounded by 5%.
 
 
     For example:

@@ -306,7 +306,7 @@ def _log_width(logs: FloatArray) -> float:
 
 
 @equal_by_fields
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BeliefBounds:
     """Upper bounds on the beliefs about each release, in the order of an attack's `Beliefs`.
 
@@ -321,6 +321,9 @@ class BeliefBounds:
 
     observations: tuple[Observation, ...]
     upper: tuple[FloatArray, ...]
+
+    def __repr__(self) -> str:
+        return f"BeliefBounds({len(self.upper)} releases)"
 
     def frame(self, history: History | None = None) -> pd.DataFrame:
         """Table of bounds, respondents by releases; NaN where a respondent has no published record.

@@ -290,7 +290,7 @@ class TestCohorts:
         assert f"--groups {key} --out risk" in " ".join(run("check", large).output.replace("\\\n", " ").split())
 
     def test_terminal_values_are_in_no_group_and_known_to_the_attack(self, tmp_path):
-        """Whoever is listed and withheld beside a ghost has the value, as a reader of the rule knows."""
+        """A respondent who is listed and withheld has the value, as a reader of the rule knows."""
         source, _, out = self.published(tmp_path, "-a", 3, "--size", 6, "--terminal", "b")
         assert "b" not in set(read(out / "public" / "published.csv")["result"])
         options = json.loads((out / "public" / "release.json").read_text())["settings"]

@@ -14,6 +14,7 @@ from foreknow.defenses import (
     UHRA,
     Anatomy,
     BTPrivacy,
+    Cohorts,
     Defense,
     FrequencyDiversity,
     Injector,
@@ -352,6 +353,8 @@ def enforced_requirement(defense: Defense) -> Requirement | None:
         return FrequencyDiversity(defense.l) if defense.sensitive_set is None else KAnonymity(defense.l)
     if isinstance(defense, Injector):
         return FrequencyDiversity(defense.l)
+    if isinstance(defense, Cohorts):
+        return KAnonymity(defense.a)
     return FrequencyDiversity(defense.m) if isinstance(defense, MInvariance) else None
 
 
@@ -362,6 +365,8 @@ def unchecked_promises(defense: Defense) -> list[str]:
         said.append(f"The priors of any two members of a group diverge by at most {defense.j:g}.")
     if isinstance(defense, Injector):
         said.append(f"Each record has at least {defense.l} possible values under the negative rules of the view.")
+    if isinstance(defense, Cohorts):
+        said.append(f"Members of a group stay together until they leave, at least {defense.a} at once.")
     if getattr(defense, "sensitive_set", None) is not None:
         said.append("The bound on the sensitive set.")
     if not said and enforced_requirement(defense) is None:

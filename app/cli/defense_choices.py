@@ -123,6 +123,15 @@ class DefenseOptions:
         int,
         option("cohorts: number of releases for which people wait for a cell of full size.", "N", min=0),
     ] = 1
+    priors: Annotated[
+        float,
+        option(
+            "cohorts: largest difference of the revised priors of a cell, in nats (Hilbert's projective metric); it enters the "
+            "bound. Over 0, respondents who return find a cell sooner.",
+            "X",
+            min=0,
+        ),
+    ] = 0.0
     leftovers: Annotated[
         Literal["suppress", "join", "relax", "counterfeit"] | None,
         option(
@@ -273,7 +282,7 @@ BUILT_IN: dict[str, DefenseChoice] = {
     "mask": DefenseChoice(("k", "l"), lambda o: MASK(o.k, o.least_values, rng=seeded_generator(o.seed)), cut_parts),
     "injector": DefenseChoice(("l", "deterministic"), lambda o: Injector(o.least_values, **o.randomness), bucketize),
     "cohorts": DefenseChoice(
-        ("a", "size", "departures", "ends", "terminal", "wait", *KNOWLEDGE_OPTIONS),
+        ("a", "size", "departures", "ends", "terminal", "wait", "priors", *KNOWLEDGE_OPTIONS),
         lambda o: Cohorts(
             _default(o.a, 10),
             _default(o.size, 4 * _default(o.a, 10)),
@@ -281,6 +290,7 @@ BUILT_IN: dict[str, DefenseChoice] = {
             ends=o.ends,
             terminal=tuple(o.terminal),
             wait=o.wait,
+            priors=o.priors,
             rng=seeded_generator(o.seed),
         ),
     ),
@@ -339,7 +349,7 @@ def _of_package(name: str, options: DefenseOptions) -> Defense:
 THRESHOLDS = ("k", "l", "t", "j", "beta", "m", "a", "size")
 """Settings of defenses and requirements that are options with the same names; they are always written."""
 
-OTHERS = ("leftovers", "patience", "tolerance", "deterministic", "departures", "ends", "terminal", "wait")
+OTHERS = ("leftovers", "patience", "tolerance", "deterministic", "departures", "ends", "terminal", "wait", "priors")
 """Settings of defenses that are options with the same names, written where they differ from the default."""
 
 

@@ -308,6 +308,17 @@ class TestCohorts:
             first.append(read(out / "public" / "published.csv")["week"].min())
         assert first == [1, 3]
 
+    def test_priors_that_differ_a_little_are_of_one_cell(self, tmp_path):
+        """Fewer records wait, and the setting is recorded."""
+        waiting = []
+        for priors in (0, 50):
+            where = tmp_path / str(priors)
+            where.mkdir()
+            _, _, out = self.published(where, "-a", 3, "--size", 6, "--priors", priors)
+            assert json.loads((out / "public" / "release.json").read_text())["settings"]["priors"] == priors
+            waiting.append(int((read(out / "private" / "groups.csv")["group"] < 0).sum()))
+        assert waiting[1] < waiting[0]
+
     def test_the_shift_by_leaving_is_printed_before_publication(self, tmp_path):
         source, result, _ = self.published(tmp_path, "-a", 3, "--size", 6, "--seed", 1)
         said = " ".join(result.output.split())

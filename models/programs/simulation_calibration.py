@@ -33,18 +33,10 @@ type Quantity = Callable[[dict[str, FloatArray], Any], float]
 
 
 class PosteriorDraws(NamedTuple):
-    """Draws of the variables of a program.
+    """Draws of the variables of a program."""
 
-    Attributes
-    ----------
-    values : mapping of str to float array, shape (draws, ...)
-        Draws of each variable, by name.
-    divergences : int
-        Number of divergent transitions among them.
-    """
-
-    values: Values
-    divergences: int = 0
+    values: Values  # (draws, ...): draws of each variable, by name
+    divergences: int = 0  # number of divergent transitions among them
 
 
 @equal_by_fields

@@ -274,18 +274,10 @@ class Queries(NamedTuple):
 
 @dataclass(frozen=True)
 class QuerySampler:
-    """Distribution of queries before empty ones are drawn again; the settings are those of `Workload.draw`.
+    """Distribution of queries before empty ones are drawn again; the settings are those of `Workload.draw`."""
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Number of values of each quasi-identifier's domain.
-    m : int
-        Number of sensitive values.
-    """
-
-    sizes: tuple[int, ...]
-    m: int
+    sizes: tuple[int, ...]  # number of values of each quasi-identifier's domain
+    m: int  # number of sensitive values
     dimensions: int | None
     selectivity: float
     predicates: Predicates

@@ -33,10 +33,18 @@ type Quantity = Callable[[dict[str, FloatArray], Any], float]
 
 
 class PosteriorDraws(NamedTuple):
-    """Draws of the variables of a program."""
+    """Draws of the variables of a program.
 
-    values: Values  # (draws, ...): draws of each variable, by name
-    divergences: int = 0  # number of divergent transitions among them
+    Attributes
+    ----------
+    values : mapping of str to float array, shape (draws, ...)
+        Draws of each variable, by name.
+    divergences : int
+        Number of divergent transitions among them.
+    """
+
+    values: Values
+    divergences: int = 0
 
 
 @equal_by_fields

@@ -247,7 +247,6 @@ def stricter_settings(
 
 
 def _stricter_cohorts(defense: Cohorts, history: History | None) -> list[Setting]:
-    """Stricter settings of cohorts: see `stricter_settings`."""
     larger, ends = replace(defense, a=2 * defense.a, size=2 * defense.size), defense.ends + 1
     found = [
         Setting(f"a = {larger.a}, size = {larger.size}", larger),

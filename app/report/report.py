@@ -280,7 +280,6 @@ def _settings(
     details: Any,
     rng: Any,
 ) -> ReportSettings:
-    """Settings of a report, checked."""
     check_flag("report", "names", names)
     check_whole("report", "draws", draws, "bootstrap draws")
     if not any(release.groups for release in releases):

@@ -389,7 +389,6 @@ class _Linker:
         return {label: self.prevalence[label] / total for label in labels} if labels else {NONE: 1.0}
 
     def _items(self, cell: Any) -> list[str]:
-        """Texts of the items of a cell."""
         if isinstance(cell, str):
             return [part.strip() for part in cell.split(self.separator) if part.strip()]
         return [str(item) for item in cell] if isinstance(cell, Iterable) else []

@@ -323,7 +323,6 @@ def _nonempty(
 
 
 def _checked_views(views: Any) -> tuple[View, ...]:
-    """Views to draw from."""
     listed = (views,) if isinstance(views, View) or not np.iterable(views) else tuple(views)
     for view in listed:
         check_kind("Workload.draw", "views", view, View, "holds the views to be published, as a History")

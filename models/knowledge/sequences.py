@@ -166,7 +166,6 @@ def end_to_end(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
 
 
 def _codes(number: int, sequence: Any) -> IntArray:
-    """One sequence as an array."""
     try:
         codes = np.asarray(list(sequence))
     except (TypeError, ValueError):

@@ -12,8 +12,6 @@ from foreknow.models.settings import check_kind
 
 
 class _Regrouped(NamedTuple):
-    """A release with other groups."""
-
     observation: Observation
 
 

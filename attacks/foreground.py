@@ -107,7 +107,6 @@ class ForegroundBeliefs(Beliefs):
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(COLUMNS))
 
     def _breaches_of_release(self, number: int, bound: float) -> pd.DataFrame:
-        """Rows of one release."""
         release, observation = self.releases[number], self.releases[number].observation
         counts = np.vstack([observation.counts, observation.counts.sum(axis=0)])
         shares = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))[observation.group]
@@ -321,8 +320,6 @@ class _Supported(NamedTuple):
 
 
 class _ReleaseResult(NamedTuple):
-    """Result of the attack on one release."""
-
     beliefs: ReleaseBeliefs
     knowledge: tuple[GlobalDistribution, ...]
     worst: IntArray
@@ -331,7 +328,6 @@ class _ReleaseResult(NamedTuple):
 
 
 def _status_notes(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:
-    """Notes on the statuses of the global distributions."""
     unconverged, several, large = (
         [one for one in knowledge if status in one.status]
         for status in (FitStatus.UNCONVERGED, FitStatus.SEVERAL, FitStatus.LARGE_GROUPS)

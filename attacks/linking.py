@@ -236,7 +236,6 @@ class LinkingAttack:
         return LabelBeliefs(self.linking.knowledge, tuple(map(self._beliefs, observations)))
 
     def _observation(self, release: ItemRelease | Release) -> ItemObservation:
-        """The adversary's observation of one release."""
         if isinstance(release, ItemRelease):
             return release.observation
         check_kind("LinkingAttack", "one of the releases", release, Release, "is an ItemRelease or a Release")

@@ -450,18 +450,10 @@ class NegativeRule:
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
 class NegativeRules:
-    """Negative rules of a view, and the values that they deny to its records.
+    """Negative rules of a view, and the values that they deny to its records."""
 
-    Attributes
-    ----------
-    rules : tuple of NegativeRule
-        The most general rules, those with fewer conditions first.
-    forbidden : bool array, shape (n, m)
-        True where the rules deny a value to a record.
-    """
-
-    rules: tuple[NegativeRule, ...]
-    forbidden: BoolArray
+    rules: tuple[NegativeRule, ...]  # the most general rules, those with fewer conditions first
+    forbidden: BoolArray  # (n, m): True where the rules deny a value to a record
 
     def __len__(self) -> int:
         return len(self.rules)

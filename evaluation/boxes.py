@@ -16,19 +16,12 @@ ALL_ROWS = slice(None)
 
 
 class Boxes(NamedTuple):
-    """Boxes of the domains, with the number of records of each sensitive value in each.
+    """Boxes of the domains, with the number of records of each sensitive value in each."""
 
-    Attributes
-    ----------
-    low, high : int array, shape (c, d)
-        First and last code of each box, as positions in the domains; both belong to it.
-    weights : float array, shape (c, m)
-        Number of records of each sensitive value.
-    """
-
+    # low, high (c, d): first and last code of each box, as positions in the domains; both belong to it
     low: IntArray
     high: IntArray
-    weights: FloatArray
+    weights: FloatArray  # (c, m): number of records of each sensitive value
 
     @property
     def volume(self) -> FloatArray:

@@ -120,7 +120,6 @@ def recommend(
 
 
 def _with_chain(defense: Cohorts, adversary: Adversary | Averaged, values: int) -> Cohorts:
-    """The defense with a chain of ghosts."""
     if defense.transitions is not None:
         return defense
     own = getattr(adversary, "transitions", None)
@@ -215,7 +214,6 @@ def foreseen(defense: Cohorts, arrivals: Arrivals, releases: int) -> tuple[float
 
 
 def _row(defense: Cohorts, releases: Sequence[Release]) -> dict[str, object]:
-    """Row of a trial."""
     table = role_anonymity(releases)
     own = table[~table["ghost"].astype(bool)] if len(table) else table
     listed, shown, waiting = 0, 0, 0

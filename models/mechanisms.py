@@ -138,25 +138,15 @@ class Channel(NamedTuple):
 
 
 class ChannelBeliefs(NamedTuple):
-    """Marginals of the joint beliefs in own and published values.
+    """Marginals of the joint beliefs in own and published values."""
 
-    Attributes
-    ----------
-    belief : float array, shape (n, m)
-        Belief in own values.
-    from_shown, from_vanished : float array, shape (n, m)
-        Probability that the record is distorted and has each own value: a value that its group shows, and one that it does not.
-    into : float array, shape (n, m)
-        Probability that the record is distorted and published with each value.
-    posterior : Posterior
-        Posterior of published values, from the estimator.
-    """
-
-    belief: FloatArray
+    belief: FloatArray  # (n, m): belief in own values
+    # from_shown, from_vanished (n, m): probability that the record is distorted and has each own value: a value that its group
+    # shows, and one that it does not
     from_shown: FloatArray
     from_vanished: FloatArray
-    into: FloatArray
-    posterior: Posterior
+    into: FloatArray  # (n, m): probability that the record is distorted and published with each value
+    posterior: Posterior  # posterior of published values, from the estimator
 
 
 def distortion_posterior(
@@ -278,27 +268,14 @@ def beliefs_through_channel(
 
 
 class SignatureLaw(NamedTuple):
-    """Posterior of a release of m-invariance, with the law of its signatures.
+    """Posterior of a release of m-invariance, with the law of its signatures."""
 
-    Attributes
-    ----------
-    posterior : Posterior
-        Rows for respondents and counterfeits.
-    shares : float array, shape (g, m)
-        Share of the newly assigned records of each value that the signature of each group received.
-    counterfeits : float array, shape (g, m)
-        Distribution of the value of a counterfeit of each group.
-    problem : Problem
-        Priors of respondents and counterfeits given their signatures, with the groups and their counts.
-    log_scale : float
-        Log-probability of the signatures of all respondents under their priors.
-    """
-
-    posterior: Posterior
+    posterior: Posterior  # rows for respondents and counterfeits
+    # (g, m): share of the newly assigned records of each value that the signature of each group received
     shares: FloatArray
-    counterfeits: FloatArray
-    problem: Problem
-    log_scale: float
+    counterfeits: FloatArray  # (g, m): distribution of the value of a counterfeit of each group
+    problem: Problem  # priors of respondents and counterfeits given their signatures, with the groups and their counts
+    log_scale: float  # log-probability of the signatures of all respondents under their priors
 
     @property
     def log_evidence(self) -> float:

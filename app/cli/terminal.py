@@ -252,18 +252,11 @@ class PrintedTable:
     Cells and headings wrap at spaces only. If the longest words of all columns are wider together than the terminal, the columns
     are printed in several tables, each with the key columns. If the key columns and one other do not fit, each row is printed as
     lines of ``heading: cell``; only there, a word longer than the terminal is folded.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    title : str
-    keys : int
-        Number of leading columns that identify a row.
     """
 
     frame: "pd.DataFrame"
     title: str
-    keys: int = 1
+    keys: int = 1  # number of leading columns that identify a row
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Yield the title and the tables that fit the console."""

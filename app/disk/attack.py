@@ -318,41 +318,20 @@ def repeated_share(connection: duckdb.DuckDBPyConnection, published: LargeReleas
 
 
 class SharedGroups(NamedTuple):
-    """Groups with members in several partitions.
+    """Groups with members in several partitions."""
 
-    Attributes
-    ----------
-    counts : float array, shape (h, m)
-        Published counts.
-    release : int array, shape (h,)
-    met : int array, shape (h,)
-        Largest number of shared groups in which a member of each is.
-    parts : list of int array
-        Shared groups of each partition.
-    """
-
-    counts: FloatArray
-    release: IntArray
-    met: IntArray
-    parts: list[IntArray]
+    counts: FloatArray  # (h, m): published counts
+    release: IntArray  # (h,)
+    met: IntArray  # (h,): largest number of shared groups in which a member of each is
+    parts: list[IntArray]  # shared groups of each partition
 
 
 class TiltState(NamedTuple):
-    """Tilts of the shared groups after some exchanges.
+    """Tilts of the shared groups after some exchanges."""
 
-    Attributes
-    ----------
-    tilts : float array, shape (h, m)
-    gap : float array, shape (h,)
-        Total variation between expected and published counts, as a share of the members.
-    latest : tuple of int
-        Last exchange of each partition, which names the file of its messages.
-    exchanges : int
-    """
-
-    tilts: FloatArray
-    gap: FloatArray
-    latest: tuple[int, ...]
+    tilts: FloatArray  # (h, m)
+    gap: FloatArray  # (h,): total variation between expected and published counts, as a share of the members
+    latest: tuple[int, ...]  # last exchange of each partition, which names the file of its messages
     exchanges: int
 
 

@@ -22,23 +22,12 @@ from foreknow.models.knowledge.sequences import GapRule
 
 
 class LearnedFromDisk(NamedTuple):
-    """Knowledge of an adversary who saw the records.
-
-    Attributes
-    ----------
-    prior : ClassFrequencies
-    transitions : MarkovChain or None
-        Chain of all releases; None if no respondent has two records.
-    before : ChainByRelease or None
-        Chain of the releases before each one.
-    presence : Presence or None
-        Chances of leaving and pausing, where they were asked for.
-    """
+    """Knowledge of an adversary who saw the records."""
 
     prior: ClassFrequencies
-    transitions: MarkovChain | None
-    before: ChainByRelease | None
-    presence: Presence | None
+    transitions: MarkovChain | None  # chain of all releases; None if no respondent has two records
+    before: ChainByRelease | None  # chain of the releases before each one
+    presence: Presence | None  # chances of leaving and pausing, where they were asked for
 
 
 def learn_from_disk(

@@ -64,25 +64,14 @@ def withheld(keys: IntArray) -> BoolArray:
 
 
 class PeoplePartitions(NamedTuple):
-    """Published records of all releases by partition of the respondents, and the groups with members in several partitions.
+    """Published records of all releases by partition of the respondents, and the groups with members in several partitions."""
 
-    Attributes
-    ----------
-    path : Path
-        Parquet file with ``part``, ``release``, ``key`` of the group, ``respondent``, ``value`` and ``q0`` to ``qd``, sorted by the
-        first four; and ``following``, as of `law_records`.
-    ranges : list of tuple of int
-        First row of each partition and of the next one.
-    shared : Path
-        File of the keys of the shared groups, increasing: int array, shape ``(h,)``.
-    counts : float array, shape (h, m)
-        Published number of records of each value in the shared groups.
-    """
-
+    # Parquet file with ``part``, ``release``, ``key`` of the group, ``respondent``, ``value`` and ``q0`` to ``qd``, sorted by the
+    # first four; and ``following``, as of `law_records`
     path: Path
-    ranges: list[tuple[int, int]]
-    shared: Path
-    counts: FloatArray
+    ranges: list[tuple[int, int]]  # first row of each partition and of the next one
+    shared: Path  # file of the keys of the shared groups, increasing: int array, shape ``(h,)``
+    counts: FloatArray  # (h, m): published number of records of each value in the shared groups
 
 
 def partition_people(
@@ -161,54 +150,28 @@ def _shared_groups(connection: duckdb.DuckDBPyConnection, path: Path, m: int) ->
 
 
 class Partition(NamedTuple):
-    """Partition of the respondents of all releases.
+    """Partition of the respondents of all releases."""
 
-    Attributes
-    ----------
-    records : Path
-        File of which the rows ``start`` to ``stop`` are those of the partition.
-    number : int
-    shared : Path
-        File of the keys of the groups with members in several partitions.
-    times : tuple
-        Times of the releases.
-    work : Path
-        Folder of the law and of its messages.
-    """
-
-    records: Path
+    records: Path  # file of which the rows ``start`` to ``stop`` are those of the partition
     start: int
     stop: int
     number: int
-    shared: Path
-    times: tuple[Any, ...]
+    shared: Path  # file of the keys of the groups with members in several partitions
+    times: tuple[Any, ...]  # times of the releases
     schema: Schema
     adversary: Adversary
     solver: MaxEntropy
-    work: Path
+    work: Path  # folder of the law and of its messages
 
 
 class PartitionLaw(NamedTuple):
-    """Joint problem of a partition, in which groups with members elsewhere publish nothing: their tilts are given.
-
-    Attributes
-    ----------
-    problem : JointProblem
-    law : JointProblem
-        The same without zeros in its knowledge.
-    impossible : bool array, shape (Q, m)
-        Entries of the transition tables that were zero.
-    groups : int array, shape (h,)
-        Numbers of the shared groups in the problem.
-    withheld : bool array, shape (G,)
-        Groups of records that are not published.
-    """
+    """Joint problem of a partition, in which groups with members elsewhere publish nothing: their tilts are given."""
 
     problem: JointProblem
-    law: JointProblem
-    impossible: BoolArray
-    groups: IntArray
-    withheld: BoolArray
+    law: JointProblem  # the same without zeros in its knowledge
+    impossible: BoolArray  # (Q, m): entries of the transition tables that were zero
+    groups: IntArray  # (h,): numbers of the shared groups in the problem
+    withheld: BoolArray  # (G,): groups of records that are not published
 
 
 class PartitionState(NamedTuple):

@@ -91,25 +91,15 @@ def block_ranges(records: int, block: int) -> list[tuple[int, int]]:
 
 
 class Block(NamedTuple):
-    """Block of a release: rows ``start`` to ``stop`` of a file of its records.
-
-    Attributes
-    ----------
-    records : Path
-    start, stop : int
-    number, release : int
-        Numbers of the block and of the release, from 0.
-    time : object
-        Time of the release.
-    schema : Schema
-    """
+    """Block of a release: rows ``start`` to ``stop`` of a file of its records."""
 
     records: Path
     start: int
     stop: int
+    # number, release: numbers of the block and of the release, from 0
     number: int
     release: int
-    time: Any
+    time: Any  # time of the release
     schema: Schema
 
     def read(self) -> pa.Table:

@@ -28,22 +28,13 @@ MAX_BITS = 16
 
 
 class SortedRecords(NamedTuple):
-    """Records of a release on disk.
+    """Records of a release on disk."""
 
-    Attributes
-    ----------
-    path : Path
-        Parquet file with ``respondent``, ``q0`` to ``qd``, ``value``; where there are earlier beliefs, ``step``, ``values`` and
-        ``probabilities``; and where the groups of the whole release are known before its blocks, ``label``.
-    counts : int array, shape (m,)
-        Number of records of each sensitive value.
-    notes : tuple of str
-        Notes on the groups of the whole release.
-    """
-
+    # Parquet file with ``respondent``, ``q0`` to ``qd``, ``value``; where there are earlier beliefs, ``step``, ``values`` and
+    # ``probabilities``; and where the groups of the whole release are known before its blocks, ``label``
     path: Path
-    counts: IntArray
-    notes: tuple[str, ...] = ()
+    counts: IntArray  # (m,): number of records of each sensitive value
+    notes: tuple[str, ...] = ()  # notes on the groups of the whole release
 
 
 class RecordOrder(NamedTuple):

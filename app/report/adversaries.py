@@ -106,24 +106,16 @@ MAX_READER_PAIRS = 2**17
 
 
 class Readers(NamedTuple):
-    """Risk of releases read one at a time, with and without knowledge of the groups.
+    """Risk of releases read one at a time, with and without knowledge of the groups."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        One row per adversary and reader: ``adversary``, ``reader``; ``exposed`` and ``respondents``; ``sure`` and ``right``, the
-        numbers of records with a sure belief, and of those with a right one; ``gain``, the mean over the releases.
-    read, left_out : int
-        Number of releases that were read, and of those that show exact quasi-identifiers, counterfeits or distorted values, or
-        are too large.
-    overlap : bool
-        True if some quasi-identifiers fit several groups of a release that was read.
-    """
-
+    # one row per adversary and reader: ``adversary``, ``reader``; ``exposed`` and ``respondents``; ``sure`` and ``right``, the
+    # numbers of records with a sure belief, and of those with a right one; ``gain``, the mean over the releases
     table: pd.DataFrame
+    # read, left_out: number of releases that were read, and of those that show exact quasi-identifiers, counterfeits or distorted
+    # values, or are too large
     read: int
     left_out: int
-    overlap: bool
+    overlap: bool  # True if some quasi-identifiers fit several groups of a release that was read
 
 
 def readers_of_one_release(inferences: Sequence[Inference], releases: Sequence[Release], sure: float) -> Readers:
@@ -255,7 +247,6 @@ def stricter_settings(
 
 
 def _stricter_cohorts(defense: Cohorts, history: History | None) -> list[Setting]:
-    """Stricter settings of cohorts: see `stricter_settings`."""
     larger, ends = replace(defense, a=2 * defense.a, size=2 * defense.size), defense.ends + 1
     found = [
         Setting(f"a = {larger.a}, size = {larger.size}", larger),

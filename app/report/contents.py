@@ -60,36 +60,20 @@ class ReportSettings:
 
 
 class Headline(NamedTuple):
-    """Risk of one adversary over all releases, in hindsight.
+    """Risk of one adversary over all releases, in hindsight."""
 
-    Attributes
-    ----------
-    respondents : int
-        Number of respondents with a published record.
-    exposed : int
-        Number of them who are `exposed`.
-    known : int
-        Number of the others with a sure belief in their true value before any release.
-    sure, right : int
-        Number of records with a sure belief, and of those whose value of highest belief is the true one.
-    table : DataFrame
-        One row per measure: ``measure``, ``value``, ``low``, ``high``. ``exposed`` is the share of the respondents;
-        ``confidence`` and ``success`` are means over the published records, and ``confidence_of_shares`` and
-        ``success_of_shares`` the same of an adversary who believes the shares of each group.
-    people : DataFrame
-        `Exposure.people`; exposed respondents first, then by the belief and the prior.
-    shares : tuple of float
-        Mean share of the true values in their groups, one for each release; NaN without a published record.
-    sides : TwoSides
-    """
-
-    respondents: int
-    exposed: int
-    known: int
+    respondents: int  # number of respondents with a published record
+    exposed: int  # number of them who are `exposed`
+    known: int  # number of the others with a sure belief in their true value before any release
+    # sure, right: number of records with a sure belief, and of those whose value of highest belief is the true one
     sure: int
     right: int
+    # one row per measure: ``measure``, ``value``, ``low``, ``high``. ``exposed`` is the share of the respondents; ``confidence``
+    # and ``success`` are means over the published records, and ``confidence_of_shares`` and ``success_of_shares`` the same of an
+    # adversary who believes the shares of each group.
     table: pd.DataFrame
-    people: pd.DataFrame
+    people: pd.DataFrame  # `Exposure.people`; exposed respondents first, then by the belief and the prior
+    # mean share of the true values in their groups, one for each release; NaN without a published record
     shares: tuple[float, ...]
     sides: TwoSides
 

@@ -280,7 +280,6 @@ def _settings(
     details: Any,
     rng: Any,
 ) -> ReportSettings:
-    """Settings of a report, checked."""
     check_flag("report", "names", names)
     check_whole("report", "draws", draws, "bootstrap draws")
     if not any(release.groups for release in releases):
@@ -309,17 +308,10 @@ def _settings(
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a report.
-
-    Attributes
-    ----------
-    title : str
-    cost : float
-        Processor time of the step as a share of that of the whole report, up to a common factor.
-    """
+    """One step of a report."""
 
     title: str
-    cost: float
+    cost: float  # processor time of the step as a share of that of the whole report, up to a common factor
 
     def __str__(self) -> str:
         return self.title

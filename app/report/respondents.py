@@ -285,26 +285,17 @@ LEAST_SHOWN = 0.01
 
 
 class Explorer(NamedTuple):
-    """Data of the belief explorer.
+    """Data of the belief explorer."""
 
-    Attributes
-    ----------
-    times, values : tuple of str
-        Labels.
-    people : list
-        For each respondent ``[name, records]``; a record is ``[t, size, own, entries]``: the number of the release, the number
-        of records of the group (0 if suppressed), the code of the true value, and for each value ``[code, count, forward,
-        hindsight]``, beliefs in thousandths.
-    respondents : tuple
-        Their identifiers, in the same order.
-    most_exposed, sampled, total : int
-        Numbers of respondents chosen by exposure and at random, and of all respondents.
-    """
-
+    # times, values: labels
     times: tuple[str, ...]
     values: tuple[str, ...]
+    # for each respondent ``[name, records]``; a record is ``[t, size, own, entries]``: the number of the release, the number of
+    # records of the group (0 if suppressed), the code of the true value, and for each value ``[code, count, forward, hindsight]``,
+    # beliefs in thousandths
     people: list[list[Any]]
-    respondents: tuple[Hashable, ...]
+    respondents: tuple[Hashable, ...]  # their identifiers, in the same order
+    # most_exposed, sampled, total: numbers of respondents chosen by exposure and at random, and of all respondents
     most_exposed: int
     sampled: int
     total: int

@@ -181,7 +181,6 @@ class ItemSuppression:
 
 
 def _label_requirements(requirement: Requirement) -> tuple[LabelRequirement, ...]:
-    """Parts of a requirement on labels."""
     parts = requirement.parts if isinstance(requirement, AllOf) else (requirement,)
     known = tuple(part for part in parts if isinstance(part, QSDiversity | QSCloseness))
     if not known or len(known) < len(parts):

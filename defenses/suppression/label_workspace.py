@@ -146,23 +146,13 @@ MIN_UPDATED_SQUARE = 1e-8
 
 
 class LabelBounds(NamedTuple):
-    """Settings of a conjunction of a QS (c, l)-diversities and b QS t-closenesses, as arrays for compiled code.
+    """Settings of a conjunction of a QS (c, l)-diversities and b QS t-closenesses, as arrays for compiled code."""
 
-    Attributes
-    ----------
-    c : float array, shape (a,)
-    l : int array, shape (a,)
-    as_printed : bool array, shape (a,)
-    t : float array, shape (b,)
-    prior : float array, shape (b, e + 1)
-        Prior belief in each label and, last, in none.
-    """
-
-    c: FloatArray
-    l: IntArray  # noqa: E741
-    as_printed: BoolArray
-    t: FloatArray
-    prior: FloatArray
+    c: FloatArray  # (a,)
+    l: IntArray  # noqa: E741 - (a,)
+    as_printed: BoolArray  # (a,)
+    t: FloatArray  # (b,)
+    prior: FloatArray  # (b, e + 1): prior belief in each label and, last, in none
 
 
 def label_bounds(parts: tuple[LabelRequirement, ...], links: Links) -> LabelBounds:

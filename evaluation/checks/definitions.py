@@ -62,25 +62,14 @@ type Belief = Mapping[Hashable, float]
 
 
 class ShownItems(NamedTuple):
-    """Public table with a column of items, and the prior belief in labels.
+    """Public table with a column of items, and the prior belief in labels."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        The public table.
-    column, separator : str
-        Its column of items, and the text between two items of a cell.
-    original : iterable
-        Cells of that column before any item was removed, for a prior that is computed from them.
-    prior : mapping of label to float, optional
-        Prior belief in each label and none; None if it is computed.
-    """
-
-    table: pd.DataFrame
+    table: pd.DataFrame  # the public table
+    # column, separator: its column of items, and the text between two items of a cell
     column: str
     separator: str
-    original: Iterable[Any]
-    prior: Belief | None
+    original: Iterable[Any]  # cells of that column before any item was removed, for a prior that is computed from them
+    prior: Belief | None  # prior belief in each label and none; None if it is computed
 
 
 class CheckedTable(NamedTuple):
@@ -400,7 +389,6 @@ class _Linker:
         return {label: self.prevalence[label] / total for label in labels} if labels else {NONE: 1.0}
 
     def _items(self, cell: Any) -> list[str]:
-        """Texts of the items of a cell."""
         if isinstance(cell, str):
             return [part.strip() for part in cell.split(self.separator) if part.strip()]
         return [str(item) for item in cell] if isinstance(cell, Iterable) else []

@@ -274,18 +274,10 @@ class Queries(NamedTuple):
 
 @dataclass(frozen=True)
 class QuerySampler:
-    """Distribution of queries before empty ones are drawn again; the settings are those of `Workload.draw`.
+    """Distribution of queries before empty ones are drawn again; the settings are those of `Workload.draw`."""
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Number of values of each quasi-identifier's domain.
-    m : int
-        Number of sensitive values.
-    """
-
-    sizes: tuple[int, ...]
-    m: int
+    sizes: tuple[int, ...]  # number of values of each quasi-identifier's domain
+    m: int  # number of sensitive values
     dimensions: int | None
     selectivity: float
     predicates: Predicates
@@ -331,7 +323,6 @@ def _nonempty(
 
 
 def _checked_views(views: Any) -> tuple[View, ...]:
-    """Views to draw from."""
     listed = (views,) if isinstance(views, View) or not np.iterable(views) else tuple(views)
     for view in listed:
         check_kind("Workload.draw", "views", view, View, "holds the views to be published, as a History")

@@ -142,7 +142,6 @@ def _draw_lines(
 
 
 def _line_styles(defenses: list[Any], attacks: list[Any], panel: str | None) -> dict[tuple[Any, Any], dict[str, Any]]:
-    """Style of the line of each defense and attack."""
     by_attack = panel == "defense" or (panel is None and len(defenses) == 1)
     styles = {}
     for d, defense in enumerate(defenses):

@@ -451,7 +451,6 @@ def _places(last: int) -> FloatArray:
 
 
 def _sizes(published: Sequence[Release]) -> IntArray:
-    """Sizes of all groups."""
     counts = [np.bincount(release.group[release.group >= 0]) for release in published]
     return np.concatenate([np.zeros(0), *counts]).astype(np.int64)
 

@@ -177,21 +177,11 @@ MAX_RELATIVE_STEP = 1.5
 
 
 class TimeAxis(NamedTuple):
-    """Columns of a heat map over time.
+    """Columns of a heat map over time."""
 
-    Attributes
-    ----------
-    labels : tuple of str
-        Label of each column.
-    columns : dict of time to int
-        The column of each time.
-    gaps : tuple of int
-        Columns that stand for missing times.
-    """
-
-    labels: tuple[str, ...]
-    columns: dict[Hashable, int]
-    gaps: tuple[int, ...]
+    labels: tuple[str, ...]  # label of each column
+    columns: dict[Hashable, int]  # the column of each time
+    gaps: tuple[int, ...]  # columns that stand for missing times
 
     def draw_ticks(self, axes: Axes) -> None:
         """Label the columns, and hatch those of missing times."""

@@ -18,35 +18,16 @@ type LeftOut = CompromisedRecords | Collection[Hashable] | None
 
 @dataclass(frozen=True, eq=False)
 class BeliefsAndTruth:
-    """Posteriors of one release beside the true values, for the n' respondents that are published and not left out.
+    """Posteriors of one release beside the true values, for the n' respondents that are published and not left out."""
 
-    Attributes
-    ----------
-    time
-        Time of the release.
-    belief : float array, shape (n', m)
-        Posterior probabilities.
-    true : int array, shape (n',)
-        Codes of the true values.
-    shares : float array, shape (n', m)
-        Each value's share of the published group.
-    group : int array, shape (n',)
-        Published group.
-    rows : int array, shape (n',)
-        Row of each respondent in the view.
-    suppressed : int
-        Number of suppressed records.
-    compromised : int, optional
-        Number of published records that were left out; None where leaving out was not asked for.
-    """
-
-    time: Any
-    belief: FloatArray
-    true: IntArray
-    shares: FloatArray
-    group: IntArray
-    rows: IntArray
-    suppressed: int
+    time: Any  # time of the release
+    belief: FloatArray  # (n', m): posterior probabilities
+    true: IntArray  # (n',): codes of the true values
+    shares: FloatArray  # (n', m): each value's share of the published group
+    group: IntArray  # (n',): published group
+    rows: IntArray  # (n',): row of each respondent in the view
+    suppressed: int  # number of suppressed records
+    # number of published records that were left out; None where leaving out was not asked for
     compromised: int | None = None
 
     @property
@@ -68,24 +49,13 @@ class BeliefsAndTruth:
 
 @dataclass(frozen=True, eq=False)
 class SetBeliefsAndTruth:
-    """Beliefs of one release in a sensitive set beside the truth, for the n' respondents that are published and not left out.
+    """Beliefs of one release in a sensitive set beside the truth, for the n' respondents that are published and not left out."""
 
-    Attributes
-    ----------
-    belief : float array, shape (n',)
-        Posterior probability of the set.
-    share : float array, shape (n',)
-        Share of the set in the published group: the belief of an adversary without background knowledge.
-    holds : bool array, shape (n',)
-        True where the true value is in the set.
-    by_value : BeliefsAndTruth
-        The same release, value by value.
-    """
-
-    belief: FloatArray
+    belief: FloatArray  # (n',): posterior probability of the set
+    # (n',): share of the set in the published group: the belief of an adversary without background knowledge
     share: FloatArray
-    holds: BoolArray
-    by_value: BeliefsAndTruth
+    holds: BoolArray  # (n',): True where the true value is in the set
+    by_value: BeliefsAndTruth  # the same release, value by value
 
 
 def beliefs_and_truth(
@@ -175,25 +145,13 @@ class Forecasts(NamedTuple):
 
     A forecast is the belief that a published respondent has a value, or a value of a sensitive set. Of n records in all there
     are ``c = n m`` forecasts, or n of a set.
-
-    Attributes
-    ----------
-    belief : float array, shape (c,)
-    outcome : bool array, shape (c,)
-        True where the respondent has the value.
-    respondent : int array, shape (c,)
-        Number of the respondent, from 0 on, the same in all releases.
-    respondents : int
-        Number of respondents with a forecast.
-    per_record : int
-        Number of forecasts of one record: m, or 1 of a set.
     """
 
-    belief: FloatArray
-    outcome: BoolArray
-    respondent: IntArray
-    respondents: int
-    per_record: int
+    belief: FloatArray  # (c,)
+    outcome: BoolArray  # (c,): True where the respondent has the value
+    respondent: IntArray  # (c,): number of the respondent, from 0 on, the same in all releases
+    respondents: int  # number of respondents with a forecast
+    per_record: int  # number of forecasts of one record: m, or 1 of a set
 
 
 def forecasts(

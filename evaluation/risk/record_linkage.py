@@ -141,18 +141,10 @@ def group_linkage(adversary: Adversary, releases: Iterable[Release]) -> pd.DataF
 
 
 class Points(NamedTuple):
-    """Points with few dense axes and many sparse ones.
+    """Points with few dense axes and many sparse ones."""
 
-    Attributes
-    ----------
-    dense : float array, shape (n, a)
-        Numbers, and nodes of hierarchies with at least `DENSE_SHARE` of the records.
-    sparse : sparse float array, shape (n, b)
-        The other nodes, with at most one entry per record and level.
-    """
-
-    dense: FloatArray
-    sparse: "scipy.sparse.csr_array"
+    dense: FloatArray  # (n, a): numbers, and nodes of hierarchies with at least `DENSE_SHARE` of the records
+    sparse: "scipy.sparse.csr_array"  # (n, b): the other nodes, with at most one entry per record and level
 
     def take(self, rows: IntArray) -> "Points":
         """Points of some rows."""

@@ -106,17 +106,10 @@ def _block_ends(observed: FloatArray) -> BoolArray:
 
 
 class Tallies(NamedTuple):
-    """Weighted numbers of events and of non-events at each distinct belief.
+    """Weighted numbers of events and of non-events at each distinct belief."""
 
-    Attributes
-    ----------
-    belief : float array, shape (u,)
-        Distinct beliefs, rising. Beliefs that agree to nine decimals are one.
-    events, others : float array, shape (u,)
-        Weight of the forecasts with that belief whose outcome is True, and of the others.
-    """
-
-    belief: FloatArray
+    belief: FloatArray  # (u,): distinct beliefs, rising. Beliefs that agree to nine decimals are one.
+    # events, others (u,): weight of the forecasts with that belief whose outcome is True, and of the others
     events: FloatArray
     others: FloatArray
 
@@ -137,21 +130,11 @@ class Tallies(NamedTuple):
 
 
 class DistinctBeliefs(NamedTuple):
-    """Distinct beliefs of forecasts, which give tallies under any weights of the respondents.
+    """Distinct beliefs of forecasts, which give tallies under any weights of the respondents."""
 
-    Attributes
-    ----------
-    found : Forecasts
-        The c forecasts.
-    belief : float array, shape (u,)
-        Distinct beliefs, rising.
-    place : int array, shape (c,)
-        Position of the belief of each forecast among the distinct ones.
-    """
-
-    found: Forecasts
-    belief: FloatArray
-    place: IntArray
+    found: Forecasts  # the c forecasts
+    belief: FloatArray  # (u,): distinct beliefs, rising
+    place: IntArray  # (c,): position of the belief of each forecast among the distinct ones
 
     def tallies(self, weights: FloatArray | None = None) -> Tallies:
         """Tallies under weights of the respondents, shape ``(N,)``; by default 1 each. Cost: O(c)."""

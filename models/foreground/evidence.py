@@ -199,24 +199,12 @@ def _decided(evidence: Evidence, in_mixed: BoolArray) -> IntArray:
 
 
 class DistinctGroups(NamedTuple):
-    """Groups with the same number of records of each signature and the same counts, one example of each.
+    """Groups with the same number of records of each signature and the same counts, one example of each."""
 
-    Attributes
-    ----------
-    row : int array, shape (n',)
-        Row of each record of these groups in the table of distributions.
-    group : int array, shape (n',)
-        Group of the record, 0 to k - 1.
-    counts : int array, shape (k, m)
-        Multiset of each group.
-    multiplicity : int array, shape (k,)
-        Number of groups equal to each.
-    """
-
-    row: IntArray
-    group: IntArray
-    counts: IntArray
-    multiplicity: IntArray
+    row: IntArray  # (n',): row of each record of these groups in the table of distributions
+    group: IntArray  # (n',): group of the record, 0 to k - 1
+    counts: IntArray  # (k, m): multiset of each group
+    multiplicity: IntArray  # (k,): number of groups equal to each
 
 
 def distinct_groups(evidence: Evidence) -> DistinctGroups:

@@ -117,24 +117,14 @@ class Fitting(Protocol):
 
 
 class Solution(NamedTuple):
-    """Result of one starting point.
+    """Result of one starting point."""
 
-    Attributes
-    ----------
-    probabilities : float array, shape (s, m)
-    log_weights : float array, shape (p + 1,)
-        Log-likelihood of the groups of each component of the evidence; NaN for estimators without a likelihood.
-    iterations : int
-    converged : bool
-    error : float
-        As `Fit.error`.
-    """
-
-    probabilities: FloatArray
+    probabilities: FloatArray  # (s, m)
+    # (p + 1,): log-likelihood of the groups of each component of the evidence; NaN for estimators without a likelihood
     log_weights: FloatArray
     iterations: int
     converged: bool
-    error: float = 0.0
+    error: float = 0.0  # as `Fit.error`
 
 
 def best_of(solutions: list[Solution], component: IntArray, min_distance: float) -> Fit:

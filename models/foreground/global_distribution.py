@@ -152,18 +152,11 @@ def posterior_beliefs(evidence: Evidence, estimator: Estimator, probabilities: F
 
 
 class SampledBeliefs(NamedTuple):
-    """Posterior beliefs over the draws of a global distribution: float arrays, shape ``(n, m)``.
+    """Posterior beliefs over the draws of a global distribution: float arrays, shape ``(n, m)``."""
 
-    Attributes
-    ----------
-    mean : float array
-        Posterior with the distribution integrated out.
-    low, high : float array
-        Ends of the 90 % credible interval of each probability under a known distribution. Its width is the uncertainty that
-        comes from estimating the distribution from few groups.
-    """
-
-    mean: FloatArray
+    mean: FloatArray  # posterior with the distribution integrated out
+    # low, high: ends of the 90 % credible interval of each probability under a known distribution. Its width is the uncertainty
+    # that comes from estimating the distribution from few groups.
     low: FloatArray
     high: FloatArray
 

@@ -114,29 +114,17 @@ Of 1/24, 1/12 and 1/6 the last had the least error against exact sums in groups 
 
 
 class GraphMessages(NamedTuple):
-    """State of the iteration.
+    """State of the iteration."""
 
-    Attributes
-    ----------
-    message : float array, shape (keys,)
-        Message that arrives at each port, over the arrangements of its edge's members there; largest entry 1.
-    tilt : float array, shape (V,)
-        Factor of each shown value of groups that have tilted edges or keep their counts by a normal law.
-    pending : float array, shape (2, ports)
-        Change of the message at each port since its group last sent its messages forward and backward, in total variation.
-    threshold : float array, shape (G,)
-        Largest pending change with which a group is not visited.
-    contradicted : bool array, shape (G,)
-        Groups whose messages left no possible arrangement.
-    staged : float array, shape (keys of edges of relations,)
-        Messages within a release, which arrive after all of its groups were visited (`deliver`).
-    """
-
+    # (keys,): message that arrives at each port, over the arrangements of its edge's members there; largest entry 1
     message: FloatArray
+    # (V,): factor of each shown value of groups that have tilted edges or keep their counts by a normal law
     tilt: FloatArray
+    # (2, ports): change of the message at each port since its group last sent its messages forward and backward, in total variation
     pending: FloatArray
-    threshold: FloatArray
-    contradicted: BoolArray
+    threshold: FloatArray  # (G,): largest pending change with which a group is not visited
+    contradicted: BoolArray  # (G,): groups whose messages left no possible arrangement
+    # (keys of edges of relations,): messages within a release, which arrive after all of its groups were visited (`deliver`)
     staged: FloatArray
 
 

@@ -170,20 +170,11 @@ def weights_without_groups(problem: JointProblem, likelihoods: FloatArray) -> Fl
 
 
 class ExactMessages(NamedTuple):
-    """Messages of belief propagation with exact counts.
+    """Messages of belief propagation with exact counts."""
 
-    Attributes
-    ----------
-    along : Messages
-        Along the paths; the tilts are not read.
-    likelihoods : float array, shape (B,)
-        Of each group to each possible value of its records.
-    visited : float array, shape (B,)
-        Weight of each possible value of each record when its group was last updated; 0 where it is to be updated in any case.
-    """
-
-    along: Messages
-    likelihoods: FloatArray
+    along: Messages  # along the paths; the tilts are not read
+    likelihoods: FloatArray  # (B,): of each group to each possible value of its records
+    # (B,): weight of each possible value of each record when its group was last updated; 0 where it is to be updated in any case
     visited: FloatArray
 
 

@@ -60,21 +60,12 @@ BLOCK_SHARE, MIN_ARRANGEMENTS = 0.25, 100
 
 
 class Assignment(NamedTuple):
-    """Current state of a chain, changed in place by the moves.
+    """Current state of a chain, changed in place by the moves."""
 
-    Attributes
-    ----------
-    own : int array, shape (R,)
-        Own value of each record.
-    published : int array, shape (R,)
-        Published value of each record; empty if no group has distorted values.
-    beside : int array, shape (R, 2)
-        Own values of the records before and after each record on its path, -1 for none. They are copies, in the order of the
-        records, so that a move need not read values from all over memory.
-    """
-
-    own: IntArray
-    published: IntArray
+    own: IntArray  # (R,): own value of each record
+    published: IntArray  # (R,): published value of each record; empty if no group has distorted values
+    # (R, 2): own values of the records before and after each record on its path, -1 for none. They are copies, in the order of the
+    # records, so that a move need not read values from all over memory.
     beside: IntArray
 
 
@@ -123,27 +114,15 @@ def advance(f: PathFactors, state: Assignment, sweeps: int, moves: Moves, rng: n
 
 
 class Trace(NamedTuple):
-    """Sums over the draws of one chain, written by the kernels.
+    """Sums over the draws of one chain, written by the kernels."""
 
-    Attributes
-    ----------
-    counts : unsigned int array, shape (b, B)
-        Number of draws of each value of each record, by batch.
-    log_density : float array, shape (draws,)
-        Logarithm of the joint density of each draw, of own and published values, without its constant.
-    doubtful : int array, shape (G,)
-        Number of draws in which a record of the group has a factor of probability 0.
-    component : int array, shape (R,)
-        Component of each record.
-    densities : float array, shape (b, C)
-        Sum of the log density of each component, by batch.
-    """
-
+    # (b, B): number of draws of each value of each record, by batch
     counts: "np.ndarray[tuple[int, int], np.dtype[np.uint16]]"
+    # (draws,): logarithm of the joint density of each draw, of own and published values, without its constant
     log_density: FloatArray
-    doubtful: IntArray
-    component: IntArray
-    densities: FloatArray
+    doubtful: IntArray  # (G,): number of draws in which a record of the group has a factor of probability 0
+    component: IntArray  # (R,): component of each record
+    densities: FloatArray  # (b, C): sum of the log density of each component, by batch
 
 
 def independent_start(problem: JointProblem, rng: np.random.Generator) -> Assignment:

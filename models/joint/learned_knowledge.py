@@ -260,33 +260,16 @@ SKIPPED = 0.05
 
 
 class LearningData(NamedTuple):
-    """History from which a law is learned.
+    """History from which a law is learned."""
 
-    Attributes
-    ----------
-    problem : JointProblem
-        The history under the first law.
-    cuts : dict of str to tuple of float
-        Cuts of each attribute that defines classes, as in `ClassFrequencies`.
-    classes : int array, shape (respondents,)
-        Class of each path of a respondent, at its first record.
-    powers : int array, shape (K,)
-        Number of steps of each chain.
-    start : ChainLaw
-        The first law.
-    rule : SignatureRule or None
-        Factors of the rule of m-invariance, with which the problem is.
-    presence : Outcomes or None
-        What the respondent of each record did next; its kinds are the rows of the evidence of the problem.
-    """
-
-    problem: JointProblem
-    cuts: dict[str, tuple[float, ...]]
-    classes: IntArray
-    powers: IntArray
-    start: ChainLaw
+    problem: JointProblem  # the history under the first law
+    cuts: dict[str, tuple[float, ...]]  # cuts of each attribute that defines classes, as in `ClassFrequencies`
+    classes: IntArray  # (respondents,): class of each path of a respondent, at its first record
+    powers: IntArray  # (K,): number of steps of each chain
+    start: ChainLaw  # the first law
     pseudo_count: float
-    rule: SignatureRule | None = None
+    rule: SignatureRule | None = None  # factors of the rule of m-invariance, with which the problem is
+    # what the respondent of each record did next; its kinds are the rows of the evidence of the problem
     presence: "Outcomes | None" = None
 
     def arrays(self, law: ChainLaw) -> tuple[FloatArray, tuple[FloatArray, ...]]:

@@ -22,40 +22,21 @@ RELATED, RELATIVES = 13, 14
 
 
 class PathFactors(NamedTuple):
-    """Arrays that moves over whole paths read.
+    """Arrays that moves over whole paths read."""
 
-    Attributes
-    ----------
-    prior : float array, shape (N, m)
-        Weight of each first value of each path.
-    table : float array, shape (Q, m)
-        Rows of all transition tables.
-    evidence : float array, shape (E, m)
-    emission : float array, shape (C, m, m)
-        Probability of each published value of a record given each own value.
-    records : int array of 32 bits, shape (R, 15)
-        One row for each record, in the columns `PREVIOUS` to `RELATIVES`. One row is one line of a processor's cache.
-    group_starts : int array, shape (G + 1,)
-    free : bool array, shape (G,)
-        True for groups whose records can have any value, independently of each other.
-    channel : int array, shape (G,)
-        Row of ``emission`` of each group; -1 where published values are the own ones, or nothing is published.
-    relatives : int array, shape (2 P, 2)
-        The other record of each pair, and its table, by record.
-    tables : float array, shape (K, m, m)
-        Factors of the values of related records, scaled to a largest one of 1.
-    """
-
-    prior: FloatArray
-    table: FloatArray
-    evidence: FloatArray
-    emission: FloatArray
+    prior: FloatArray  # (N, m): weight of each first value of each path
+    table: FloatArray  # (Q, m): rows of all transition tables
+    evidence: FloatArray  # (E, m)
+    emission: FloatArray  # (C, m, m): probability of each published value of a record given each own value
+    # (R, 15), of 32 bits: one row for each record, in the columns `PREVIOUS` to `RELATIVES`. One row is one line of a processor's
+    # cache.
     records: IntArray
-    group_starts: IntArray
-    free: BoolArray
+    group_starts: IntArray  # (G + 1,)
+    free: BoolArray  # (G,): True for groups whose records can have any value, independently of each other
+    # (G,): row of ``emission`` of each group; -1 where published values are the own ones, or nothing is published
     channel: IntArray
-    relatives: IntArray
-    tables: FloatArray
+    relatives: IntArray  # (2 P, 2): the other record of each pair, and its table, by record
+    tables: FloatArray  # (K, m, m): factors of the values of related records, scaled to a largest one of 1
 
 
 def path_factors(problem: JointProblem) -> PathFactors:

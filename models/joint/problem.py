@@ -21,45 +21,22 @@ class Layout(NamedTuple):
 
     The values of a record are those that its group shows, or the whole domain where no multiset restricts them. The states of a
     record are the sequences of the values of the last d records of its path, oldest first; the last value varies fastest.
-
-    Attributes
-    ----------
-    previous, following : int array, shape (R,)
-        Record before and after each record on its path; -1 where there is none.
-    group_starts : int array, shape (G + 1,)
-        Records of group g: ``group_starts[g]`` to ``group_starts[g + 1]``.
-    release_starts : int array, shape (T + 1,)
-        Groups of release t: ``release_starts[t]`` to ``release_starts[t + 1]``.
-    value_starts : int array, shape (G + 1,)
-        Values of the records of group g: positions ``value_starts[g]`` to ``value_starts[g + 1]`` of ``values``.
-    values : int array, shape (V,)
-        Values, as codes of the domain.
-    shown : float array, shape (V,)
-        Published count of each value; 0 in groups that publish none.
-    state_starts : int array, shape (R + 1,)
-        States of record r: positions ``state_starts[r]`` to ``state_starts[r + 1]``.
-    state_rows : int array, shape (S,)
-        Row of ``table`` that each state selects for the transition to the next record; 0 for the last record of a path.
-    table : float array, shape (Q, m)
-        Rows of all transition tables.
-    path, group, prior, evidence, evidence_row, emission, emission_row, pairs, pair_table, pair_tables
-        Those of the problem.
-    related_starts : int array, shape (R + 1,)
-        Pairs of record r: ``related_starts[r]`` to ``related_starts[r + 1]`` of ``related``.
-    related : int array, shape (2 P,)
-        Numbers of pairs, by record.
     """
 
+    # previous, following (R,): record before and after each record on its path; -1 where there is none
     previous: IntArray
     following: IntArray
-    group_starts: IntArray
-    release_starts: IntArray
+    group_starts: IntArray  # (G + 1,): records of group g: ``group_starts[g]`` to ``group_starts[g + 1]``
+    release_starts: IntArray  # (T + 1,): groups of release t: ``release_starts[t]`` to ``release_starts[t + 1]``
+    # (G + 1,): values of the records of group g: positions ``value_starts[g]`` to ``value_starts[g + 1]`` of ``values``
     value_starts: IntArray
-    values: IntArray
-    shown: FloatArray
-    state_starts: IntArray
+    values: IntArray  # (V,): values, as codes of the domain
+    shown: FloatArray  # (V,): published count of each value; 0 in groups that publish none
+    state_starts: IntArray  # (R + 1,): states of record r: positions ``state_starts[r]`` to ``state_starts[r + 1]``
+    # (S,): row of ``table`` that each state selects for the transition to the next record; 0 for the last record of a path
     state_rows: IntArray
-    table: FloatArray
+    table: FloatArray  # (Q, m): rows of all transition tables
+    # path, group, prior, evidence, evidence_row, emission, emission_row, pairs, pair_table, pair_tables: those of the problem
     path: IntArray
     group: IntArray
     prior: FloatArray
@@ -70,8 +47,9 @@ class Layout(NamedTuple):
     pairs: IntArray
     pair_table: IntArray
     pair_tables: FloatArray
+    # (R + 1,): pairs of record r: ``related_starts[r]`` to ``related_starts[r + 1]`` of ``related``
     related_starts: IntArray
-    related: IntArray
+    related: IntArray  # (2 P,): numbers of pairs, by record
 
 
 def layout(problem: "JointProblem") -> Layout:

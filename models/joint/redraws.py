@@ -32,24 +32,14 @@ from foreknow.models.joint.path_factors import (
 
 
 class PathBuffers(NamedTuple):
-    """Buffers of path redraws.
+    """Buffers of path redraws."""
 
-    Attributes
-    ----------
-    stretch, partner : int array, shape (T,)
-        Records of the path, and the member that each exchanges with; itself if it keeps its value.
-    forward : float array, shape (T, k)
-        Filtered weight of each partner.
-    change : float array, shape (T, k)
-        Weight of the change of each partner's path.
-    sums, reached : float array, shape (m,)
-        Filtered weight of each value of the last record, and of each value of this record given it.
-    """
-
+    # stretch, partner (T,): records of the path, and the member that each exchanges with; itself if it keeps its value
     stretch: IntArray
     partner: IntArray
-    forward: FloatArray
-    change: FloatArray
+    forward: FloatArray  # (T, k): filtered weight of each partner
+    change: FloatArray  # (T, k): weight of the change of each partner's path
+    # sums, reached (m,): filtered weight of each value of the last record, and of each value of this record given it
     sums: FloatArray
     reached: FloatArray
 
@@ -442,32 +432,20 @@ MAX_RELEASES = 8
 
 
 class BlockBuffers(NamedTuple):
-    """Buffers of block redraws, allocated once for each chain.
+    """Buffers of block redraws, allocated once for each chain."""
 
-    Attributes
-    ----------
-    at : int array, shape (6,)
-        A record of each path; -1 for none.
-    line : int array, shape (L,)
-        Records of the block in the order of time, then those after it that depend on its values.
-    first, size : int array, shape (L + 1,) and (L,)
-        Parts of the line that vary: place of the first record, and number of records. A part has two or more members of a group,
-        or one record of a group without multiset.
-    before, arranged, drawn : int array, shape (L, 6)
-        Values of each part before the move, in the present arrangement, and in the drawn one. In histories with distorted values,
-        own and published value are one number, since they are exchanged together.
-    weight : float array, shape (L + 1,)
-        Product of the factors up to each part.
-    """
-
-    at: IntArray
-    line: IntArray
+    at: IntArray  # (6,): a record of each path; -1 for none
+    line: IntArray  # (L,): records of the block in the order of time, then those after it that depend on its values
+    # first (L + 1,), size (L,): parts of the line that vary: place of the first record, and number of records. A part has two or
+    # more members of a group, or one record of a group without multiset.
     first: IntArray
     size: IntArray
+    # before, arranged, drawn (L, 6): values of each part before the move, in the present arrangement, and in the drawn one. In
+    # histories with distorted values, own and published value are one number, since they are exchanged together.
     before: IntArray
     arranged: IntArray
     drawn: IntArray
-    weight: FloatArray
+    weight: FloatArray  # (L + 1,): product of the factors up to each part
 
 
 def block_buffers(order: int) -> BlockBuffers:

@@ -193,26 +193,15 @@ START_CONCENTRATION = 20.0
 
 
 class LawDraws(NamedTuple):
-    """Draws of all chains.
+    """Draws of all chains."""
 
-    Attributes
-    ----------
-    rows : float array, shape (chains, draws, rows, m)
-        Law of each draw, by cell (`LawCells`).
-    log_probability : float array, shape (chains, draws)
-        Logarithm of the probability of each drawn assignment, the law being integrated out (`collapsed_log_probability`).
-    mean : float array, shape (rows, m)
-        Posterior mean of the law: mean over the draws of its means given the assignments.
-    totals : float array, shape (rows,)
-        Mean number of values drawn from each row.
-    values : unsigned int array, shape (chains, b, B)
-        Number of draws of each value of each record, by batch.
-    """
-
-    rows: FloatArray
+    rows: FloatArray  # (chains, draws, rows, m): law of each draw, by cell (`LawCells`)
+    # (chains, draws): logarithm of the probability of each drawn assignment, the law being integrated out
+    # (`collapsed_log_probability`)
     log_probability: FloatArray
-    mean: FloatArray
-    totals: FloatArray
+    mean: FloatArray  # (rows, m): posterior mean of the law: mean over the draws of its means given the assignments
+    totals: FloatArray  # (rows,): mean number of values drawn from each row
+    # (chains, b, B): number of draws of each value of each record, by batch
     values: "np.ndarray[tuple[int, int, int], np.dtype[np.uint16]]"
 
 
@@ -267,23 +256,13 @@ def law_draws(data: LearningData, sampler: PathSampler) -> LawDraws:
 
 
 class LawCells(NamedTuple):
-    """Probability of the law that each record selects: rows of first values, then rows of steps after 1, ..., d values.
+    """Probability of the law that each record selects: rows of first values, then rows of steps after 1, ..., d values."""
 
-    Attributes
-    ----------
-    previous : int array, shape (R,)
-        Record before each record on its path; -1 for none.
-    first : int array, shape (R,)
-        Row of the first value of a path: the class of the respondent; -1 for other records and for counterfeits.
-    steps : int array, shape (R,)
-        Number of steps of the chain from the previous record.
-    row_starts : int array, shape (d + 2,)
-        First row of the first values, of the steps after 1, ..., d values, and the number of rows.
-    """
-
-    previous: IntArray
+    previous: IntArray  # (R,): record before each record on its path; -1 for none
+    # (R,): row of the first value of a path: the class of the respondent; -1 for other records and for counterfeits
     first: IntArray
-    steps: IntArray
+    steps: IntArray  # (R,): number of steps of the chain from the previous record
+    # (d + 2,): first row of the first values, of the steps after 1, ..., d values, and the number of rows
     row_starts: IntArray
 
 

@@ -112,29 +112,16 @@ def check_unique(seen: Observation) -> None:
 
 
 class SignatureRule(NamedTuple):
-    """Factors of the rule in a joint problem: those of the first records of paths, and those of the steps of each chain.
+    """Factors of the rule in a joint problem: those of the first records of paths, and those of the steps of each chain."""
 
-    Attributes
-    ----------
-    paths : int array, shape (p,)
-        Paths whose first record is published: those of respondents, and behind them those of counterfeits.
-    starts : float array, shape (p, m)
-        Share of the newly assigned records of each value that the first signature received; for a counterfeit, its law.
-    respondents : int
-        Number of the first of these that are respondents.
-    chain : int array, shape (R,)
-        Chain of each record, among those with factors.
-    base : int array, shape (K,)
-        Chain without factors of each chain.
-    steps : float array, shape (K, m, m)
-        Factor of each step of each chain; 1 in the chains of steps from or to a record that is not published.
-    """
-
+    # (p,): paths whose first record is published: those of respondents, and behind them those of counterfeits
     paths: IntArray
+    # (p, m): share of the newly assigned records of each value that the first signature received; for a counterfeit, its law
     starts: FloatArray
-    respondents: int
-    chain: IntArray
-    base: IntArray
+    respondents: int  # number of the first of these that are respondents
+    chain: IntArray  # (R,): chain of each record, among those with factors
+    base: IntArray  # (K,): chain without factors of each chain
+    # (K, m, m): factor of each step of each chain; 1 in the chains of steps from or to a record that is not published
     steps: FloatArray
 
     def prior(self, prior: FloatArray) -> FloatArray:

@@ -311,18 +311,10 @@ MAX_GRID_CELLS = 2**24
 
 
 class Axis(NamedTuple):
-    """One attribute of a grid.
+    """One attribute of a grid."""
 
-    Attributes
-    ----------
-    codes : float array, shape (v,)
-        Distinct codes of some rows.
-    place : int array
-        Position in ``codes`` of the code of each row.
-    """
-
-    codes: FloatArray
-    place: IntArray
+    codes: FloatArray  # (v,): distinct codes of some rows
+    place: IntArray  # position in ``codes`` of the code of each row
 
 
 def kernel(kind: Numeric | Categorical, bandwidth: float, some: FloatArray, others: FloatArray) -> FloatArray:

@@ -25,24 +25,12 @@ TABLE = ("*",)
 
 
 class PosteriorVariable(NamedTuple):
-    """A variable of a posterior.
+    """A variable of a posterior."""
 
-    Attributes
-    ----------
-    mean : float array
-        Mean over all draws of all chains, one axis per dimension.
-    draws : float array
-        All draws, chain after chain, on the first axis.
-    dims : tuple of str
-        Dimensions of the mean.
-    labels : tuple of list
-        Coordinate of each dimension; positions where it has none.
-    """
-
-    mean: FloatArray
-    draws: FloatArray
-    dims: tuple[str, ...]
-    labels: tuple[list[Any], ...]
+    mean: FloatArray  # mean over all draws of all chains, one axis per dimension
+    draws: FloatArray  # all draws, chain after chain, on the first axis
+    dims: tuple[str, ...]  # dimensions of the mean
+    labels: tuple[list[Any], ...]  # coordinate of each dimension; positions where it has none
 
 
 def posterior_variable(

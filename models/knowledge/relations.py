@@ -160,24 +160,12 @@ class Relations:
 
 
 class Meetings(NamedTuple):
-    """First common release of the ends of each edge of a graph.
+    """First common release of the ends of each edge of a graph."""
 
-    Attributes
-    ----------
-    kind : list, length E
-        Kind of each edge; None where the edge has none.
-    release : int array, shape (E,)
-        First release of both; -1 for none.
-    edge : int array, shape (P,)
-        Edges whose ends meet.
-    rows : int array, shape (P, 2)
-        Row of each end in the arrays of that release.
-    """
-
-    kind: list[Any]
-    release: IntArray
-    edge: IntArray
-    rows: IntArray
+    kind: list[Any]  # length E: kind of each edge; None where the edge has none
+    release: IntArray  # (E,): first release of both; -1 for none
+    edge: IntArray  # (P,): edges whose ends meet
+    rows: IntArray  # (P, 2): row of each end in the arrays of that release
 
 
 def first_meetings(

@@ -24,28 +24,15 @@ MAX_TRANSITIONS = 2**27
 
 @dataclass(frozen=True, eq=False)
 class Sequences:
-    """Sequences of all respondents, one after another.
+    """Sequences of all respondents, one after another."""
 
-    Attributes
-    ----------
-    values : int array, shape (r,)
-        The r values, sorted by respondent and time.
-    before : int array, shape (r,)
-        Number of values that precede each value in its run. A run is all values of a respondent or, where gaps count
-        (``"power"``), those of consecutive visits.
-    visit : int array, shape (r,)
-        Number of the visit of each value: the view of a history, or the position in a sequence.
-    domain : int
-        Size m of the sensitive domain.
-    counted : bool array, shape (r,), optional
-        True for the values whose arrival `followed` counts; all by default.
-    """
-
-    values: IntArray
+    values: IntArray  # (r,): the r values, sorted by respondent and time
+    # (r,): number of values that precede each value in its run. A run is all values of a respondent or, where gaps count
+    # (``"power"``), those of consecutive visits.
     before: IntArray
-    visit: IntArray
-    domain: int
-    counted: BoolArray | None = None
+    visit: IntArray  # (r,): number of the visit of each value: the view of a history, or the position in a sequence
+    domain: int  # size m of the sensitive domain
+    counted: BoolArray | None = None  # (r,): True for the values whose arrival `followed` counts; all by default
 
     @classmethod
     def from_source(
@@ -179,7 +166,6 @@ def end_to_end(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
 
 
 def _codes(number: int, sequence: Any) -> IntArray:
-    """One sequence as an array."""
     try:
         codes = np.asarray(list(sequence))
     except (TypeError, ValueError):

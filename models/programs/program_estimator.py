@@ -250,7 +250,6 @@ class ProgramEstimator:
             )
 
     def _summary(self, subproblem: Subproblem) -> SubproblemSummary:
-        """Summary of the posterior of one subproblem."""
         try:
             drawn, divergences, unknown = self._draws(subproblem)
         except ZeroDensity:

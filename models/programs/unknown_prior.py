@@ -112,24 +112,15 @@ def release_model(
 
 
 class DistributionTable(NamedTuple):
-    """Unknown distributions, and the prior of each respondent as ``(weights @ table + known)[row]``.
+    """Unknown distributions, and the prior of each respondent as ``(weights @ table + known)[row]``."""
 
-    Attributes
-    ----------
-    name, axis : str
-        Name of the table and of its first axis in the model.
-    weights : float array, shape (r, c)
-        Rows are probabilities over the table's c rows, or zeros.
-    row : int array, shape (n,)
-        Row of ``weights`` of each respondent; the respondents of all releases, one release after another.
-    known : float, or float array of shape (r, m)
-        Known priors, in the rows where ``weights`` is zero; zeros in all other rows.
-    """
-
+    # name, axis: name of the table and of its first axis in the model
     name: str
     axis: str
-    weights: FloatArray
+    weights: FloatArray  # (r, c): rows are probabilities over the table's c rows, or zeros
+    # (n,): row of ``weights`` of each respondent; the respondents of all releases, one release after another
     row: IntArray
+    # 0 or (r, m): known priors, in the rows where ``weights`` is zero; zeros in all other rows
     known: "float | FloatArray" = 0.0
 
 

@@ -120,18 +120,10 @@ def markov_model(
 
 
 class Stretches(NamedTuple):
-    """Distinct stretches of visits with missing ones among them.
+    """Distinct stretches of visits with missing ones among them."""
 
-    Attributes
-    ----------
-    visits : int array, shape (k, l)
-        Values of each stretch, filled up with `MISSING` after its last known value.
-    occurrences : int array, shape (k,)
-        Number of respondents' stretches equal to each.
-    """
-
-    visits: IntArray
-    occurrences: IntArray
+    visits: IntArray  # (k, l): values of each stretch, filled up with `MISSING` after its last known value
+    occurrences: IntArray  # (k,): number of respondents' stretches equal to each
 
 
 def _log_probability(transitions: Any, stretches: Stretches, order: int, can_be_missed: FloatArray) -> Any:

@@ -29,30 +29,14 @@ class Example(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A fault of a table.
+    """A fault of a table."""
 
-    Attributes
-    ----------
-    column : str
-        The column; empty if records as a whole are at fault.
-    problem : str
-        The rule that is broken and the number of cells, as a clause.
-    examples : tuple of Example
-        At most a few.
-    records : int
-        Number of records at fault.
-    way_out : str
-        What to write or to set, in Python: ``missing='drop'``. `Advice` where it names a setting.
-    every_kind : bool
-        True if the examples are the first of each kind, so that there are no others.
-    """
-
-    column: str
-    problem: str
-    examples: tuple[Example, ...]
-    records: int
-    way_out: str
-    every_kind: bool = False
+    column: str  # the column; empty if records as a whole are at fault
+    problem: str  # the rule that is broken and the number of cells, as a clause
+    examples: tuple[Example, ...]  # at most a few
+    records: int  # number of records at fault
+    way_out: str  # what to write or to set, in Python: ``missing='drop'``. `Advice` where it names a setting.
+    every_kind: bool = False  # True if the examples are the first of each kind, so that there are no others
 
 
 class Change(NamedTuple):
@@ -120,26 +104,13 @@ def _sentence(fault: Fault, places: dict[int, str]) -> str:
 
 
 class DistinctCells(NamedTuple):
-    """The distinct cells of a column.
-
-    Attributes
-    ----------
-    name : str
-    cells : list
-        m distinct cells, in order of first appearance.
-    codes : int array, shape (n,)
-        The distinct cell of each row; -1 for a missing one.
-    number : int array, shape (m,)
-        Number of rows of each.
-    first : int array, shape (m,)
-        First row of each.
-    """
+    """The distinct cells of a column."""
 
     name: str
-    cells: list[Any]
-    codes: IntArray
-    number: IntArray
-    first: IntArray
+    cells: list[Any]  # m distinct cells, in order of first appearance
+    codes: IntArray  # (n,): the distinct cell of each row; -1 for a missing one
+    number: IntArray  # (m,): number of rows of each
+    first: IntArray  # (m,): first row of each
 
     def example(self, code: int, records: int | None = None) -> Example:
         """A cell as an example, with a number of records if one is given."""

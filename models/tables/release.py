@@ -426,15 +426,10 @@ def _counterfeits(counterfeits: IntArray | None, labels: IntArray, places: int) 
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Hulls:
-    """The smallest and the largest code of each group in each quasi-identifier.
+    """The smallest and the largest code of each group in each quasi-identifier."""
 
-    Attributes
-    ----------
-    low, high : float array, shape (g, d)
-    """
-
-    low: FloatArray
-    high: FloatArray
+    low: FloatArray  # (g, d)
+    high: FloatArray  # (g, d)
 
 
 @equal_by_fields

@@ -518,7 +518,6 @@ def _attack_published(run: AttackRun) -> Outcome:
 
 
 def _published_paths(run: AttackRun) -> tuple[Path, ...]:
-    """The published tables."""
     return (run.table.records, *run.tables.later)
 
 

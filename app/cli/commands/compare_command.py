@@ -201,7 +201,6 @@ def other_settings(tried: Sequence[Compared], weaker: bool) -> str:
 
 
 def _swept(sweep: str, names: Sequence[str]) -> tuple[str, list[float]]:
-    """Name and values of a sweep."""
     name, _, listed = sweep.partition("=")
     name = name.strip().lstrip("-")
     try:
@@ -408,8 +407,6 @@ def _by_adversaries(
 def _by_scenarios(
     history: History, corpus: History | None, scenarios: Mapping[str, Scenario], seed: int
 ) -> dict[str, Trial]:
-    """Attacks of scenarios."""
-
     def by_scenario(
         one: Scenario, releases: tuple[Release, ...], _defense: Defense
     ) -> tuple[Beliefs, Adversary | Averaged | None]:

@@ -62,20 +62,11 @@ FILES = (GAIN, BELIEF, GROUP_SIZES, "summary.csv", "risk.csv", "cost.csv", SETTI
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """Measurements of the demo.
+    """Measurements of the demo."""
 
-    Attributes
-    ----------
-    comparison : Comparison
-        Every defense under every attack, for the published patients.
-    corpus : History
-        The patients from whom the adversary learned; none of them is published.
-    patient : hashable
-        The respondent with the largest gain of the strongest attack, summed over the baseline's releases.
-    """
-
-    comparison: Comparison
-    corpus: History
+    comparison: Comparison  # every defense under every attack, for the published patients
+    corpus: History  # the patients from whom the adversary learned; none of them is published
+    # the respondent with the largest gain of the strongest attack, summed over the baseline's releases
     patient: Hashable
 
 

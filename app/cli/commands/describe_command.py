@@ -557,7 +557,6 @@ def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRol
 
 
 def _faults(rules: Cleaning, table: pd.DataFrame, roles: ColumnRoles, places: Places) -> InputFaults:
-    """Faults of a table by some rules."""
     try:
         rules.together([table], roles, places)
     except InputFaults as error:

@@ -211,20 +211,11 @@ DEFAULT_TIME = "week"
 
 @dataclass(frozen=True)
 class InputFiles:
-    """Notation of the user's files.
-
-    Attributes
-    ----------
-    encoding : str
-    separator : str or None
-        None: found from the first records of each file.
-    missing : tuple of str
-        Cells that mean a missing value, besides the empty one.
-    """
+    """Notation of the user's files."""
 
     encoding: str = "utf-8"
-    separator: str | None = None
-    missing: tuple[str, ...] = ()
+    separator: str | None = None  # None: found from the first records of each file
+    missing: tuple[str, ...] = ()  # cells that mean a missing value, besides the empty one
 
     def read(
         self, paths: Sequence[Path], text: Sequence[str], names: Sequence[str], time: str | None = None

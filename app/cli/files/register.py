@@ -22,18 +22,10 @@ UNKNOWN = "unknown"
 
 
 class LinkedRelease(NamedTuple):
-    """A published table with the persons of a register, as attacks read it.
+    """A published table with the persons of a register, as attacks read it."""
 
-    Attributes
-    ----------
-    observation : Observation
-        Of all persons of the register; the group is -1 where it is not determined.
-    undetermined : int
-        Number of persons who fit a group, and may be in it or not.
-    """
-
-    observation: Observation
-    undetermined: int
+    observation: Observation  # of all persons of the register; the group is -1 where it is not determined
+    undetermined: int  # number of persons who fit a group, and may be in it or not
 
     @property
     def time(self) -> Any:

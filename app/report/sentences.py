@@ -80,8 +80,8 @@ def verdict(contents: ReportContents) -> Verdict:
 def worst_sides(sides: Sequence[TwoSides]) -> TwoSides:
     """The larger of each side of several verdicts, as `foreknow compare` has them: no bound if one of them has none.
 
-    >>> worst_sides([TwoSides(5, 9, 7, "x"), TwoSides(2, 9, 8, "y"), TwoSides(2, 9, 8, "z")])
-    TwoSides(disclosed=5, respondents=9, at_most=8, cause='y')
+    >>> worst_sides([TwoSides(5, 9, 7, "x"), TwoSides(2, 9, 8, "y"), TwoSides(2, 9, 8, "z")])[:4]
+    (5, 9, 8, 'y')
     """
     upper = max(sides, key=lambda each: each.respondents + 1 if each.at_most is None else each.at_most)
     return upper._replace(disclosed=max(each.disclosed for each in sides))

@@ -219,7 +219,8 @@ def exposed(
     found = exposure_of_records(records, sure, to)
     if adversary is None:
         return found
-    return found._replace(sides=_two_sides(found, records, _upper(beliefs, history, adversary, hindsight), adversary))
+    upper = _upper(beliefs, history, adversary, hindsight)
+    return found._replace(sides=_two_sides(found, records, upper, adversary, hindsight))
 
 
 def exposure_of_records(records: Records, sure: float, to: str = "the attack") -> Exposure:
@@ -293,7 +294,7 @@ NAMES = {
 """Parts of knowledge beside the prior, in words."""
 
 
-def adversary_class(adversary: Adversary) -> str:
+def adversary_class(adversary: Adversary, hindsight: bool = True) -> str:
     """The class of adversaries for whom a bound holds, in one line.
 
     Examples
@@ -308,7 +309,8 @@ records wait, nor how groups were chosen (docs/methods/cohorts.md)'
         *(NAMES.get(name, f"the part {name!r}") for name in adversary.parts if name != "prior"),
     ]
     silent = "" if adversary.presence is not None else "who leaves when, "
-    return f"{', '.join(known)}, all releases read together, whatever is computed; not {silent}{CHOSEN}"
+    read = "all releases" if hindsight else "the releases up to each"
+    return f"{', '.join(known)}, {read} read together, whatever is computed; not {silent}{CHOSEN}"
 
 
 CHOSEN = "how long records wait, nor how groups were chosen (docs/methods/cohorts.md)"
@@ -331,7 +333,7 @@ def _upper(
 
 
 def _two_sides(
-    found: Exposure, records: Records, upper: FloatArray | ValueError, adversary: Adversary | Averaged
+    found: Exposure, records: Records, upper: FloatArray | ValueError, adversary: Adversary | Averaged, hindsight: bool
 ) -> TwoSides:
     if isinstance(upper, ValueError):
         return TwoSides(found.exposed, found.respondents, None, str(upper).rstrip("."))
@@ -339,4 +341,4 @@ def _two_sides(
     names, unknown = records["respondent"], ~is_known(records["prior"], found.sure)
     exposing = is_exposing(np.maximum(records["belief"], upper), records["prior"], found.sure)
     numbers = found.exposed, found.respondents, len({*names[exposing]}), len({*names[unknown]})
-    return TwoSides.bounded(*numbers, found.sure, adversary_class(adversary))
+    return TwoSides.bounded(*numbers, found.sure, adversary_class(adversary, hindsight))

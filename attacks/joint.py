@@ -146,7 +146,7 @@ class JointAttack(AdversaryAttack):
         observations = [release.observation for release in releases]
         adversary.check_claim_times([observation.time for observation in observations])
         history, problem, laws, rule = _posed(self, adversary, observations)
-        posterior = solved(self.solver, problem, self.hindsight, history.known_after if adversary.witnesses else None)
+        posterior = solved(self.solver, problem, self.hindsight, history.known_after if history.learns_late else None)
         found = release_beliefs(history, posterior, self.hindsight)
         beliefs = Beliefs(found, notes=joint_notes(adversary, posterior, self.solver, found, self.signatures))
         if not self.hindsight:

@@ -144,7 +144,7 @@ class Cohorts:
             check_whole("Cohorts", name, getattr(self, name), "releases", least=0)
         terminal = as_list("Cohorts", "terminal", self.terminal, "is a tuple of sensitive values")
         lag = max(int(self.lag), int(self.ends), int(self.departures == "lag"))
-        object.__setattr__(self, "terminal", tuple(terminal))
+        object.__setattr__(self, "terminal", tuple(dict.fromkeys(terminal)))
         object.__setattr__(self, "lag", lag)
         object.__setattr__(self, "rng", stored_generator("Cohorts", self.rng))
 

@@ -257,12 +257,17 @@ class AttackChoice(NamedTuple):
 def adversary_of(chosen: AttackOptions, read: Attacked) -> Adversary:
     """The adversary with knowledge of a corpus, of the releases or of the records, and notices of which, and of ghosts."""
     learned = _learned_adversary(chosen, read)
-    adversary = knowing_terminal(knowing_ghosts(learned, read.releases), read.releases, read.defense)
+    adversary = knowing_ghosts(learned, read.releases)
     if adversary is not learned:
         notice(
             "Ghosts carry on the places of respondents who left; the adversary takes them to follow the same Markov chain."
         )
-    return adversary
+    told = knowing_terminal(adversary, read.releases, read.defense)
+    if told is not adversary:
+        notice(
+            "Members who are listed and withheld have a terminal value, by the rule of the defense; the adversary reads this."
+        )
+    return told
 
 
 def _learned_adversary(chosen: AttackOptions, read: Attacked) -> Adversary:

@@ -227,9 +227,9 @@ def stricter_settings(
     """Stricter settings of a defense: larger groups, or more distinct values where there is no group size.
 
     The group size k is multiplied by 2, 4 and 8. Without one, l or m is raised by 1, 2 and 3. Those of `Cohorts` are batches and
-    cells of twice the size, one more withheld record before a departure, and given a history, a further terminal value: that of the
-    largest chance of leaving, if it is over .5. ``seed`` is that of the cohorts. The other settings stay. A defense without these
-    settings has no stricter one, and none equals the present one.
+    cells of twice the size, and given a history, a further terminal value: that of the largest chance of leaving, if it is over .5;
+    none where releases are held back, as a trial would have fewer releases. ``seed`` is that of the cohorts. The other settings
+    stay. A defense without these settings has no stricter one, and none equals the present one.
 
     Examples
     --------
@@ -247,11 +247,10 @@ def stricter_settings(
 
 
 def _stricter_cohorts(defense: Cohorts, history: History | None) -> list[Setting]:
-    larger, ends = replace(defense, a=2 * defense.a, size=2 * defense.size), defense.ends + 1
-    found = [
-        Setting(f"a = {larger.a}, size = {larger.size}", larger),
-        Setting(f"ends = {ends}", replace(defense, ends=ends)),
-    ]
+    if defense.lag:
+        return []
+    larger = replace(defense, a=2 * defense.a, size=2 * defense.size)
+    found = [Setting(f"a = {larger.a}, size = {larger.size}", larger)]
     if history is None:
         return found
     values, leave = history.schema.values, Presence.fit(history, pseudo_count=DEFAULT_LEARNING.pseudo_count).leave

@@ -208,16 +208,17 @@ def panels_table(rows):
 
 
 CURVE = ("5, 20", "10, 40", "20, 60", "30, 90")
-"""Settings of `Cohorts` that are joined on the map."""
+WHOLE = ("4, 4", "20, 20")
+"""Settings of `Cohorts` that are joined on the map; cells that leave whole."""
 
 
 def frontier(rows):
     """Map of gain and query error; the dashed line is K(size, a), which bounds the mean gain over a cell's share."""
     mean = rows[rows["adversary"] == "known"].groupby("defense")[["gain", "query_error"]].mean()
     points = [
-        ("Cohorts", a, *mean.loc[name], float(expected_gain_bound(a, size)))
+        ("Cohorts" if name in CURVE else "Cohorts, a = size", a, *mean.loc[name], float(expected_gain_bound(a, size)))
         for name, (a, size) in SETTINGS.items()
-        if name in CURVE
+        if name in CURVE + WHOLE
     ]
     for name in OTHERS:
         title, k = (

@@ -80,6 +80,11 @@ class JointHistory:
     claimed: tuple[FloatArray, IntArray]
     beside: tuple[tuple[IntArray, FloatArray], ...]
 
+    @property
+    def learns_late(self) -> bool:
+        """True if a later release gives evidence about an earlier record, so that `known_after` has less than the problem."""
+        return bool(self.adversary.witnesses) or any(len(rows) for rows, _ in self.beside)
+
     def known_after(self, problem: JointProblem, releases: int) -> JointProblem:
         """Problem of the first releases with the evidence that these give; ``problem`` is that of the history, or one made of it.
 
@@ -177,7 +182,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         problem = with_pairs(problem, adversary.relations, respondents, published, places[0])
     claimed = (problem.evidence, problem.evidence_row)
     history = JointHistory(problem, adversary, observations, listed, *places, classes, claimed, beside)
-    if not (adversary.witnesses or any(len(own) for own, _ in beside)):
+    if not history.learns_late:
         return history
     evidence, evidence_row = _with_witnesses(history, len(problem.path), len(observations))
     return replace(history, problem=replace(problem, evidence=evidence, evidence_row=evidence_row))
@@ -658,7 +663,8 @@ def release_beliefs(
     """Beliefs about each release of a history.
 
     The posterior of a record is that of the joint law. The posterior of a suppressed record that is not in the law is the
-    prediction of the chain from the belief about the last record of its respondent before, or the prior.
+    prediction of the chain from the belief about the last record of its respondent before, or the prior; beside a ghost, weighed by
+    what is claimed of it, which is exact if the claim is sure.
 
     Parameters
     ----------
@@ -678,9 +684,7 @@ def release_beliefs(
     unconditional = np.zeros((len(history.problem.prior), history.problem.values))
     witnesses, last = history.adversary.witnesses, len(history.observations) - 1
     listed = history.listed
-    late = None
-    if not hindsight and (witnesses or any(len(own) for own, _ in history.beside)):
-        late = _LateEvidence(history)
+    late = _LateEvidence(history) if history.learns_late and not hindsight else None
     following = following_releases([seen.people for seen in listed]) if witnesses else []
     for t, observation in enumerate(history.observations):
         prior = history.adversary.prior_rows(observation.people)

@@ -200,7 +200,8 @@ class CompromisedRecords:
         Parameters
         ----------
         releases : sequence of Release or Observation
-            In the order of time, of a rule that withholds a member for no other reason, as with ``departures="ghosts"``.
+            In the order of time, of a rule that withholds a member for no other reason, as with ``departures="ghosts"``. What is
+            known of a release by the lists of the next ``ends`` is used at once.
         values : sequence
             The terminal values; of several, each is as likely.
         ends : int
@@ -215,7 +216,7 @@ class CompromisedRecords:
         -----
         Cost: O(n).
         """
-        seen = [getattr(release, "observation", release) for release in releases]
+        seen, values = [getattr(release, "observation", release) for release in releases], list(dict.fromkeys(values))
         rows: list[tuple[Hashable, Any, Any, float]] = []
         for t in range(1, len(seen) - ends):
             before, now = seen[t - 1], seen[t]

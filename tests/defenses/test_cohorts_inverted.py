@@ -22,6 +22,7 @@ from foreknow.models import (
     CompromisedRecords,
     Enumeration,
     EvidenceCascade,
+    GhostChain,
     GivenPrior,
     MarkovChain,
     Numeric,
@@ -186,3 +187,13 @@ def test_what_the_rule_tells_of_terminal_values_is_all_that_it_tells(lists):
     found = inverted(lists, ENDING, terminal=("e",))
     assert found.excess(told=True) < 1e-9
     assert found.error(JointAttack) < 1e-9
+
+
+def test_forward_beliefs_read_no_terminal_value_of_a_later_release():
+    """The belief after the first release is the share of its cell, whatever the second one tells."""
+    for _, _, releases in inverted(["ABC", "ABC"], ENDING, terminal=("e",)).outcomes:
+        adversary = with_terminal_values(Adversary(PRIOR, MarkovChain(1, ENDING), mechanism=GhostChain()), releases)
+        first, _ = JointAttack(adversary, Enumeration(), hindsight=False)(releases)
+        np.testing.assert_allclose(
+            first.posterior.probabilities, np.tile(releases[0].counts[0] / 3, (3, 1)), atol=1e-12
+        )

@@ -416,7 +416,10 @@ def _write(
         write_release(folder / PUBLIC, sums, [release.time for release in releases], defense, columns.published)
         public = [folder / run.published, folder / PUBLIC / RELEASE]
         replace(stated, files=checksums_of(public)).write(folder / PUBLIC / CERTIFICATE)
-        write_table(key_table(releases, columns), folder / run.key, private=True)
+        key = key_table(releases, columns)
+        if getattr(defense, "lag", 0) and "ghost" not in key.columns:
+            key["ghost"] = None  # views after those of a key with this column were held back
+        write_table(key, folder / run.key, private=True)
         write_json(folder / PRIVATE / SETTINGS, used)
         if run.pictures:
             draw_publication(folder / PRIVATE, releases, type(defense).__name__)

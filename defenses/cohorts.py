@@ -375,8 +375,9 @@ class Cohorts:
                 "give all releases of the series."
             )
         rule = self.ends, self.terminal, self.a
-        known, course = _LATEST.get(rule, ((), Course.empty(len(view.schema.quasi_identifiers))))
-        if len(known) > len(past) or any(one() is not other for one, other in zip(known, past, strict=False)):
+        known, course = _LATEST.get(rule, ((), Course.empty(0)))
+        others = any(one() is not other for one, other in zip(known, past, strict=False))
+        if not known or len(known) > len(past) or others:
             known, course = (), Course.empty(len(view.schema.quasi_identifiers))
         for release in past[len(known) :]:
             if release.view.schema.values != view.schema.values:

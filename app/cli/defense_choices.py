@@ -1,14 +1,17 @@
 """Defenses of the command line: the options that each reads, the object that they make, and a defense as its options."""
 
 import inspect
+import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import typer
 
+import foreknow.defenses
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS
 from foreknow.app.cli.command_shape import given_options
 from foreknow.app.cli.options import (
@@ -22,6 +25,7 @@ from foreknow.app.cli.options import (
     option_text,
     switch,
 )
+from foreknow.app.publication import PUBLIC, RELEASE
 from foreknow.defenses import (
     BKAA,
     DEFENSES,
@@ -46,7 +50,9 @@ from foreknow.defenses import (
 from foreknow.defenses.algorithms.nearest_point import build_tree
 from foreknow.defenses.injector import bucketize
 from foreknow.defenses.mondrian import cut_parts
+from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.evaluation.checks.program import settings
+from foreknow.models import MarkovChain
 from foreknow.models.settings import is_number
 
 REQUIREMENT_OPTIONS = ("k", "l", "t", "beta")
@@ -414,3 +420,50 @@ def thresholds(part: Any) -> dict[str, float]:
     parts = part if isinstance(part, tuple) else own.values()
     found = {name: value for each in parts for name, value in thresholds(each).items()}
     return found | {name: value for name, value in own.items() if name in THRESHOLDS and is_number(value, 0)}
+
+
+def read_defense(record: Any) -> Defense | None:
+    """The defense of a record that `defense_record` made; None for anything else.
+
+    Classes are looked up among the public names of `foreknow.defenses` and combinations of requirements alone.
+
+    Examples
+    --------
+    >>> read_defense({"class": "Anatomy", "l": 3}).l
+    3
+    >>> read_defense({"class": "open", "file": "x"}) is None
+    True
+    """
+    try:
+        made = _made(record)
+    except (KeyError, TypeError, ValueError):
+        return None
+    return made if type(made) in foreknow.defenses.DEFENSES.values() else None
+
+
+def recorded_defense(groups: Path, kind: str | None = None) -> Defense | None:
+    """The defense, of a class or of any, that `foreknow publish` wrote beside its output, if the file of groups is there."""
+    for path in (groups.parent.parent / PUBLIC / RELEASE, groups.parent / RELEASE):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))["settings"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        return read_defense(record) if kind in (None, record.get("class")) else None
+    return None
+
+
+def _made(record: Any) -> Any:
+    if isinstance(record, list):
+        return tuple(map(_made, record))
+    if not isinstance(record, dict):
+        return record
+    name, rest = record["class"], {key: each for key, each in record.items() if key != "class"}
+    if name == "dict":
+        return {_made(key): _made(each) for key, each in rest["items"]}
+    return _classes()[rest["name"]] if name == "type" else _classes()[name](**{key: _made(rest[key]) for key in rest})
+
+
+def _classes() -> dict[str, type]:
+    """Classes of which a defense is made, by their names."""
+    public = [getattr(foreknow.defenses, name) for name in foreknow.defenses.__all__]
+    return {each.__name__: each for each in (AllOf, AnyOf, MarkovChain, *public) if isinstance(each, type)}

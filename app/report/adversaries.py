@@ -1,24 +1,19 @@
 """The two adversaries of a report, their beliefs, and the risk and price of a publication and of stricter ones under them."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-import foreknow.defenses
 from foreknow.app.cli.adversary_knowledge import DEFAULT_LEARNING, knowing_terminal
 from foreknow.app.cli.defense_choices import defense_text, thresholds
 from foreknow.app.exposure import exposed
-from foreknow.app.publication import PUBLIC, RELEASE
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack, WithoutGroups
 from foreknow.defenses import Cohorts, Defense, Infeasible
 from foreknow.defenses.cohorts import Departures
-from foreknow.defenses.requirements.requirement import AllOf, AnyOf
 from foreknow.evaluation import compare, recommend
 from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.experiment import total_of_risk
@@ -315,36 +310,6 @@ def raised_setting(defense: Defense) -> str | None:
     return next((name for name in SIZES if isinstance(found.get(name), int)), None)
 
 
-def read_defense(record: Any) -> Defense | None:
-    """The defense of a record that `defense_record` made; None for anything else.
-
-    Classes are looked up among the public names of `foreknow.defenses` and combinations of requirements alone.
-
-    Examples
-    --------
-    >>> read_defense({"class": "Anatomy", "l": 3}).l
-    3
-    >>> read_defense({"class": "open", "file": "x"}) is None
-    True
-    """
-    try:
-        made = _made(record)
-    except (KeyError, TypeError, ValueError):
-        return None
-    return made if type(made) in foreknow.defenses.DEFENSES.values() else None
-
-
-def recorded_defense(groups: Path) -> Defense | None:
-    """The defense that `foreknow publish` wrote beside its output, if the file of groups is there."""
-    for path in (groups.parent.parent / PUBLIC / RELEASE, groups.parent / RELEASE):
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))["settings"]
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        return read_defense(record)
-    return None
-
-
 INFEASIBLE: Literal["suppress"] = "suppress"
 """Treatment of a release that cannot be published, in a trial."""
 
@@ -457,20 +422,3 @@ def _replaced(part: Any, name: str, new: int) -> Any:
         elif field.init and (isinstance(value, tuple) or is_dataclass(value)):
             changed[field.name] = _replaced(value, name, new)
     return replace(part, **changed)
-
-
-def _made(record: Any) -> Any:
-    if isinstance(record, list):
-        return tuple(map(_made, record))
-    if not isinstance(record, dict):
-        return record
-    name, rest = record["class"], {key: each for key, each in record.items() if key != "class"}
-    if name == "dict":
-        return {_made(key): _made(each) for key, each in rest["items"]}
-    return _classes()[rest["name"]] if name == "type" else _classes()[name](**{key: _made(rest[key]) for key in rest})
-
-
-def _classes() -> dict[str, type]:
-    """Classes of which a defense is made, by their names."""
-    public = [getattr(foreknow.defenses, name) for name in foreknow.defenses.__all__]
-    return {each.__name__: each for each in (AllOf, AnyOf, MarkovChain, *public) if isinstance(each, type)}

@@ -52,6 +52,7 @@ from foreknow.app.cli.commands.attack_findings import (
     write_attack,
 )
 from foreknow.app.cli.commands.check_folder import AT_RISK, BELIEFS, written_sums
+from foreknow.app.cli.defense_choices import recorded_defense
 from foreknow.app.cli.files.columns import InputFiles, notice_codes
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.app.cli.files.published_tables import PublishedFiles, PublishedRelease
@@ -94,7 +95,6 @@ from foreknow.app.publication import (
     listed_in,
     read_json,
 )
-from foreknow.app.report.adversaries import recorded_defense
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.loss.generalization_loss import suppressed
@@ -237,7 +237,7 @@ def _read(run: AttackRun) -> tuple[Attacked, History]:
     notice_unchecked_key(run.groups, run.table.records)
     notice_codes(records.schema, records.table)
     stated = read_statements(run.chosen.statements, records.schema, run.table.encoding)
-    defense = None if run.groups is None else recorded_defense(run.groups)
+    defense = None if run.groups is None else recorded_defense(run.groups, "Cohorts")
     return Attacked(records.schema, history, releases, records.corpus, stated, defense), history
 
 

@@ -423,8 +423,9 @@ def best_row(found: pd.DataFrame, fail_over: float | None) -> int | None:
     The risk is the share of exposed respondents, then the upper side; the price that of suppressed and invented records, then of
     generalization.
     """
-    upper = found["at_most"].astype(float).fillna(np.inf)
-    known = found[found["exposed"].notna()].assign(price=found["suppressed"] + found["invented"], upper=upper)
+    known = found[found["exposed"].notna()]
+    upper = known["at_most"].astype(float).fillna(np.inf)
+    known = known.assign(price=known["suppressed"] + known["invented"], upper=upper)
     if fail_over is not None:
         known = known[known["share"] <= fail_over]
     order = ["price", "gcp", "share"] if fail_over is not None else ["share", "upper", "price", "gcp"]

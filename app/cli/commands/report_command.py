@@ -33,6 +33,7 @@ from foreknow.app.cli.defense_choices import (
     defense_name,
     defense_options,
     defense_text,
+    recorded_defense,
     seeded_generator,
 )
 from foreknow.app.cli.files.release_files import read_releases, read_statements
@@ -60,7 +61,7 @@ from foreknow.app.cli.options import (
 from foreknow.app.cli.terminal import TimeLeft, notice, say, say_verdict, tracked
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.publication import SETTINGS, key_at
-from foreknow.app.report.adversaries import INFORMED, LEARNED, recorded_defense
+from foreknow.app.report.adversaries import INFORMED, LEARNED
 from foreknow.app.report.page import check_packages
 from foreknow.app.report.report import MAX_STRICTER, Report, check_page_path, report
 from foreknow.app.report.sentences import best_settings

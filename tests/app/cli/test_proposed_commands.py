@@ -1,5 +1,6 @@
 """The next command that each command proposes: it can be typed, and is the run that was measured."""
 
+import importlib
 import json
 from pathlib import Path
 
@@ -129,6 +130,13 @@ class TestAttackToReport:
         assert "--attack foreground" in Path("report.html").read_text(encoding="utf-8")
 
 
+@pytest.fixture
+def without_cohorts(monkeypatch):
+    """The report tries stricter settings of the same defense alone."""
+    for name in ("report", "contents"):
+        monkeypatch.setattr(importlib.import_module(f"foreknow.app.report.{name}"), "tries_cohorts", lambda *_: False)
+
+
 class TestReportToPublish:
     def proposal(self, table, *options):
         """Publish, report with one stricter setting: its numbers, and the publication proposed."""
@@ -138,6 +146,7 @@ class TestReportToPublish:
         found = as_json(*report, "--out", "first.html")
         return found["stricter"][1], last(*report, "--out", "second.html")
 
+    @pytest.mark.usefixtures("without_cohorts")
     def test_it_is_the_stricter_trial(self):
         table = records(people=60, present=50)
         row, publish = self.proposal(table, "--defense", "mondrian", "-k", 2, "-l", 1, "--bucketized")
@@ -152,6 +161,7 @@ class TestReportToPublish:
         report = ["report", "r.csv", *ROLES, "--groups", "o/private/groups.csv", "--out", "r.html", "--stricter", 0]
         assert [row["gcp"] for row in as_json(*report)["stricter"]] == [0]
 
+    @pytest.mark.usefixtures("without_cohorts")
     def test_generalized_where_the_default_is_exact(self):
         table = records(people=60, present=50)
         table["result"] += (table["age"] % 4).astype(str)

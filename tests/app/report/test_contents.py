@@ -14,11 +14,11 @@ from strategies import history_of as history_over
 
 from foreknow.app import report
 from foreknow.app.cli.adversary_knowledge import DEFAULT_LEARNING, assumed_adversary, knowing_ghosts
-from foreknow.app.cli.defense_choices import defense_options, defense_text
+from foreknow.app.cli.defense_choices import defense_options, defense_text, read_defense
 from foreknow.app.exposure import TwoSides
 from foreknow.app.report import adversaries, respondents
 from foreknow.app.report import contents as contents_file
-from foreknow.app.report.adversaries import Inference, read_defense, stricter_settings
+from foreknow.app.report.adversaries import Inference, stricter_settings
 from foreknow.app.report.contents import size_notes
 from foreknow.app.report.respondents import Pseudonyms, reason
 from foreknow.app.report.sentences import (

@@ -68,7 +68,15 @@ CALLS = {
     leak_plot: {"table": retroactive_leak(BELIEFS, BELIEFS, HISTORY), "time": "release"},
     influence_map: {"graph": GRAPH, "time": "release", "most": 3},
     influence_over_distance: {"graph": GRAPH},
-    risk_utility_map: {"table": RISK, "risk": "gain", "cost": "gcp", "along": None, "curve": "defense", "panel": None},
+    risk_utility_map: {
+        "table": RISK,
+        "risk": "gain",
+        "cost": "gcp",
+        "along": None,
+        "curve": "defense",
+        "panel": None,
+        "bound": None,
+    },
 }
 WRONG = [
     None, 0, -1, 2.5, float("nan"), True, "", "x", b"x", (), [], [1], {}, {"one": 1}, {1: None}, set(), {"zzz"}, object(), len,

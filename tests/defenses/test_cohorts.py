@@ -393,6 +393,17 @@ def release_of(defense, view, past=()):
     return Release(view, defense(view, np.full((len(view), 4), 0.25), past))
 
 
+def test_a_series_of_other_quasi_identifiers_begins_anew():
+    """What was kept of an empty past of the same settings is not that of a series with another number of columns."""
+    defense = Cohorts(2, transitions=CHAIN)
+    release_of(defense, flat(8))
+    frame = pd.DataFrame({"id": range(8), "age": 1, "height": 2, "weight": 3, "result": VALUES[0]})
+    schema = Schema(dict.fromkeys(("age", "height", "weight"), Numeric()), "result", VALUES)
+    views = [View(frame, schema, time) for time in (1, 2)]
+    first = release_of(defense, views[0])
+    assert release_of(defense, views[1], (first,)).groups == 1
+
+
 class TestErrors:
     @pytest.mark.parametrize(
         ("given", "says"),

@@ -394,7 +394,7 @@ def release_of(defense, view, past=()):
 
 
 def test_a_series_of_other_quasi_identifiers_begins_anew():
-    """What was kept of an empty past of the same settings is not that of a series with another number of columns."""
+    """An empty past that was kept for the same settings is not that of a series with another number of columns."""
     defense = Cohorts(2, transitions=CHAIN)
     release_of(defense, flat(8))
     frame = pd.DataFrame({"id": range(8), "age": 1, "height": 2, "weight": 3, "result": VALUES[0]})

@@ -280,7 +280,7 @@ COUNTED = " by groups of one value"
 ALIKE = (
     "a wider one than that of an attack: people who are together in all groups are alike beforehand, whatever transitions are "
     "known, which ghosts follow as well, all releases read together, whatever is computed; not who leaves when, how long records "
-    "wait, nor how groups were chosen (docs/methods/cohorts.md)"
+    "wait, nor how groups and withheld records were chosen (docs/methods/cohorts.md)"
 )
 """The class of adversaries of `counted_sides`."""
 
@@ -302,7 +302,7 @@ def adversary_class(adversary: Adversary, hindsight: bool = True) -> str:
     >>> from foreknow.models import UniformPrior
     >>> adversary_class(Adversary(UniformPrior()))
     'the same prior of first published records, all releases read together, whatever is computed; not who leaves when, how long \
-records wait, nor how groups were chosen (docs/methods/cohorts.md)'
+records wait, nor how groups and withheld records were chosen (docs/methods/cohorts.md)'
     """
     known = [
         "the same prior of first published records",
@@ -313,8 +313,11 @@ records wait, nor how groups were chosen (docs/methods/cohorts.md)'
     return f"{', '.join(known)}, {read} read together, whatever is computed; not {silent}{CHOSEN}"
 
 
-CHOSEN = "how long records wait, nor how groups were chosen (docs/methods/cohorts.md)"
-"""Knowledge that no bound reads: the steps of the chain before a first record, and a rule that looks at values."""
+CHOSEN = "how long records wait, nor how groups and withheld records were chosen (docs/methods/cohorts.md)"
+"""Knowledge that no bound reads by itself: the steps of the chain before a first record, and a rule that looks at values.
+
+The rule of terminal values is read where it is given as compromised records.
+"""
 
 
 def _upper(

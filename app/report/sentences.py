@@ -235,10 +235,7 @@ CELLS = (
 )
 """Meaning of the cohorts that are tried."""
 
-STRICTER_CELLS = (
-    "larger batches and cells (a, size), more withheld records before a departure (ends, which holds back as many releases at the "
-    "end), or one more value that ends a course (terminal)"
-)
+STRICTER_CELLS = "larger batches and cells (a, size), or one more value that ends a course (terminal)"
 """Meaning of the stricter settings of cohorts."""
 
 

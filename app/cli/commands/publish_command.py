@@ -248,7 +248,7 @@ def publish_command(run: PublishRun) -> Outcome:
     The defenses js-reduce, bkaa, uhra and k-primacy assume an adversary who knows the class frequencies of the records, and the
     Markov chain of the records before each release. All records count, so publish each release once, and name a --corpus for the
     next. cohorts publishes a series: run it again on all records with the same --corpus, --seed and options, and the releases
-    before stay as they were.
+    before stay as they were, if no value occurs that the corpus has not.
 
 
     Which defense for what:
@@ -329,16 +329,15 @@ def _with_chain(
     if chain is None or presence is None:
         return replace(defense, transitions=chain)
     made = replace(defense, transitions=chain)
-    made.mechanism(
-        schema
-    )  # terminal values that are none, and a chain that cannot go on, are refused before anything is said
+    # Terminal values that are none, and a chain that cannot go on, are refused before anything is said.
+    made.mechanism(schema)
     codes = [schema.values.index(each) for each in made.terminal]
     row = leaving_shift(chain, presence, made.ends, codes).iloc[0]
     if is_own:
         notice(
             "The chain by which ghosts are drawn is learned from the records themselves, and is known to an adversary; name a "
-            "--corpus for one that no published record enters. To publish later releases name one as well, and the same --seed: "
-            "otherwise the releases before change with the records, and are published twice."
+            "--corpus for one that no published record enters. To publish later releases name one with all values that may occur, "
+            "and the same --seed: otherwise the releases before change with the records, and are published twice."
         )
     notice(
         f"By leaving, an adversary who reads presence shifts the log odds between one who left and one who stayed by at most "

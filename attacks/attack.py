@@ -38,7 +38,8 @@ class Published(Protocol):
 def each_release[P: Published](attack: object, releases: Iterable[P], reads_ghosts: bool | None = None) -> Iterator[P]:
     """Yield releases, each checked to have an observation; a TypeError names the attack.
 
-    An attack that does not read the part ``mechanism`` refuses releases with ghosts, unless ``reads_ghosts``.
+    An attack that does not read the part ``mechanism`` refuses releases with ghosts, unless ``reads_ghosts``; one without
+    the class attribute ``reads_noise`` refuses noisy counts.
     """
     if reads_ghosts is None:
         reads_ghosts = "mechanism" in getattr(attack, "reads", ())
@@ -54,6 +55,10 @@ def each_release[P: Published](attack: object, releases: Iterable[P], reads_ghos
                 f"{type(attack).__name__} does not read ghosts, and the release at {release.time!r} has "
                 f"{counted(len(release.observation.ghosts), 'record')} that carry on the places of respondents who left; "
                 "JointAttack and SequentialAttack read them, by an adversary with mechanism=GhostChain(), and LearnedAttack."
+            )
+        if release.observation.noise is not None and not getattr(attack, "reads_noise", False):
+            raise ValueError(
+                f"{type(attack).__name__} does not read noisy counts, as those at {release.time!r}; JointAttack does."
             )
         yield release
 

@@ -47,7 +47,7 @@ def _counterfeit_law(adversary: Adversary) -> str:
 
 def _unread_rule(law: str, releases: Sequence[ReleaseBeliefs]) -> list[Note]:
     """Note on releases with counterfeits, of whose law it says ``law``, or with kept sets of values, and who reads the rule."""
-    observations = [one.observation for one in releases]
+    observations = [one.observation for one in releases if one.observation.noise is None]
     number = sum(int(one.counts.sum() - (one.with_ghosts.group >= 0).sum()) for one in observations)
     if number:
         return [

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -111,6 +111,7 @@ class OthersKnown:
 
     attack: Attack
     history: History
+    reads_noise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_kind("OthersKnown", "attack", self.attack, Attack, "is an attack, as JointAttack(adversary)")
@@ -138,7 +139,7 @@ class OthersKnown:
         own = view.sensitive[inside] if view is not None and same else np.zeros(0, dtype=np.int64)
         if same:
             np.subtract.at(left, (seen.group[inside], own), 1)
-        if not same or (left < 0).any():
+        if not same or (seen.noise is None and (left < 0).any()):
             raise ValueError(
                 f"OthersKnown: the history does not have the records that were published at {seen.time!r}; give the one that was "
                 "published."

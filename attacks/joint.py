@@ -81,6 +81,7 @@ class JointAttack(AdversaryAttack):
     """
 
     reads = ("prior", "transitions", "compromised", "presence", "relations", "mechanism", "own")
+    reads_noise = True
 
     solver: JointSolver = field(default_factory=GroupGraph)
     hindsight: bool = True

@@ -15,7 +15,8 @@ from foreknow.defenses.k_primacy import KPrimacy
 from foreknow.defenses.m_invariance import MInvariance
 from foreknow.defenses.mask import MASK
 from foreknow.defenses.mondrian import Mondrian
-from foreknow.defenses.publish import Defense, publish
+from foreknow.defenses.noisy_counts import NoisyCounts, Promise, temporal_leakage
+from foreknow.defenses.publish import Defense, NoisyDefense, publish
 from foreknow.defenses.requirements.belief_bounds import BTPrivacy, PosteriorBound
 from foreknow.defenses.requirements.closeness import BasicBetaLikeness, BetaLikeness, JSimilarity, TCloseness
 from foreknow.defenses.requirements.diversity import (
@@ -90,7 +91,10 @@ __all__ = [
     "KPrimacy",
     "MInvariance",
     "Mondrian",
+    "NoisyCounts",
+    "NoisyDefense",
     "PosteriorBound",
+    "Promise",
     "QSCloseness",
     "QSDiversity",
     "RecursiveDiversity",
@@ -105,4 +109,5 @@ __all__ = [
     "publish_items",
     "summarize_groups",
     "summarize_records",
+    "temporal_leakage",
 ]

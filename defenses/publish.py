@@ -1,15 +1,26 @@
 """Publication of views in the order of time: the knowledge revision cycle of JS-reduce."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import chain
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, overload
 
 import numpy as np
 
 from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.defenses.requirements.summary import DrawnPrior, prior_of
-from foreknow.models import Adversary, Averaged, Grouping, Memory, Observation, People, Release, View
+from foreknow.models import (
+    Adversary,
+    Averaged,
+    Grouping,
+    Memory,
+    NoisyRelease,
+    NoisyTable,
+    Observation,
+    People,
+    Release,
+    View,
+)
 from foreknow.models.advice import VIEW, VIEWS, Advice, Named, Setting
 from foreknow.models.arrays import FloatArray
 from foreknow.models.averaged import check_rule_reads
@@ -46,6 +57,14 @@ class Defense(Protocol):
         past : tuple of Release
             The earlier releases, in the order of time.
         """
+        ...
+
+
+class NoisyDefense(Protocol):
+    """An algorithm that publishes noisy counts in fixed cells in place of groups, as `NoisyCounts`; otherwise as a `Defense`."""
+
+    def __call__(self, view: View, prior: FloatArray, past: tuple[NoisyRelease, ...]) -> NoisyTable:
+        """Count a view with noise."""
         ...
 
 
@@ -114,6 +133,7 @@ class RequirementDefense:
         return () if self.requirement.weighs_beliefs else READS
 
 
+@overload
 def publish(
     views: Iterable[View],
     defense: Defense,
@@ -124,7 +144,27 @@ def publish(
     rng: np.random.Generator | int | None = None,
     progress: Progress = iter,
     believes: Forecast | None = None,
-) -> tuple[Release, ...]:
+) -> tuple[Release, ...]: ...
+@overload
+def publish(
+    views: Iterable[View],
+    defense: NoisyDefense,
+    adversary: Adversary | Averaged | None = None,
+    *,
+    progress: Progress = iter,
+    rng: np.random.Generator | int | None = None,
+) -> tuple[NoisyRelease, ...]: ...
+def publish(
+    views: Iterable[View],
+    defense: Defense | NoisyDefense,
+    adversary: Adversary | Averaged | None = None,
+    bucketized: bool | None = None,
+    *,
+    infeasible: Literal["raise", "suppress"] = "raise",
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = iter,
+    believes: Forecast | None = None,
+) -> tuple[Release, ...] | tuple[NoisyRelease, ...]:
     """Publish views in the order of time; each is grouped under the prior revised by the earlier releases.
 
     For each view, the publisher revises the prior of the assumed adversary, and the defense groups the view under it. The
@@ -158,7 +198,7 @@ def publish(
 
     Returns
     -------
-    tuple of Release
+    tuple of Release or NoisyRelease
         One for each view; with a defense that has a ``lag``, none for the last ``lag`` views.
 
     Raises
@@ -188,7 +228,7 @@ def publish(
     assumed = AssumedAdversary(believer)
     respondents = dict.fromkeys(chain.from_iterable(view.people.respondents for view in views))
     ranks = dict(zip(respondents, generator.permutation(len(respondents)).tolist(), strict=True))
-    releases: list[Release] = []
+    releases: list[Any] = []
     lag = lag_of(defense, views)
     # Only the number of items that `progress` returns is read.
     for number, (view, _) in enumerate(zip(views, progress(views), strict=True)):
@@ -200,19 +240,28 @@ def publish(
         prior = assumed.prior(view)
         try:
             coming = tuple(later.people for later in views[number + 1 : number + 1 + lag])
-            grouping = grouped_at_random(defense, view, prior, tuple(releases), ranks, generator, coming)
+            grouping: Grouping | NoisyTable = grouped_at_random(
+                defense, view, prior, tuple(releases), ranks, generator, coming
+            )
         except Infeasible as reason:
             if infeasible == "raise":
                 raise
             kind = "the whole view cannot be published, and its {records} records are suppressed: {reason}"
             note = Note(kind, records=len(view), reason=str(reason))
             grouping = Grouping(np.full(len(view), -1), notes=(note,))
-        releases.append(Release(view, grouping if bucketized is None else replace(grouping, bucketized=bucketized)))
+        releases.append(_released(view, grouping, bucketized))
     assumed.check_claim_times([release.time for release in releases])
     return tuple(releases)
 
 
-def lag_of(defense: Defense, views: Sequence[View]) -> int:
+def _released(view: View, made: Grouping | NoisyTable, bucketized: bool | None) -> Any:
+    """Release of what a defense made of a view."""
+    if isinstance(made, NoisyTable):
+        return NoisyRelease(view, made)
+    return Release(view, made if bucketized is None else replace(made, bucketized=bucketized))
+
+
+def lag_of(defense: object, views: Sequence[View]) -> int:
     """Number of views to come whose people a defense reads; ValueError if there are no more views than that."""
     lag = int(getattr(defense, "lag", 0))
     if lag and lag >= len(views):
@@ -271,29 +320,34 @@ def _check_defense(
         )
 
 
-def grouped_at_random(
-    defense: Defense,
+def grouped_at_random[G: Grouping | NoisyTable](
+    defense: Callable[..., G],
     view: View,
     prior: FloatArray,
     past: tuple[Release, ...],
     ranks: Mapping[Hashable, int],
     rng: np.random.Generator,
     coming: tuple[People, ...],
-) -> Grouping:
-    """Group a view with its records in the order of their respondents' ranks, and number the groups at random."""
+) -> G:
+    """Group a view with its records in the order of their respondents' ranks, and number the groups at random.
+
+    Noisy counts are those of fixed cells, and stay as they are.
+    """
     order = np.argsort(np.fromiter(map(ranks.__getitem__, view.people.respondents), np.int64, len(view)))
     ordered = prior.rows(order) if isinstance(prior, DrawnPrior) else prior[order]
     more: dict[str, Any] = {"coming": coming} if coming else {}
     grouping = defense(view.in_order(order), ordered, past, **more)
+    if isinstance(grouping, NoisyTable):
+        return grouping
     if not isinstance(grouping, Grouping):
         takes = "is a Grouping, which a defense returns; make one by Grouping(labels), with -1 for suppressed records"
         check_kind("publish", f"the result of {defense!r}", grouping, Grouping, takes)
     if len(grouping.labels) != len(view):
         return grouping  # Release raises the error.
-    return grouping.in_rows(np.argsort(order)).renumbered(rng)
+    return grouping.in_rows(np.argsort(order)).renumbered(rng)  # type: ignore[return-value]
 
 
-def _check_sizes(views: Sequence[View], defense: Defense) -> None:
+def _check_sizes(views: Sequence[View], defense: object) -> None:
     """Raise Infeasible if views have fewer records than a defense needs, with all these views named."""
     smallest = getattr(defense, "smallest", 1)
     small = [f"{view.time!r} has {len(view)}" for view in views if len(view) < smallest]
@@ -345,9 +399,11 @@ class AssumedAdversary:
         return DrawnPrior.of(np.stack(self._priors), weights, self._averaged.first_weights, self._averaged.groups)
 
     def observe(self, observation: Observation) -> None:
-        """Revise the beliefs about a view by its release, and the weights of the draws."""
+        """Revise the beliefs about a view by its release, and the weights of the draws; noisy counts revise a `Forecast` alone."""
         if self._forecast is not None:
             self._observations.append(observation)
+        if observation.noise is not None:
+            return
         for d, (adversary, memory) in enumerate(zip(self._adversaries, self._memories, strict=True)):
             seen, revised, prior = adversary.with_ghosts(memory, observation, self._priors[d])
             if self._averaged is not None and self._averaged.updated:

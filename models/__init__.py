@@ -106,6 +106,12 @@ if TYPE_CHECKING:
     from foreknow.models.tables.faults import InputFaults as InputFaults
     from foreknow.models.tables.hierarchy import Hierarchy as Hierarchy
     from foreknow.models.tables.history import History as History
+    from foreknow.models.noise import Noise as Noise
+    from foreknow.models.tables.noisy_release import (
+        Cells as Cells,
+        NoisyRelease as NoisyRelease,
+        NoisyTable as NoisyTable,
+    )
     from foreknow.models.tables.people import Observation as Observation, People as People
     from foreknow.models.tables.published_table import PublishedTable as PublishedTable
     from foreknow.models.tables.release import (
@@ -147,6 +153,7 @@ NAMES = {
     "knowledge.priors": "GivenPrior Prior PriorByTime UniformPrior",
     "knowledge.regression_prior": "RegressionDesign RegressionPrior",
     "memory": "Memory",
+    "noise": "Noise",
     "problem": "Estimator Posterior Problem Status",
     "programs": (
         "ProgramEstimator compromised_model foreground_model hierarchical_markov_model history_model "
@@ -160,6 +167,7 @@ NAMES = {
     "tables.faults": "InputFaults",
     "tables.hierarchy": "Hierarchy",
     "tables.history": "History",
+    "tables.noisy_release": "Cells NoisyRelease NoisyTable",
     "tables.people": "Observation People",
     "tables.published_table": "PublishedTable",
     "tables.release": "Grouping Release UnlabeledObservation",

@@ -262,13 +262,15 @@ def probability_rows(rows: FloatArray, what: str, names: Any = None) -> FloatArr
     return np.divide(rows, sums, out=rows, where=~is_normalized)
 
 
-def check_groups(group: IntArray, counts: IntArray, counterfeits: bool = False) -> None:
-    """Raise ValueError unless groups are numbered -1 to g - 1, and the counts of each sum to its size, or to more."""
+def check_groups(group: IntArray, counts: IntArray, counterfeits: bool = False, noisy: bool = False) -> None:
+    """Raise ValueError unless groups are numbered -1 to g - 1, and the counts of each, if exact, sum to its size, or to more."""
     if group.size and not (group.min() >= -1 and group.max() < len(counts)):
         found = f"{group.min()} to {group.max()}"
         raise ValueError(
             f"group has numbers from {found}; with {len(counts)} groups they lie in -1..{len(counts) - 1}."
         )
+    if noisy:
+        return
     sizes = np.bincount(group[group >= 0], minlength=len(counts))
     more = counts.sum(axis=1) - sizes
     unfit = (counts < 0).any(axis=1) | (more < 0 if counterfeits else more != 0)

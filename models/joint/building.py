@@ -148,6 +148,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     if adversary.relations is not None and isinstance(adversary.cascade, PriorCascade):
         _refuse_mixture(claims)
     emission, emission_row = channel_emissions(adversary, observations, release, counts)
+    count_logs, count_row = _count_logs(observations, group, release)
     # A counterfeit is a path of one record, behind the records of its group.
     invented = np.where(counts.any(axis=1), counts.sum(axis=1) - np.bincount(group, minlength=len(counts)), 0)
     fake = np.repeat(np.arange(len(counts)), invented)
@@ -173,6 +174,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         evidence=evidence,
         emission=emission,
         emission_row=emission_row,
+        count_logs=count_logs,
+        count_row=count_row,
         respondents=len(prior),
     )
     places = _places(rows, records, place, len(observations))
@@ -452,11 +455,29 @@ def _groups(observations: tuple[Observation, ...], records: Records) -> tuple[In
     m = observations[0].counts.shape[1] if observations else 0
     unpublished = np.bincount(records.release[records.group < 0], minlength=len(observations)) > 0
     none = np.zeros((1, m), dtype=np.int64)
-    parts = [np.vstack([seen.counts, none[: int(one)]]) for seen, one in zip(observations, unpublished, strict=True)]
+    shown = [seen.counts if seen.noise is None else 0 * seen.counts for seen in observations]
+    parts = [np.vstack([counts, none[: int(one)]]) for counts, one in zip(shown, unpublished, strict=True)]
     sizes = np.array([len(part) for part in parts], dtype=np.int64)
     starts, last = np.cumsum(sizes) - sizes, sizes - unpublished
     group = starts[records.release] + np.where(records.group >= 0, records.group, last[records.release])
     return group, np.vstack([none[:0], *parts]), np.repeat(np.arange(len(parts)), sizes)
+
+
+def _count_logs(
+    observations: tuple[Observation, ...], group: IntArray, release: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Log-likelihoods of the noisy counts of each group that has records, and the row of each group; -1 for none."""
+    m = observations[0].counts.shape[1] if observations else 0
+    sizes, row = np.bincount(group, minlength=len(release)), np.full(len(release), -1)
+    most, logs = int(sizes.max(initial=0)), [np.zeros((0, m, 1))]
+    for t, seen in enumerate(observations):
+        if seen.noise is None:
+            continue
+        own = np.flatnonzero(release == t)[: len(seen.counts)]
+        some = sizes[own] > 0
+        row[own[some]] = np.arange(some.sum()) + sum(map(len, logs))
+        logs = [each for each in logs if len(each)] + [seen.noise.log_likelihood(seen.counts[some], most)]
+    return np.concatenate(logs), row
 
 
 def _priors(

@@ -181,8 +181,8 @@ class States(NamedTuple):
     """Joint states between two records, as columns of equal length.
 
     ``known`` has the codes of the last d values of each path with a later record, oldest first; ``left`` the number of records that
-    are still to be published with each value of the current group; ``related`` the value of each record with a pair whose other
-    record is to come, and the number of these pairs.
+    are still to be published with each value of the current group, or so far if its counts are noisy; ``related`` the value of each
+    record with a pair whose other record is to come, and the number of these pairs.
     """
 
     log_weight: FloatArray
@@ -221,18 +221,19 @@ def eliminate(problem: JointProblem, factors: LogFactors, records: IntArray, lim
     following, previous = at.following[records] >= 0, at.previous[records] >= 0
     order = records[np.lexsort((following & ~previous, following | ~previous, problem.group[records]))]
     states, steps, tried, log_total, group = States(np.zeros(1), {}, ()), [], 0, 0.0, -1
-    for r in order.tolist():
+    ends = np.append(np.diff(problem.group[order]) != 0, True)
+    for r, closing in zip(order.tolist(), ends.tolist(), strict=True):
         if problem.group[r] != group:
             # All counts of a new group are left to publish.
             group = int(problem.group[r])
             shown = at.shown[at.value_starts[group] : at.value_starts[group + 1]].astype(np.int64)
             options = len(shown) ** (2 if problem.emission_row[group] >= 0 and shown.any() else 1)
             left = tuple(np.full(len(states.log_weight), count) for count in shown.tolist())
-            states = states._replace(left=left if shown.any() else ())
+            states = states._replace(left=left if shown.any() or problem.count_row[group] >= 0 else ())
         tried += len(states.log_weight) * options
         if tried > limit:
             return None
-        step, states = _advance(problem, factors, r, states)
+        step, states = _advance(problem, factors, r, states, closing)
         if not len(step.before):
             return Elimination([], -np.inf)
         top = states.log_weight.max()
@@ -270,11 +271,12 @@ def log_sums(logs: FloatArray, place: IntArray, size: int) -> FloatArray:
         return np.asarray(top + np.log(sums))
 
 
-def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States) -> tuple[Step, States]:
-    """Transitions over the values of a record, and the states after it."""
+def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States, closing: bool) -> tuple[Step, States]:
+    """Transitions over the values of a record, the last one of its group if ``closing``, and the states after it."""
     at, path, group = problem.layout, int(problem.path[r]), int(problem.group[r])
     values = at.values[at.value_starts[group] : at.value_starts[group + 1]]
     row, claim, past = problem.emission_row[group], problem.evidence_row[r], states.known.get(path, ())
+    noisy = int(problem.count_row[group])
     # log P(x), or log A(x | the last values), plus log e(x): shape (states or 1, m).
     log_factor = factors.tables[len(past) - 1][problem.chain[r]][past] if past else factors.prior[path][None]
     log_factor = log_factor + factors.evidence[claim] if claim >= 0 else log_factor
@@ -285,7 +287,7 @@ def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States)
         if other in states.related:
             log_factor = log_factor + factors.pairs[at.pair_table[pair]][states.related[other][0]]
     log_factor = np.broadcast_to(log_factor[..., values], (len(states.log_weight), len(values)))[..., None]
-    if states.left:
+    if states.left and noisy < 0:
         # A value is published only while its count is not used up; through a channel it differs from the own value.
         left = np.stack(states.left, axis=1) > 0
         if row >= 0:
@@ -300,7 +302,12 @@ def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States)
     if at.following[r] >= 0:
         recent = (*(column[before] for column in past), values[value])
         known[path] = recent[-max(problem.order, 1) :]
-    remaining = tuple(column[before] - (published == s) for s, column in enumerate(states.left))
+    sign = -1 if noisy < 0 else 1
+    remaining = tuple(column[before] + sign * (published == s) for s, column in enumerate(states.left))
+    if noisy >= 0 and closing:
+        # All values of the group are known: the likelihood of its noisy counts.
+        step_factor = step_factor + sum(problem.count_logs[noisy, s, column] for s, column in enumerate(remaining))
+        remaining = ()
     # The value of a record is kept until all its pairs have a factor.
     related = {q: (column[before], waiting - others.count(q)) for q, (column, waiting) in states.related.items()}
     related[r] = values[value], sum(other not in states.related for other in others)

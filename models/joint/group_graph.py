@@ -204,6 +204,8 @@ class GroupGraph:
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
+        if problem.noisy.any():
+            return _all_tilted(MaxEntropy(progress=self.progress)(problem))
         if problem.order > 1:
             return _all_tilted(GroupMessages(progress=self.progress)(problem))
         step = stepping(self.progress, range(len(thresholds(MaxEntropy().tolerance)) + int(self.sweeps)))
@@ -214,6 +216,8 @@ class GroupGraph:
 
         The messages of the prefix before, as a start, send its evidence around cycles again.
         """
+        if problem.noisy.any():
+            return _all_tilted(MaxEntropy(progress=self.progress).forward(problem))
         if problem.order > 1:
             return _all_tilted(GroupMessages(progress=self.progress).forward(problem))
         return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)

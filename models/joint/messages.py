@@ -203,6 +203,9 @@ def visit(
                         published[i, y] += weights[i, x] * emission[channel, values[x], values[y]]
         # lambda_y <- lambda_y n_y / E[count of y], until the expected counts are the published ones.
         deviation = _scale(tilt, shown, published, scratch.expected[:width], rounds, tolerance)
+    elif at.count_row[g] >= 0 and last > first:
+        logs = at.count_logs[at.count_row[g]]
+        deviation = _soften(tilt, logs, weights, scratch.expected[:width], rounds, tolerance)
     if rounds > 0:
         # L(x) = sum over y of W(y | x) lambda_y: the likelihood of each own value.
         likelihood = scratch.likelihood[:width]
@@ -239,6 +242,69 @@ def _scale(
             tilt[s] /= largest
         after = _deviation(tilt, shown, published, expected)
     return before
+
+
+@compiled
+def _soften(
+    tilt: FloatArray, logs: FloatArray, weights: FloatArray, expected: FloatArray, rounds: int, tolerance: float
+) -> float:
+    """Move the tilts of noisy counts to their fixed point in place; return the deviation before.
+
+    The minimizer of ``KL(Q || chains) - sum over s of L_s(E n_s)``, for the log-likelihood L of a count, has the tilts ``log
+    lambda_s = L_s'(E n_s)``: for Gaussian noise ``(y_s - E n_s) / sigma^2``. L' at k + 1/2 is ``L(k + 1) - L(k)``, linear between.
+    The deviation is the change of expected counts that is left to first order, as a share of the members. The tilts of a group of
+    one are the likelihood ratios, which is exact.
+    """
+    if len(weights) == 1:
+        for s in range(len(tilt)):
+            tilt[s] = np.exp(min(max(logs[s, 1] - logs[s, 0], -MAX_TILT), MAX_TILT))
+        return 0.0
+    before = 0.0
+    for step in range(rounds + 1):
+        _deviation(tilt, tilt, weights, expected)
+        left = 0.0
+        for s in range(len(tilt)):
+            slope, change = _slope(logs[s], expected[s])
+            left += expected[s] * abs(slope - np.log(tilt[s])) / (1.0 + expected[s] * change)
+        left /= 2 * len(weights)
+        before = left if step == 0 else before
+        if step == rounds or left <= tolerance:
+            break
+        for s in range(len(tilt)):
+            tilt[s] = np.exp(_proximal(logs[s], expected[s], np.log(tilt[s])))
+    return before
+
+
+MAX_TILT = 300.0
+"""Largest absolute logarithm of the tilt of a noisy count."""
+
+
+@inlined
+def _slope(logs: FloatArray, number: float) -> tuple[float, float]:
+    """Slope L' of log-likelihoods at an expected number, and minus its derivative; L is linear beyond the ends."""
+    last = len(logs) - 2
+    k = min(max(int(np.floor(number - 0.5)), 0), max(last - 1, 0))
+    low, high = logs[k + 1] - logs[k], logs[min(k + 2, last + 1)] - logs[min(k + 1, last)]
+    share = min(max(number - 0.5 - k, 0.0), 1.0)
+    inside = 0.0 < number - 0.5 - k < 1.0
+    return min(max(low + share * (high - low), -MAX_TILT), MAX_TILT), (low - high) if inside else 0.0
+
+
+@inlined
+def _proximal(logs: FloatArray, expected: float, tilt: float) -> float:
+    """Tilt t with ``t = L'(n)`` and ``n = expected + expected (t - tilt)``, where expected is the slope of n in t, or more.
+
+    By bisection: L' falls in n, and t grows with it.
+    """
+    spread = max(expected, 1e-12)
+    low, high = -0.5, len(logs) + 0.5
+    for _ in range(60):
+        middle = (low + high) / 2
+        if _slope(logs, middle)[0] > tilt + (middle - expected) / spread:
+            low = middle
+        else:
+            high = middle
+    return min(max(tilt + (low - expected) / spread, -MAX_TILT), MAX_TILT)
 
 
 @inlined

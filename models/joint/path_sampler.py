@@ -28,12 +28,14 @@ from foreknow.models.joint.joint_draws import (
     values_beside,
 )
 from foreknow.models.joint.max_entropy import MaxEntropy, with_doubt
+from foreknow.models.joint.noisy_paths import NoisyLaw, contradicted, record_noisy
 from foreknow.models.joint.path_factors import PathFactors, path_factors
 from foreknow.models.joint.problem import (
     JointPosterior,
     JointProblem,
     Layout,
     belief_starts,
+    check_no_noise,
     components,
     forward_by_prefixes,
     without_pairs,
@@ -171,6 +173,11 @@ class PathSampler:
         """Number of sweeps of the annealed start."""
         return int(self.sweeps) // 2 if self.anneal is None else int(self.anneal)
 
+    @property
+    def warmup_sweeps(self) -> int:
+        """Number of sweeps after annealing that each chain discards."""
+        return int(self.sweeps) // 4 if self.warmup is None else int(self.warmup)
+
     def __call__(self, problem: JointProblem) -> SampledPosterior:
         """Posterior of a whole history."""
         return sampled_posterior(self, problem)
@@ -186,6 +193,7 @@ class PathSampler:
         chain are equidistant over about ``sweeps`` sweeps, at least one sweep apart.
         """
         check_whole("PathSampler.draws", "number", number, "draws")
+        check_no_noise("PathSampler.draws", problem)
         number, chains = int(number), number_of_chains(self, problem)
         factors, start = path_factors(problem), start_of(self, problem)
         step = stepping(self.progress, range(chains * (annealing_levels(self.annealing_sweeps) + 1)))
@@ -252,16 +260,18 @@ def warm_chain(
     step: Callable[[], None],
 ) -> tuple[Assignment, Moves]:
     """State and moves of a chain after annealing and warm-up."""
-    warmup = int(sampler.sweeps) // 4 if sampler.warmup is None else int(sampler.warmup)
     state, mover = start.state, moves(problem, sampler.redraws, runs)
     anneal_start(factors, state, sampler.annealing_sweeps, mover, rng, start.softest, step)
     step()
-    advance(factors, state, warmup, mover, rng)
+    advance(factors, state, sampler.warmup_sweeps, mover, rng)
     return state, mover
 
 
 def sampled_posterior(sampler: PathSampler, problem: JointProblem, runs: bool = True) -> SampledPosterior:
-    """Posterior by run swaps and path redraws, or by swaps at single releases if ``runs`` is False."""
+    """Posterior by run swaps and path redraws, or by swaps at single releases if ``runs`` is False.
+
+    With noisy counts it is that of redraws of whole paths, whose beliefs are means of conditional probabilities.
+    """
     chains, length = number_of_chains(sampler, problem), -(-int(sampler.sweeps) // BATCHES)
     starts, places = belief_starts(problem), value_places(problem.layout, problem.values)
     counts = np.zeros((chains, BATCHES, int(starts[-1])), dtype=np.uint8 if length < 256 else np.uint16)
@@ -270,6 +280,8 @@ def sampled_posterior(sampler: PathSampler, problem: JointProblem, runs: bool = 
     parts, component = components(problem), np.zeros(len(problem.path), dtype=np.int64)
     component[np.concatenate([component[:0], *parts])] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     densities = np.zeros((chains, BATCHES, len(parts)))
+    if problem.noisy.any():
+        return _noisy_posterior(sampler, problem, counts, log_density, densities, component)
     factors, start = path_factors(problem), start_of(sampler, problem)
     step = stepping(sampler.progress, range(chains * (annealing_levels(sampler.annealing_sweeps) + 1 + BATCHES)))
 
@@ -284,6 +296,34 @@ def sampled_posterior(sampler: PathSampler, problem: JointProblem, runs: bool = 
     status = np.where((doubtful > 0).all(axis=0), CONTRADICTED, 0)
     status[problem.group[densities_differ(densities / length)[component]]] |= UNCONVERGED
     return posterior_of_counts(problem, counts, log_density, status, "PathSampler")
+
+
+def _noisy_posterior(
+    sampler: PathSampler,
+    problem: JointProblem,
+    counts: "Counts",
+    log_density: FloatArray,
+    densities: FloatArray,
+    component: IntArray,
+) -> SampledPosterior:
+    """Posterior by redraws of whole paths given noisy counts; the arrays are overwritten, with an axis of chains before the others.
+
+    Standard errors are those of the draws, an upper bound: the beliefs are means of conditional probabilities.
+    """
+    law, chains, length = NoisyLaw.of(problem), len(counts), log_density.shape[1] // BATCHES
+    step = stepping(sampler.progress, range(chains * (1 + BATCHES)))
+
+    def of_chain(c: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        arrays = (counts[c], log_density[c], densities[c], component)
+        return record_noisy(problem, law, sampler.warmup_sweeps, BATCHES, length, *arrays, rng, step)
+
+    found = each_chain(sampler, chains, of_chain)
+    draws = chains * length * BATCHES
+    beliefs, ruled_out = (np.sum(each, axis=0) / draws for each in zip(*found, strict=True))
+    beliefs = beliefs.reshape(-1)
+    status = contradicted(problem, ruled_out, beliefs)
+    status[problem.group[densities_differ(densities / length)[component]]] |= UNCONVERGED
+    return replace(posterior_of_counts(problem, counts, log_density, status, "PathSampler"), beliefs=beliefs)
 
 
 def posterior_of_counts(

@@ -50,6 +50,8 @@ class Layout(NamedTuple):
     # (R + 1,): pairs of record r: ``related_starts[r]`` to ``related_starts[r + 1]`` of ``related``
     related_starts: IntArray
     related: IntArray  # (2 P,): numbers of pairs, by record
+    count_logs: FloatArray  # count_logs, count_row: those of the problem
+    count_row: IntArray
 
 
 def layout(problem: "JointProblem") -> Layout:
@@ -94,6 +96,8 @@ def layout(problem: "JointProblem") -> Layout:
         problem.pair_tables,
         np.searchsorted(np.sort(problem.pairs, axis=None), np.arange(len(group) + 1)),
         np.argsort(problem.pairs, axis=None, kind="stable") // 2,
+        problem.count_logs,
+        problem.count_row,
     )
 
 
@@ -171,6 +175,7 @@ class JointProblem:
 
         p(x) ~ product over paths of P_i(x_i1) product over t of A(x_i,t | x_i,t-1, ..., x_i,t-d) evidence_it(x_it)
              * product over groups of 1[values of the group = published multiset]
+             * product over groups of noisy counts of product over s of P(published count of s | number of s in the group)
              * product over pairs {r, q} of table[x_r, x_q]
 
     A path is the sequence of the records of one respondent. A counterfeit is a respondent with one record.
@@ -205,6 +210,11 @@ class JointProblem:
         Table of each pair.
     pair_tables : float array, shape (K, m, m), optional
         Positive symmetric factors of the values of a pair. `Enumeration`, `GroupGraph` and `PathSampler` read pairs; others refuse.
+    count_logs : float array, shape (K, m, N + 1), optional
+        Log-probability of the noisy count of each value that a group publishes, given that 0, 1, ..., N of its records have it;
+        finite and concave along the last axis.
+    count_row : int array, shape (G,), optional
+        Row of ``count_logs`` of each group; -1 for none. Such a group has no multiset.
     respondents : int, optional
         Number of paths that belong to respondents; those after them are counterfeits. All by default.
 
@@ -229,6 +239,8 @@ class JointProblem:
     pairs: IntArray = None  # type: ignore[assignment]
     pair_table: IntArray = None  # type: ignore[assignment]
     pair_tables: FloatArray = None  # type: ignore[assignment]
+    count_logs: FloatArray = None  # type: ignore[assignment]
+    count_row: IntArray = None  # type: ignore[assignment]
     respondents: int = None  # type: ignore[assignment]
     layout: Layout = field(init=False, repr=False)
 
@@ -242,6 +254,8 @@ class JointProblem:
             "pairs": np.zeros((0, 2)),
             "pair_table": np.zeros(0 if self.pairs is None else len(self.pairs)),
             "pair_tables": np.zeros((0, m, m)),
+            "count_logs": np.zeros((0, m, 1)),
+            "count_row": np.full(len(self.counts), -1),
         }
         for name, kind in ARRAYS.items():
             value = getattr(self, name)
@@ -252,6 +266,7 @@ class JointProblem:
         if self.respondents is None:
             object.__setattr__(self, "respondents", len(self.prior))
         _check_counts(self)
+        _check_noisy(self)
         _check_pairs(self)
         pairs = np.sort(self.pairs, axis=1)
         order = np.lexsort(pairs.T[::-1])
@@ -279,11 +294,17 @@ class JointProblem:
         """True for groups that publish a multiset: bool array, shape ``(G,)``."""
         return np.asarray(self.counts.any(axis=1))
 
+    @property
+    def noisy(self) -> BoolArray:
+        """True for groups that publish noisy counts: bool array, shape ``(G,)``."""
+        return np.asarray(self.count_row >= 0)
+
 
 ARRAYS: dict[str, Any] = dict.fromkeys(
-    ("path", "group", "chain", "counts", "release", "evidence_row", "emission_row", "pairs", "pair_table"), np.int64
+    ("path", "group", "chain", "counts", "release", "evidence_row", "emission_row", "pairs", "pair_table", "count_row"),
+    np.int64,
 )
-ARRAYS |= dict.fromkeys(("prior", "evidence", "emission", "pair_tables"), np.float64)
+ARRAYS |= dict.fromkeys(("prior", "evidence", "emission", "pair_tables", "count_logs"), np.float64)
 """Type of each array of a `JointProblem`."""
 
 
@@ -296,6 +317,36 @@ def _check_counts(problem: JointProblem) -> None:
         raise ValueError(
             f"JointProblem: group {g} has {sizes[g]} records and counts that sum to {shown[g]}; a group shows one value per "
             "record. Add a path for each counterfeit."
+        )
+
+
+def _check_noisy(problem: JointProblem) -> None:
+    """Raise ValueError unless groups of noisy counts have likelihoods of each number of records, and no multiset."""
+    logs, noisy = problem.count_logs, problem.noisy
+    if not noisy.any():
+        return
+    sizes = np.bincount(problem.group, minlength=len(problem.counts))
+    check_shape(
+        "JointProblem: count_logs", logs, (len(logs), problem.values, logs.shape[-1]), "of each value and number"
+    )
+    if (
+        problem.count_row.max() >= len(logs)
+        or sizes[noisy].max(initial=0) >= logs.shape[2]
+        or not np.isfinite(logs).all()
+    ):
+        raise ValueError(
+            f"JointProblem: count_logs have {len(logs)} rows of {logs.shape[2]} numbers; they are finite, and each noisy group has "
+            "a row with one for each number of its records from 0 on."
+        )
+    if (noisy & (problem.constrained | (problem.emission_row >= 0))).any():
+        raise ValueError("JointProblem: a group has noisy counts, and a multiset or distorted values beside them.")
+
+
+def check_no_noise(owner: str, problem: JointProblem) -> None:
+    """Raise ValueError if a problem has noisy counts, for what does not read them."""
+    if problem.noisy.any():
+        raise ValueError(
+            f"{owner} does not read noisy counts; MaxEntropy(), GroupGraph(), PathSampler(rng=...) and Enumeration() do."
         )
 
 
@@ -362,6 +413,7 @@ def first_releases(problem: JointProblem, releases: int) -> JointProblem:
         release=problem.release[:groups],
         evidence_row=problem.evidence_row[:records],
         emission_row=problem.emission_row[:groups],
+        count_row=problem.count_row[:groups],
     )
 
 
@@ -374,7 +426,7 @@ def components(problem: JointProblem) -> list[IntArray]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    paths, tied = len(problem.prior), problem.constrained[problem.group]
+    paths, tied = len(problem.prior), (problem.constrained | problem.noisy)[problem.group]
     related, nodes = problem.path[problem.pairs], paths + len(problem.counts)
     ends = (
         np.concatenate([problem.path[tied], related[:, 0]]),
@@ -410,6 +462,7 @@ def sub_problem(problem: JointProblem, records: IntArray) -> JointProblem:
         release=problem.release[groups],
         evidence_row=problem.evidence_row[records],
         emission_row=problem.emission_row[groups],
+        count_row=problem.count_row[groups],
         respondents=int((paths < problem.respondents).sum()),
     )
 

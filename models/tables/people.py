@@ -10,8 +10,9 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
 from foreknow.models.equality import equal_by_fields, set_fields
+from foreknow.models.noise import Noise
 from foreknow.models.problem import Problem, check_groups
-from foreknow.models.settings import as_integers
+from foreknow.models.settings import as_integers, check_kind
 from foreknow.models.tables.columns import check_time
 from foreknow.models.tables.schema import Categorical, Schema
 
@@ -117,6 +118,8 @@ class Observation:
         The group of each of these records.
     listed : int, optional
         Number of the people who are listed; all of them, but in `with_ghosts`. By keyword.
+    noise : Noise, optional
+        Law of the noise of the counts, which are those of fixed cells and may be negative; exact counts by default. By keyword.
 
     Raises
     ------
@@ -139,6 +142,7 @@ class Observation:
     ghosts: People | None = field(default=None, kw_only=True)
     ghost_group: IntArray | None = field(default=None, kw_only=True)
     listed: int = field(default=-1, kw_only=True)
+    noise: Noise | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         n, m = len(self.people), len(self.people.schema.values)
@@ -158,7 +162,8 @@ class Observation:
                     f"respondent {twice[0]!r} has a published record at {self.time!r}, and a ghost carries on the same place; a "
                     "ghost stands for a respondent without a published record."
                 )
-        check_groups(np.concatenate([group, ghost_group]), counts, counterfeits=True)
+        check_kind("Observation", "noise", self.noise, (Noise, type(None)), "is a Noise, as Noise('gaussian', 10.0)")
+        check_groups(np.concatenate([group, ghost_group]), counts, counterfeits=True, noisy=self.noise is not None)
         time = check_time("Observation", self.time)
         people = self.people if self.people.time == time else replace(self.people, time=time)
         listed = n if self.listed < 0 else self.listed
@@ -190,8 +195,12 @@ class Observation:
         Raises
         ------
         ValueError
-            If there are ghosts, whose priors are not uniform; `with_ghosts` has them among its people.
+            If there are ghosts, whose priors are not uniform (`with_ghosts` has them among its people), or counts are noisy.
         """
+        if self.noise is not None:
+            raise ValueError(
+                f"the counts of the release at {self.time!r} are noisy, and show no multiset; use JointAttack, which reads them."
+            )
         if self.ghosts is not None:
             raise ValueError(
                 f"the release at {self.time!r} has ghosts, which carry on the places of {len(self.ghosts)} respondents; take them "

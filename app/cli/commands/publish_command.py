@@ -381,10 +381,8 @@ def _with_terminal(defense: Cohorts, presence: Presence | None, schema: Schema, 
             f"--terminal-over {over:g}: after each value more respondents of the --corpus leave, so that none would be published; "
             "raise it, or declare some values with --terminal."
         )
-    shares = (f"{value!r} ({percent(presence.leave[schema.values.index(value)])})" for value in found)
-    notice(
-        f"Terminal by --terminal-over {over:g}: {', '.join(shares) or 'no value'} (share who leave, in the --corpus)."
-    )
+    shares = (f"{value!r} ({percent(presence.leave[schema.values.index(value)])} leave)" for value in found)
+    notice(f"Terminal by --terminal-over {over:g} and the --corpus: {', '.join(shares) or 'no value'}.")
     return replace(defense, terminal=(*defense.terminal, *found))
 
 

@@ -307,7 +307,7 @@ class TestCohorts:
         corpus = corpus[~before]
         options = ["-a", 3, "--size", 6, "--seed", 5, "--corpus", write(corpus, tmp_path / "c.csv")]
         source, result, out = self.published(tmp_path, *options, "--terminal-over", 0.6)
-        assert "Terminal by --terminal-over 0.6: 'b' (" in " ".join(result.output.split())
+        assert "Terminal by --terminal-over 0.6 and the --corpus: 'b' (" in " ".join(result.output.split())
         assert json.loads((out / "public" / "release.json").read_text())["settings"]["terminal"] == ["b"]
         used = json.loads((out / "private" / "settings.json").read_text())
         assert used["options"]["terminal-over"] == 0.6

@@ -298,6 +298,28 @@ class TestCohorts:
         told = json.loads(run("attack", source, *ROLES, "--groups", out, "--json").stdout)
         assert "the same compromised records" in told["bound"]
 
+    def test_terminal_by_the_chance_of_leaving_in_the_corpus(self, tmp_path):
+        """All of the corpus leave after b: as with --terminal b, in memory and from disk, and for the attack."""
+        corpus = records(weeks=(1, 2, 3), people=60, present=60, seed=9).sort_values("week", kind="stable")
+        before = (
+            corpus["result"].eq("b").groupby(corpus["id"]).transform(lambda each: each.shift(fill_value=False).cummax())
+        )
+        corpus = corpus[~before]
+        options = ["-a", 3, "--size", 6, "--seed", 5, "--corpus", write(corpus, tmp_path / "c.csv")]
+        source, result, out = self.published(tmp_path, *options, "--terminal-over", 0.6)
+        assert "Terminal by --terminal-over 0.6 and the --corpus: 'b' (" in " ".join(result.output.split())
+        assert json.loads((out / "public" / "release.json").read_text())["settings"]["terminal"] == ["b"]
+        used = json.loads((out / "private" / "settings.json").read_text())
+        assert used["options"]["terminal-over"] == 0.6
+        told = json.loads(run("attack", source, *ROLES, "--groups", out, "--json").stdout)
+        assert "the same compromised records" in told["bound"]
+        run("publish", source, *ROLES, "--out", tmp_path / "by", "--defense", "cohorts", *options, "--terminal", "b")
+        tables = [read(each / "public" / "published.csv") for each in (out, tmp_path / "by")]
+        pd.testing.assert_frame_equal(*tables)
+        large = ["--from-disk", "--terminal-over", 0.6, "--departures", "withdraw", "--out", tmp_path / "large"]
+        run("publish", source, *ROLES, "--defense", "cohorts", *options, *large)
+        assert json.loads((tmp_path / "large" / "public" / "release.json").read_text())["settings"]["terminal"] == ["b"]
+
     def test_waiting_is_a_setting(self, tmp_path):
         """With too few people for a cell of the size, a smaller one is formed after the wait."""
         first = []
@@ -372,6 +394,7 @@ class TestCohorts:
             (("--ends", 4), "the last 4 of 4 views are held back"),
             (("-a", 39), "Choose a smaller -a and --size, --wait 0"),
             (("--terminal", "dead"), "terminal holds 'dead', which is no sensitive value"),
+            (("--terminal-over", 0.5), "name a --corpus, or declare the values with --terminal"),
             (("--from-disk", "--block", 20), "--block is not read by --defense cohorts"),
         ],
     )
@@ -385,3 +408,6 @@ class TestCohorts:
         result = run("publish", source, *ROLES, "--out", tmp_path, "--defense", "mondrian", "-a", 3, status=None)
         assert result.exit_code != 0
         assert "does not read -a" in str(result.exception)
+        options = ["--defense", "mondrian", "--terminal-over", 0.5]
+        result = run("publish", source, *ROLES, "--out", tmp_path, *options, status=None)
+        assert "does not read --terminal-over; leave it out, or choose --defense cohorts" in str(result.exception)

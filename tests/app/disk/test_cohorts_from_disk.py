@@ -11,7 +11,7 @@ from large_history import CHAIN, KNOWN, bytes_of, on_disk, panel, published_in_m
 from foreknow.app.cli.files.columns import Columns
 from foreknow.app.cli.files.release_files import key_table, published_table
 from foreknow.app.disk import Engine, attack_large, publish_large, verify_large
-from foreknow.app.disk import whole_releases as module
+from foreknow.app.disk import publication as module
 from foreknow.defenses import Cohorts, JSimilarity, KAnonymity
 from foreknow.models import Adversary, GhostChain, GivenPrior, MarkovChain, UniformPrior
 

@@ -34,7 +34,7 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 71_025, 40_390, 259
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 71_122, 40_431, 259
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
 MOST_NAMES = 241

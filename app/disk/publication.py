@@ -73,7 +73,7 @@ from foreknow.models.averaged import check_rule_reads
 from foreknow.models.equality import set_fields
 from foreknow.models.notes import Note, notes_of_blocks
 from foreknow.models.program_version import program_version
-from foreknow.models.settings import check_kind, check_whole, counted, is_whole, shown
+from foreknow.models.settings import check_kind, check_whole, is_whole, shown
 from foreknow.models.tables.view_files import NOTATION
 
 WHOLE_DEFENSES = (Cohorts,)
@@ -320,16 +320,6 @@ def _publish_blocks(
             latest = parquet_of(*part_paths(job.private / "beliefs", release))
             beliefs = write_last(connection, latest, beliefs, job.work / f"beliefs-{release:04d}.parquet")
     return made, sums
-
-
-def check_no_ghosts(owner: str, published: LargeReleases) -> None:
-    """Raise ValueError if releases have ghosts, which attacks from disk do not read."""
-    for one in published.releases:
-        if one.ghosts:
-            raise ValueError(
-                f"{owner}: the release at {one.time!r} has {counted(one.ghosts, 'ghost')}, which are read in memory alone: "
-                f"foreknow attack RECORDS --groups {key_folder(published.folder)}, without --from-disk."
-            )
 
 
 def input_checksums(published: LargeReleases) -> set[str]:

@@ -525,8 +525,8 @@ def _outcome(
     if run.pictures:
         say(f"Pictures: {key.parent / PICTURES}.")
     say(*check_lines(run.out))
-    # Ghosts are read in memory alone.
-    on_disk = run.from_disk and not isinstance(defense, Cohorts)
+    # The rule of terminal values is read in memory alone.
+    on_disk = run.from_disk and not getattr(defense, "terminal", ())
     groups = f"--from-disk {option_text('groups', run.out)}" if on_disk else option_text("groups", key)
     also = (*KNOWLEDGE_OPTIONS, *READ_FROM_DISK) if on_disk else KNOWLEDGE_OPTIONS
     say(*next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=also))

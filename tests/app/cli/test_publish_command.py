@@ -275,7 +275,7 @@ class TestCohorts:
         result = run("publish", source, *ROLES, "--from-disk", "--defense", "cohorts", *options, "--out", large)
         said = " ".join(result.output.replace("\\\n", " ").split())
         assert "The records at 4 are held back" in said
-        assert f"--groups {large / 'private' / 'groups.parquet'} --out risk" in said
+        assert f"--from-disk --groups {large} --out risk" in said
         for name in ("public/published", "private/groups"):
             expected, found = read(out / f"{name}.csv"), pd.read_parquet(large / f"{name}.parquet")
             found = found[[column for column in found if not column.startswith("_")]]
@@ -283,11 +283,21 @@ class TestCohorts:
         sides = [json.loads(run("check", folder, "--json").stdout) for folder in (large, out)]
         names = ("disclosed", "at_most", "not_decided", "bound")
         assert [sides[0][name] for name in names] == [sides[1][name] for name in names]
-        refused = run("attack", source, *ROLES, "--from-disk", "--groups", large, status=1)
-        assert "which are read in memory alone" in str(refused.exception)
         key = large / "private" / "groups.parquet"
-        assert "Ghosts carry on the places" in " ".join(run("attack", source, *ROLES, "--groups", key).output.split())
-        assert f"--groups {key} --out risk" in " ".join(run("check", large).output.replace("\\\n", " ").split())
+        attack = ("attack", source, *ROLES, "--sure", 0.6, "--knowledge", "records")
+        for each in (("joint", "--solver", "group-graph"), ("sequential",), ("snapshot",)):
+            told = []
+            for groups in (("--groups", key), ("--from-disk", "--groups", large)):
+                found = run(*attack, "--attack", *each, *groups, "--json")
+                assert "Ghosts carry on the places" in " ".join(found.output.split())
+                told.append(json.loads(found.stdout))
+            tables = [pd.DataFrame(one["releases"]).rename(columns={"published": "records"}) for one in told]
+            pd.testing.assert_frame_equal(*tables, atol=1e-9)
+            names = ("respondents", "exposed", "known_before", "at_most", "not_decided", "bound")
+            assert [told[0][name] for name in names] == [told[1][name] for name in names]
+        assert f"--from-disk --groups {large} --out risk" in " ".join(
+            run("check", large).output.replace("\\\n", " ").split()
+        )
 
     def test_terminal_values_are_in_no_group_and_known_to_the_attack(self, tmp_path):
         """A respondent who is listed and withheld has the value, as a reader of the rule knows."""
@@ -297,6 +307,27 @@ class TestCohorts:
         assert options["terminal"] == ["b"]
         told = json.loads(run("attack", source, *ROLES, "--groups", out, "--json").stdout)
         assert "the same compromised records" in told["bound"]
+        large = (
+            "--from-disk",
+            "--defense",
+            "cohorts",
+            "-a",
+            3,
+            "--size",
+            6,
+            "--terminal",
+            "b",
+            "--out",
+            tmp_path / "l",
+        )
+        said = " ".join(run("publish", source, *ROLES, *large).output.replace("\\\n", " ").split())
+        key = tmp_path / "l" / "private" / "groups.parquet"
+        assert f"--groups {key} --out risk" in said
+        assert f"--groups {key} --out risk" in " ".join(
+            run("check", tmp_path / "l").output.replace("\\\n", " ").split()
+        )
+        refused = run("attack", source, *ROLES, "--from-disk", "--groups", tmp_path / "l", status=1)
+        assert f"is read in memory alone: --groups {key}, without --from-disk" in str(refused.exception)
 
     def test_terminal_by_the_chance_of_leaving_in_the_corpus(self, tmp_path):
         """All of the corpus leave after b: as with --terminal b, in memory and from disk, and for the attack."""

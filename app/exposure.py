@@ -279,8 +279,8 @@ COUNTED = " by groups of one value"
 
 ALIKE = (
     "a wider one than that of an attack: people who are together in all groups are alike beforehand, whatever transitions are "
-    "known, which ghosts follow as well, all releases read together, whatever is computed; not who leaves when, how long records "
-    "wait, nor how groups and withheld records were chosen (docs/methods/cohorts.md)"
+    "known, which ghosts follow as well, all releases read together, whatever is computed; not who leaves when, who is related to "
+    "whom, how long records wait, nor how groups and withheld records were chosen (docs/methods/cohorts.md)"
 )
 """The class of adversaries of `counted_sides`."""
 
@@ -301,14 +301,15 @@ def adversary_class(adversary: Adversary, hindsight: bool = True) -> str:
     --------
     >>> from foreknow.models import UniformPrior
     >>> adversary_class(Adversary(UniformPrior()))
-    'the same prior of first published records, all releases read together, whatever is computed; not who leaves when, how long \
-records wait, nor how groups and withheld records were chosen (docs/methods/cohorts.md)'
+    'the same prior of first published records, all releases read together, whatever is computed; not who leaves when, who is \
+related to whom, how long records wait, nor how groups and withheld records were chosen (docs/methods/cohorts.md)'
     """
     known = [
         "the same prior of first published records",
         *(NAMES.get(name, f"the part {name!r}") for name in adversary.parts if name != "prior"),
     ]
     silent = "" if adversary.presence is not None else "who leaves when, "
+    silent += "" if adversary.relations is not None else "who is related to whom, "
     read = "all releases" if hindsight else "the releases up to each"
     return f"{', '.join(known)}, {read} read together, whatever is computed; not {silent}{CHOSEN}"
 

@@ -262,11 +262,16 @@ def _returned(releases: Sequence[ReleaseBeliefs]) -> list[Note]:
     for seen in (one.observation for one in releases):
         back |= carried & set(seen.people.respondents[seen.group >= 0])
         carried |= set() if seen.ghosts is None else set(seen.ghosts.respondents)
+    return returned_notes(len(back))
+
+
+def returned_notes(people: int) -> list[Note]:
+    """Note on the number of respondents who are published again after ghosts; empty for none."""
     kind = (
         "{people:,} {people:respondent is|respondents are} published again after ghosts, whose evidence is left out: these beliefs "
         "are approximate, tend to be overconfident, and may pass a proved bound."
     )
-    return [Note(kind, people=len(back))] if back else []
+    return [Note(kind, people=people)] if people else []
 
 
 def _solver(posterior: JointPosterior, solver: JointSolver) -> list[Note]:

@@ -52,7 +52,7 @@ def steps(adversary: Adversary, releases: Iterable[Release], first: int = 0) -> 
     memory = Memory(releases=first)
     for release in releases:
         seen = release.observation
-        check_knows_ghosts(adversary, seen)
+        check_knows_ghosts(adversary, seen.time, len(seen.ghosts or ()))
         prior = adversary.prior_rows(seen.people)
         revised = adversary.revise(memory, seen.people, seen.time, prior=prior)
         every, revised_of_all, prior_of_all = adversary.with_ghosts(memory, seen, revised, prior)

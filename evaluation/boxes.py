@@ -65,18 +65,26 @@ def published_boxes(release: Release, domains: Domains) -> Boxes:
     shows, with the number of records that show it, whose sensitive values are in the group's proportions. The counts of a group of
     c records, g of them ghosts, are multiplied by ``(c - g) / c``, its published share of real records. Cost: O(n d log n).
     """
-    totals = np.maximum(release.counts.sum(axis=1, keepdims=True), 1)
-    real = 1 - release.ghost_counts[:, None] / totals
+    low, high, group, share = group_boxes(release, domains)
+    real = 1 - release.ghost_counts / np.maximum(release.counts.sum(axis=1), 1)
+    return Boxes(low, high, share[:, None] * (release.counts * real[:, None])[group])
+
+
+def group_boxes(release: Release, domains: Domains) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """Boxes of the groups of a release: first and last codes, shape ``(c, d)``, group, and share of the group's records in each.
+
+    Boxes are in the order of the groups. In a generalized release, the share is 1.
+    """
     if not release.bucketized:
         hull = published_hulls(release)
         low, high = (positions(codes, domains, release.view) for codes in (hull.low, hull.high))
-        return Boxes(low, high, release.counts * real)
+        return low, high, np.arange(len(low)), np.ones(len(low))
     people, group = release.everyone
     kept = group >= 0
     places = positions(people.quasi_identifiers[kept], domains, release.view)
     rows, times = np.unique(np.column_stack([group[kept], places]), axis=0, return_counts=True)
-    shares = release.counts / totals * real
-    return Boxes(rows[:, 1:], rows[:, 1:], times[:, None] * shares[rows[:, 0]])
+    sizes = np.maximum(release.counts.sum(axis=1), 1)
+    return rows[:, 1:], rows[:, 1:], rows[:, 0], times / sizes[rows[:, 0]]
 
 
 def positions(codes: FloatArray, domains: Domains, view: View) -> IntArray:

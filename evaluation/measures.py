@@ -226,6 +226,7 @@ COLUMNS: dict[str, str] = ROW_COLUMNS | {
     "dimensions": "number of quasi-identifiers with a predicate",
     "actual": "count of a query on the original records",
     "estimate": "count of a query estimated from the release",
+    "deviation": "standard deviation of the estimate by which places are those of ghosts, in records; of several queries, the mean",
     "error": "relative error of a query",
     "unique": "number of m-unique groups",
     "followed": "number of respondents with the value of their previous record",

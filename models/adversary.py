@@ -583,11 +583,11 @@ def readers_among(rules: Iterable[Any]) -> Callable[[str], list[str]]:
     ]
 
 
-def check_knows_ghosts(adversary: Adversary, observation: Observation) -> None:
-    """Raise ValueError if a release has ghosts, and the adversary does not know how they are drawn."""
-    if observation.ghosts is not None and adversary.mechanism is None:
+def check_knows_ghosts(adversary: Adversary, time: Any, ghosts: int) -> None:
+    """Raise ValueError if the release of a time has ghosts, and the adversary does not know how they are drawn."""
+    if ghosts and adversary.mechanism is None:
         raise ValueError(
-            f"the release at {observation.time!r} has {counted(len(observation.ghosts), 'ghost')}, which carry on the places of "
+            f"the release at {time!r} has {counted(ghosts, 'ghost')}, which carry on the places of "
             "respondents who left, and the adversary does not know how they are drawn; give Adversary(..., "
             "mechanism=GhostChain()), for ghosts by the adversary's own transitions, or GhostChain(transitions)."
         )

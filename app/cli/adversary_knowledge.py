@@ -121,11 +121,16 @@ def knowing_ghosts(adversary: Adversary, releases: "Sequence[Published]") -> Adv
 
 def knowing_terminal(adversary: Adversary, releases: "Sequence[Published]", defense: "Defense | None") -> Adversary:
     """The adversary who knows what the rule of `Cohorts` for terminal values tells, as compromised records."""
-    rule = defense if isinstance(defense, Cohorts) and defense.departures == "ghosts" else None
-    if rule is None or not rule.terminal or adversary.compromised is not None:
+    rule = terminal_rule(defense)
+    if rule is None or adversary.compromised is not None:
         return adversary
     told = CompromisedRecords.of_terminal_values(releases, rule.terminal, rule.ends)
     return adversary if told is None else replace(adversary, compromised=told, cascade=EvidenceCascade())
+
+
+def terminal_rule(defense: "Defense | None") -> Cohorts | None:
+    """The defense, if its rule for terminal values tells the values of who is listed and withheld."""
+    return defense if isinstance(defense, Cohorts) and defense.departures == "ghosts" and defense.terminal else None
 
 
 def ghost_chain(known: History, learning: Learning) -> MarkovChain:

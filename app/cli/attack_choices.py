@@ -254,14 +254,16 @@ class AttackChoice(NamedTuple):
         return "solver" in self.options
 
 
+GHOSTS = "Ghosts carry on the places of respondents who left; the adversary takes them to follow the same Markov chain."
+"""Notice on releases with ghosts."""
+
+
 def adversary_of(chosen: AttackOptions, read: Attacked) -> Adversary:
     """The adversary with knowledge of a corpus, of the releases or of the records, and notices of which, and of ghosts."""
     learned = _learned_adversary(chosen, read)
     adversary = knowing_ghosts(learned, read.releases)
     if adversary is not learned:
-        notice(
-            "Ghosts carry on the places of respondents who left; the adversary takes them to follow the same Markov chain."
-        )
+        notice(GHOSTS)
     told = knowing_terminal(adversary, read.releases, read.defense)
     if told is not adversary:
         notice(

@@ -288,7 +288,7 @@ BUILT_IN: dict[str, DefenseChoice] = {
     "mask": DefenseChoice(("k", "l"), lambda o: MASK(o.k, o.least_values, rng=seeded_generator(o.seed)), cut_parts),
     "injector": DefenseChoice(("l", "deterministic"), lambda o: Injector(o.least_values, **o.randomness), bucketize),
     "cohorts": DefenseChoice(
-        ("a", "size", "departures", "ends", "terminal", "wait", "priors", *KNOWLEDGE_OPTIONS),
+        ("a", "size", "departures", "ends", "terminal", "terminal_over", "wait", "priors", *KNOWLEDGE_OPTIONS),
         lambda o: Cohorts(
             _default(o.a, 10),
             _default(o.size, 4 * _default(o.a, 10)),

@@ -114,7 +114,7 @@ def attack_of_key(key: Path) -> str:
     from_disk = key.is_dir()
     options = published_options((key / PRIVATE if from_disk else key.parent) / SETTINGS) or UNKNOWN
     records = shlex.quote(str(options.get("records", UNKNOWN["records"])))
-    in_memory = options.get("defense") == "cohorts"  # Ghosts are not read from disk.
+    in_memory = options.get("terminal")  # The rule of terminal values is not read from disk.
     named = {"groups": key_at(key)} if in_memory else {"from_disk": from_disk, "groups": key}
     return f"foreknow attack {records} {option_texts(**_given(options), **named)} --out {unused_path('risk')}"
 

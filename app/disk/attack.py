@@ -23,6 +23,7 @@ from foreknow.app.disk.begun_runs import begin_run, make_folder, object_checksum
 from foreknow.app.disk.block_adversary import block_adversary, check_large_adversary, revised_beliefs
 from foreknow.app.disk.engine import Engine, as_engine, parquet_of, to_parquet
 from foreknow.app.disk.partition import (
+    APART,
     IS_PUBLISHED,
     Partition,
     begin_partition,
@@ -51,7 +52,7 @@ from foreknow.app.disk.parts import (
     write_last,
     write_part,
 )
-from foreknow.app.disk.publication import LargeReleases, check_no_ghosts
+from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, read_json, sums_below
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.attacks.belief_notes import (
@@ -60,9 +61,11 @@ from foreknow.attacks.belief_notes import (
     graph_shares,
     law_notes,
     overconfidence_notes,
+    returned_notes,
 )
 from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.models import Adversary, GroupGraph, GroupMessages, MaxEntropy, Observation, Status
+from foreknow.models.adversary import check_knows_ghosts
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.joint import JointProblem
 from foreknow.models.joint.building import with_pairs
@@ -89,8 +92,8 @@ def attack_large(
     published : LargeReleases
     attack : SequentialAttack, JointAttack or Adversary
         An adversary alone stands for its `SequentialAttack`. A `JointAttack` has the solver `GroupGraph`, `GroupMessages` or
-        `MaxEntropy`, and no ``signatures``. The adversary has transitions of order 1 or none, and no compromised records. A
-        `JointAttack` reads its presence, and with `GroupGraph` its relations.
+        `MaxEntropy`, and no ``signatures``. The adversary has transitions of order 1 or none, and no compromised records. Ghosts
+        are read by its ``mechanism``. A `JointAttack` reads its presence, and with `GroupGraph` its relations.
     folder : path
         Folder to make, or that an interrupted run of the same attack left. It holds one part for each block of each release; with
         `MaxEntropy` and `GroupMessages` one for each partition of the respondents, and with `GroupMessages` one for each block of
@@ -109,9 +112,9 @@ def attack_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, the attack needs all records in memory, the releases have ghosts, a part of the
-        publication is missing, the folder holds something else or cannot be written to, or an interrupted run had other versions
-        of Python or the packages.
+        If an argument is of another kind, the attack needs all records in memory, the releases have ghosts and the adversary no
+        ``mechanism``, a part of the publication is missing, the folder holds something else or cannot be written to, or an
+        interrupted run had other versions of Python or the packages.
     AlreadyComplete
         If the folder holds the beliefs of this attack.
 
@@ -173,14 +176,16 @@ def checked_attack(published: LargeReleases, attack: Any) -> SequentialAttack | 
     """
     check_kind("attack_large", "published", published, LargeReleases)
     check_listed_parts("attack_large", published.private, f"{PRIVATE}/{KEY}{PARTS}")
-    check_no_ghosts("attack_large", published)
     takes = "is an Adversary, or a SequentialAttack or JointAttack with one"
     check_kind("attack_large", "attack", attack, (Adversary, SequentialAttack, JointAttack), takes)
     made = SequentialAttack(attack) if isinstance(attack, Adversary) else attack
+    adversary: Any = made.adversary
+    owner = "attack_large" if isinstance(made, JointAttack) else f"attack_large: {type(made).__name__} from disk"
+    check_large_adversary(owner, adversary, isinstance(made, JointAttack))
+    for one in published.releases:
+        check_knows_ghosts(adversary, one.time, one.ghosts)
     if not isinstance(made, JointAttack):
-        check_large_adversary(f"attack_large: {type(made).__name__} from disk", made.adversary)
         return made
-    check_large_adversary("attack_large", made.adversary, joint=True)
     if made.signatures or not isinstance(made.solver, DISK_SOLVERS):
         raise ValueError(
             f"attack_large: {made!r} needs all records in memory. From disk: JointAttack with the solver GroupGraph(), "
@@ -215,7 +220,8 @@ def joined_releases(
 ) -> Iterator[Path]:
     """For each release, a file of its records in the order of their ranks, with the last beliefs about their respondents.
 
-    The parts of the beliefs of a release are read after its file was yielded. Files of ``work`` are replaced by those of the next.
+    The first ghost of a place has the last belief about the respondent, a later one that about the ghost before. The parts of the
+    beliefs of a release are read after its file was yielded. Files of ``work`` are replaced by those of the next.
     """
     last = None
     for release in range(len(published.releases)):
@@ -223,7 +229,8 @@ def joined_releases(
             latest = parquet_of(*part_paths(beliefs, release - 1))
             last = write_last(connection, latest, last, work / f"beliefs-{release - 1:04d}.parquet")
         rows = published.key_rows(release)
-        yield write_joined(connection, rows, [] if last is None else [last], work / "joined.parquet")
+        ghosts = part_paths(work / "ghosts", release - 1)
+        yield write_joined(connection, rows, [] if last is None else [last], work / "joined.parquet", ghosts)
 
 
 def attack_block(block: Block, adversary: Adversary, folder: Path) -> dict[str, Any]:
@@ -242,7 +249,11 @@ def attack_block(block: Block, adversary: Adversary, folder: Path) -> dict[str, 
     revised = revised_beliefs(adversary, people, rows, block.release)
     of_block = block_adversary(adversary, block.release, block.number)
     posterior = of_block.posterior(revised, Observation(people, group, counts, block.time))
-    write_part(made, belief_part(rows["respondent"], group, posterior.probabilities, block.release))
+    ghost, found = rows["ghost"].to_numpy(), posterior.probabilities
+    write_part(made, belief_part(rows["respondent"], np.where(ghost, -1, group), found, block.release))
+    if ghost.any():
+        carried = part_path(folder / "work" / "ghosts", block.release, block.number)
+        write_part(carried, belief_part(rows["respondent"], np.where(ghost, group, -1), found, block.release))
     errors = np.zeros(0) if posterior.error is None else posterior.error[posterior.error > 0]
     doubts = {
         "doubtful": int((posterior.status != 0).sum()),
@@ -297,7 +308,7 @@ def attack_notes(attack: SequentialAttack | JointAttack, found: Mapping[str, Any
     doubts = [Note(kind, doubtful=doubtful, groups=groups)] if doubtful else []
     approximated = approximation_notes(found.get("approximated_groups", 0), found.get("approximation_error", 0.0))
     repeated = overconfidence_notes(found.get("repeated_pairs", 0.0))
-    return [*law, *repeated, *approximated, *doubts]
+    return [*law, *repeated, *approximated, *doubts, *returned_notes(found.get("returned", 0))]
 
 
 def repeated_share(connection: duckdb.DuckDBPyConnection, published: LargeReleases) -> float:
@@ -345,7 +356,8 @@ def write_joint_beliefs(
     Returns
     -------
     dict
-        ``doubtful_groups`` of each release; the numbers of ``partitions``, of ``shared_groups`` and of ``exchanges``.
+        ``doubtful_groups`` of each release; the numbers of ``partitions``, of ``shared_groups``, of ``exchanges``, and of the
+        respondents who ``returned`` after ghosts.
     """
     releases, m, weights = len(published.releases), len(published.schema.values), work / "weights"
     assert isinstance(attack.adversary, Adversary)
@@ -385,7 +397,14 @@ def write_joint_beliefs(
         "partitions": len(partitions),
         "shared_groups": len(shared.met),
         "exchanges": state.exchanges,
+        "returned": _returned(found.path),
     }
+
+
+def _returned(records: Path) -> int:
+    """Number of respondents who are published again after ghosts."""
+    back = pq.read_table(records, columns=["respondent"], filters=[("path", "=", APART)], use_threads=False)
+    return int(pc.count_distinct(back["respondent"]).as_py())
 
 
 def _begun_again(state: TiltState, partitions: Sequence[Partition], engine: Engine, known: int) -> TiltState:
@@ -491,7 +510,8 @@ def write_graph_beliefs(
     Returns
     -------
     dict
-        ``doubtful_groups`` of each release, and ``graph_shares``: those of `graph_notes`.
+        ``doubtful_groups`` of each release; ``graph_shares``, those of `graph_notes`; and the number of respondents who
+        ``returned`` after ghosts.
 
     Notes
     -----
@@ -514,10 +534,11 @@ def write_graph_beliefs(
     doubtful = (posterior.status & (Status.CONTRADICTED | Status.UNCONVERGED)) > 0
     doubtful &= problem.constrained  # not the records that are withheld
     for release in range(releases):
-        _write_release(posterior, block["respondent"], release, folder)
+        _write_release(posterior, block, release, folder)
     return {
         "doubtful_groups": np.bincount(problem.release[doubtful], minlength=releases).tolist(),
-        "graph_shares": graph_shares(posterior.status[problem.group], solver.limit),
+        "graph_shares": graph_shares(posterior.status[problem.group[block["path"].to_numpy() <= APART]], solver.limit),
+        "returned": _returned(whole.records),
     }
 
 
@@ -526,8 +547,8 @@ def _whole(published: LargeReleases, attack: JointAttack, work: Path, engine: En
     path = work / "records.parquet"
     assert isinstance(attack.adversary, Adversary)
     with engine.connection() as connection:
-        records = f"SELECT * EXCLUDE (part) FROM ({law_records(published, attack.adversary)}) ORDER BY key, respondent"
-        connection.execute(f"COPY ({records}) {to_parquet(path)}")
+        records = f"SELECT * EXCLUDE (part) FROM ({law_records(published, attack.adversary)})"
+        connection.execute(f"COPY ({records} ORDER BY key, ghost, respondent) {to_parquet(path)}")
     block, times = pq.read_table(path, use_threads=False), tuple(one.time for one in published.releases)
     return Partition(path, 0, len(block), 0, path, times, published.schema, attack.adversary, MaxEntropy(), work), block
 
@@ -554,7 +575,7 @@ def _relatives(
     with engine.connection() as connection:
         absent = f"SELECT release, respondent FROM ({listed_records(published)}) WHERE NOT {IS_PUBLISHED}"
         connection.execute(f"COPY ({absent}) {to_parquet(path)}")
-    shown = np.flatnonzero(~withheld(block["key"].to_numpy()))
+    shown = np.flatnonzero(~withheld(block["key"].to_numpy()) & ~block["ghost"].to_numpy())
     hidden = pq.read_table(path, use_threads=False)
     listed = pa.concat_tables([block.select(hidden.column_names).take(pa.array(shown)), hidden])
     record = np.concatenate([shown, np.full(len(hidden), -1)])
@@ -566,12 +587,13 @@ def _relatives(
     return [names[own[at]] for at in rows], [record[at] >= 0 for at in rows], [record[at] for at in rows]
 
 
-def _write_release(posterior: JointPosterior, respondents: pa.ChunkedArray, release: int, folder: Path) -> None:
+def _write_release(posterior: JointPosterior, block: pa.Table, release: int, folder: Path) -> None:
     """Write the parts of the beliefs about the published records of a release, which stand before those that are withheld."""
     problem = posterior.problem
     first, last = np.searchsorted(problem.release[problem.group], [release, release + 1]).tolist()
     last = first + int(problem.constrained[problem.group[first:last]].sum())
     for part, (start, stop) in enumerate(block_ranges(last - first, BLOCK_RECORDS)):
         rows = posterior.rows(np.arange(first + start, first + stop))
-        own = respondents.slice(first + start, stop - start)
-        write_part(part_path(folder, release, part), belief_part(own, None, rows, release))
+        own = block.slice(first + start, stop - start)
+        group = np.where(own["ghost"].to_numpy(), -1, 0)
+        write_part(part_path(folder, release, part), belief_part(own["respondent"], group, rows, release))

@@ -33,7 +33,7 @@ def check_large_adversary(owner: str, adversary: Any, joint: bool = False) -> No
     """
     check_kind(owner, "adversary", adversary, Adversary, "is an Adversary; an Averaged one needs all records in memory")
     of_joint = ("presence", "relations")
-    reads = ("prior", "transitions", "compromised", "program", *(of_joint if joint else ()))
+    reads = ("prior", "transitions", "compromised", "mechanism", "program", *(of_joint if joint else ()))
     check_reads(owner, adversary, reads, readers=lambda part: ("JointAttack",) if part in of_joint else ())
     chains = adversary.transitions
     differ = isinstance(chains, PersonalTransitions) or (chains is not None and chains_at(chains, 0)[0].order > 1)
@@ -64,6 +64,8 @@ def _reads_respondents(prior: object, seen: set[int]) -> bool:
 def revised_beliefs(adversary: Adversary, people: People, block: pa.Table, release: int) -> FloatArray:
     """Prior of the respondents of a block before a release, revised by the earlier ones, as `Adversary.revise`.
 
+    Ghosts take the last step by the chain of the mechanism, as in `Adversary.with_ghosts`.
+
     Parameters
     ----------
     adversary : Adversary
@@ -71,7 +73,8 @@ def revised_beliefs(adversary: Adversary, people: People, block: pa.Table, relea
     people : People
         The respondents, in the order of the rows of ``block``.
     block : Table
-        With ``step``, ``values`` and ``probabilities``: release and beliefs of the last observation, NULL for none.
+        With ``step``, ``values`` and ``probabilities``: release and beliefs of the last observation, NULL for none; and ``ghost``
+        if there are ghosts.
     release : int
         Number of the release, from 0.
 
@@ -80,16 +83,22 @@ def revised_beliefs(adversary: Adversary, people: People, block: pa.Table, relea
     float array, shape (n, m)
     """
     revised = adversary.prior_rows(people)
-    if adversary.transitions is None or "step" not in block.column_names:
+    transitions = adversary.transitions
+    own = None if transitions is None else chains_at(transitions, release)[0]
+    carried = own if adversary.mechanism is None else adversary.mechanism.transitions or own
+    if "step" not in block.column_names or carried is None:
         return revised
     m = revised.shape[1]
     beliefs, seen = dense_beliefs(block, m)
-    if adversary.gaps == "power":
+    if adversary.gaps == "power" and transitions is not None:
         steps = block["step"].to_numpy()[seen].astype(np.int64)
         for step in range(int(steps.min(initial=release)) + 1, release):
-            _take_step(beliefs, np.flatnonzero(steps < step), chains_at(adversary.transitions, step)[0])
-    continued = _take_step(beliefs, np.arange(len(seen)), chains_at(adversary.transitions, release)[0])
-    revised[seen[continued]] = beliefs[continued]
+            _take_step(beliefs, np.flatnonzero(steps < step), chains_at(transitions, step)[0])
+    ghost = block["ghost"].to_numpy()[seen] if "ghost" in block.column_names else np.zeros(len(seen), dtype=np.bool_)
+    for some, chain in ((~ghost, own), (ghost, carried)):
+        if chain is not None:
+            continued = _take_step(beliefs, np.flatnonzero(some), chain)
+            revised[seen[continued]] = beliefs[continued]
     return revised
 
 

@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from foreknow.app.disk.begun_runs import make_folder
-from foreknow.app.disk.engine import Engine, as_engine, parquet_of, quoted, shared_folder, to_parquet
+from foreknow.app.disk.engine import Engine, as_engine, parquet_of, shared_folder, to_parquet
 from foreknow.app.disk.parts import (
     BLOCK_RECORDS,
     belief_part,
     check_listed_parts,
-    key_columns,
     part_path,
     read_block,
     write_part,
@@ -177,13 +175,8 @@ def _checked(owner: str, published: Any, folder: Any, engine: Engine | None) -> 
 
 
 def _records(published: LargeReleases) -> str:
-    """Query of all records and ghosts: `key_rows`, ``release`` and ``ghost``."""
-    columns = ", ".join(f"{quoted(own)} AS {quoted(name)}" for name, own in key_columns(published.schema).items())
-    queries = []
-    for number, _ in enumerate(published.releases):
-        parts = published.key_parts(number)
-        ghost = "ghost IS NOT NULL" if "ghost" in pq.read_schema(parts[0]).names else "false"
-        queries.append(f"SELECT {columns}, {number} AS release, {ghost} AS ghost FROM {parquet_of(*parts)}")
+    """Query of all records and ghosts: `key_rows` and ``release``."""
+    queries = [f"SELECT *, {t} AS release FROM {published.key_rows(t)}" for t, _ in enumerate(published.releases)]
     return " UNION ALL ".join(queries)
 
 

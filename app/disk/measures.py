@@ -23,7 +23,7 @@ from foreknow.app.disk.parts import (
     write_joined,
     write_part,
 )
-from foreknow.app.disk.publication import LargeReleases, check_no_ghosts
+from foreknow.app.disk.publication import LargeReleases
 from foreknow.app.exposure import TwoSides, adversary_class, is_exposing, is_known
 from foreknow.app.publication import BEGUN, KEY, MANIFEST, PARTS, PRIVATE, differences, listed_in
 from foreknow.evaluation.risk.adversary_gain import gains, hits, log_scores, sure_beliefs, with_certain
@@ -110,9 +110,9 @@ def measure_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, the releases have ghosts, the folder holds no belief about a published record, is that of
-        an interrupted attack or of one on another publication, one of its files is not as its manifest lists it, a part of the
-        publication is missing, or ``at_risk`` exists.
+        If an argument is of another kind, the folder holds no belief about a published record, is that of an interrupted attack or
+        of one on another publication, one of its files is not as its manifest lists it, a part of the publication is missing, or
+        ``at_risk`` exists.
 
     Notes
     -----
@@ -131,7 +131,6 @@ def measure_large(
             raise ValueError(f"measure_large: {at_risk} exists; name a file that does not.")
     if bounds is not None:
         check_kind("measure_large", "bounds", bounds, (str, Path), "is the path of a folder that bound_large wrote")
-    check_no_ghosts("measure_large", published)
     _check_beliefs(beliefs, published)
     check_listed_parts("measure_large", published.private, f"{PRIVATE}/{KEY}{PARTS}")
     with shared_folder(engine, published.private) as work, engine.connection() as connection:
@@ -168,14 +167,14 @@ def measure_block(block: Block, adversary: Adversary, sure: float, folder: Path)
     records = block.read()
     group, counts = block.groups(records)
     belief, rows = dense_beliefs(records, len(block.schema.values))
-    if not np.array_equal(rows, np.flatnonzero(group >= 0)):
+    if not np.array_equal(rows, np.flatnonzero((group >= 0) & ~records["ghost"].to_numpy())):
         raise ValueError(
             f"measure_large: the beliefs about the release at {block.time!r} are not those about its published records; name the "
             "folder of an attack on these releases."
         )
     true = records["value"].to_numpy()[rows].astype(np.int64)
     shares = (counts / counts.sum(axis=1, keepdims=True))[group[rows]]
-    release = BeliefsAndTruth(block.time, belief, true, shares, group[rows], rows, len(group) - len(rows))
+    release = BeliefsAndTruth(block.time, belief, true, shares, group[rows], rows, int((group < 0).sum()))
     prior = adversary.prior_rows(block.people(records))[rows, true]
     columns = {
         "respondent": records["respondent"].take(pa.array(rows)),
@@ -185,7 +184,7 @@ def measure_block(block: Block, adversary: Adversary, sure: float, folder: Path)
         "prior": pa.array(prior),
     }
     write_part(part_path(folder, block.release, block.number), pa.table(columns))
-    size = counts.sum(axis=1)
+    size = np.bincount(group[rows], minlength=len(counts))
     sizes = (len(size), (size**2).sum(), size.min(initial=len(group)), size.max(initial=0), release.suppressed)
     return {**_record_sums(release, sure), **dict(zip(SIZES, sizes, strict=True))}
 

@@ -29,7 +29,7 @@ from foreknow.app.disk.sorted_records import whole_groups
 from foreknow.models import Adversary, MaxEntropy, Schema
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.joint import JointProblem
-from foreknow.models.joint.building import chain_steps, record_evidence
+from foreknow.models.joint.building import branch_likelihoods, chain_steps, record_evidence
 from foreknow.models.joint.group_messages import exact_beliefs, tilted_messages, weights_without_groups
 from foreknow.models.joint.max_entropy import contradicted_groups, with_doubt
 from foreknow.models.joint.messages import (
@@ -66,8 +66,8 @@ def withheld(keys: IntArray) -> BoolArray:
 class PeoplePartitions(NamedTuple):
     """Published records of all releases by partition of the respondents, and the groups with members in several partitions."""
 
-    # Parquet file with ``part``, ``release``, ``key`` of the group, ``respondent``, ``value`` and ``q0`` to ``qd``, sorted by the
-    # first four; and ``following``, as of `law_records`
+    # Parquet file with ``part``, ``release``, ``key`` of the group, ``ghost``, ``respondent``, ``value`` and ``q0`` to ``qd``,
+    # sorted by the first five; and ``path`` and ``following``, as of `law_records`
     path: Path
     ranges: list[tuple[int, int]]  # first row of each partition and of the next one
     shared: Path  # file of the keys of the shared groups, increasing: int array, shape ``(h,)``
@@ -91,7 +91,7 @@ def partition_people(
     )
     connection.execute(
         f"COPY (SELECT p.part, r.* EXCLUDE (part) FROM published r JOIN {parquet_of(people)} p USING (respondent) "
-        f"ORDER BY p.part, r.key, r.respondent) {to_parquet(path)}"
+        f"ORDER BY p.part, r.key, r.ghost, r.respondent) {to_parquet(path)}"
     )
     people.unlink()
     keys, counts = _shared_groups(connection, path, len(published.schema.values))
@@ -102,7 +102,7 @@ def partition_people(
 
 
 def listed_records(published: LargeReleases) -> str:
-    """Query of the records of all releases: key of the group, and partition to which the rank leads."""
+    """Query of the records and ghosts of all releases: key of the group, and partition to which the rank leads."""
     ends = [published.ranges(release) for release in range(len(published.releases))]
     parts = max(map(len, ends))
     return " UNION ALL ".join(
@@ -113,13 +113,16 @@ def listed_records(published: LargeReleases) -> str:
     )
 
 
+APART = 1
+"""Number of the path of the ghosts of a respondent who is published again."""
+
 IS_PUBLISHED = f"key % {GROUPS_OF_A_RELEASE} < {WITHHELD}"
 """Condition of a query on `listed_records`."""
 
 
 def published_records(published: LargeReleases) -> str:
-    """Query of the published records, as `listed_records`."""
-    return f"SELECT * FROM ({listed_records(published)}) WHERE {IS_PUBLISHED}"
+    """Query of the published records without ghosts, as `listed_records`."""
+    return f"SELECT * FROM ({listed_records(published)}) WHERE {IS_PUBLISHED} AND NOT ghost"
 
 
 def law_records(published: LargeReleases, adversary: Adversary) -> str:
@@ -127,14 +130,27 @@ def law_records(published: LargeReleases, adversary: Adversary) -> str:
 
     They are the published ones, and those that are withheld where the chain takes a step at each release, as in `joint_history`.
     With presence, ``following`` is the number of the next release that lists the respondent, -1 for none.
+
+    ``path`` distinguishes the paths of a respondent: 0 for the first one, `APART` for the ghosts of a respondent who is published
+    again, and larger numbers for records that are withheld beside or after ghosts. These are in the law for the evidence of
+    presence alone, each as a path of its own that meets no group.
     """
-    records, own = listed_records(published), "OVER (PARTITION BY respondent"
+    records, own, path = listed_records(published), "OVER (PARTITION BY respondent", "0"
     if adversary.witnesses:
-        records = f"SELECT *, coalesce(lead(release) {own} ORDER BY release), -1) AS following FROM ({records})"
+        records = f"SELECT *, coalesce(lead(release) {own}, ghost ORDER BY release), -1) AS following FROM ({records})"
+    if any(one.ghosts for one in published.releases):
+        began, last = (
+            f"min(release) FILTER (ghost) {own})",
+            f"max(release) FILTER ({IS_PUBLISHED} AND NOT ghost) {own})",
+        )
+        beside = f"WHEN NOT {IS_PUBLISHED} AND release >= {began} THEN {APART + 1} + release"
+        path = f"CASE WHEN ghost AND {last} > {began} THEN {APART} {beside} ELSE 0 END"
+    records = f"SELECT *, {path} AS path FROM ({records})"
     if adversary.gaps != "power" or adversary.transitions is None:
         return f"SELECT * FROM ({records}) WHERE {IS_PUBLISHED}"
-    later = f"min(release) FILTER ({IS_PUBLISHED}) {own}) < release"
-    return f"SELECT * FROM ({records}) QUALIFY {IS_PUBLISHED} OR {later}"
+    later = f"(path = 0 AND min(release) FILTER ({IS_PUBLISHED}) {own}) < release)"
+    beside = f" OR path > {APART}" if adversary.witnesses else ""
+    return f"SELECT * FROM ({records}) QUALIFY {IS_PUBLISHED} OR {later}{beside}"
 
 
 def _shared_groups(connection: duckdb.DuckDBPyConnection, path: Path, m: int) -> tuple[IntArray, FloatArray]:
@@ -262,8 +278,8 @@ def problem_of(
     shown = np.bincount(group * m + block["value"].to_numpy().astype(np.int64), minlength=len(keys) * m)
     counts = shown.reshape(len(keys), m).astype(np.int64)
     counts[shared], counts[withheld(keys)] = 0, 0
-    person = pc.dictionary_encode(block["respondent"].combine_chunks()).indices.to_numpy().astype(np.int64)
-    steps = chain_steps(task.adversary, release, person, m)
+    person = _numbers(block) + len(block) * block["path"].to_numpy().astype(np.int64)
+    steps = chain_steps(task.adversary, release, person, m, ghost=block["ghost"].to_numpy())
     prior = _priors(task, block, steps.path, release)
     evidence, row = evidence_from(task, block, known)
     return JointProblem(
@@ -284,14 +300,26 @@ def evidence_from(task: Partition, block: pa.Table, known: int) -> tuple[FloatAr
     none = np.zeros((0, len(task.schema.values))), np.full(len(block), -1, dtype=np.int64)
     if not task.adversary.witnesses:
         return none
-    starts = np.searchsorted(block["release"].to_numpy(), np.arange(known + 1)).tolist()
-    visits, record = [], [np.arange(*ends) for ends in pairwise(starts)]
-    for t, (start, stop) in enumerate(pairwise(starts)):
-        rows = block.slice(start, stop - start)
-        following = rows["following"].to_numpy().astype(np.int64)
-        people = people_of(rows, task.schema, task.times[t])
+    ends = list(pairwise(np.searchsorted(block["release"].to_numpy(), np.arange(known + 1)).tolist()))
+    ghost, beside, visits = block["ghost"].to_numpy(), block["path"].to_numpy() > APART, []
+    rows, carried = ([start + np.flatnonzero(one[start:stop]) for start, stop in ends] for one in (~ghost, ghost))
+    for t, own in enumerate(rows):
+        listed = block.take(pa.array(own))
+        following = listed["following"].to_numpy().astype(np.int64)
+        people = people_of(listed, task.schema, task.times[t])
         visits.append(Visits(people, t, known - 1, np.where(following < known, following, -1)))
-    return record_evidence(task.adversary.witnesses, visits, record, none)
+    record = [np.where(beside[own], -1, own) for own in rows]
+    if not beside.any():
+        return record_evidence(task.adversary.witnesses, visits, record, none)
+    person, claimed = _numbers(block), [(np.zeros(0, dtype=np.int64), none[0])] * known
+    of_rows, of_carried = ([person[own] for own in each] for each in (rows, carried))
+    more = branch_likelihoods(task.adversary, visits, of_rows, of_carried, record, claimed)
+    return record_evidence(task.adversary.witnesses, visits, record, none, more)
+
+
+def _numbers(block: pa.Table) -> IntArray:
+    """Number of the respondent of each row."""
+    return np.asarray(pc.dictionary_encode(block["respondent"].combine_chunks()).indices.to_numpy(), dtype=np.int64)
 
 
 def _priors(task: Partition, block: pa.Table, path: IntArray, release: IntArray) -> FloatArray:
@@ -389,7 +417,7 @@ def _write_parts(
     groups = len(release)
     posterior = JointPosterior(law.law, numbers, np.zeros(groups, dtype=np.int64), np.zeros(groups))
     block, doubtful = read_block(own.records, own.start, own.stop), np.zeros(groups, dtype=np.bool_)
-    is_shared = np.isin(group, law.groups)
+    is_shared, ghost = np.isin(group, law.groups), block["ghost"].to_numpy()
     for number in releases:
         records = np.arange(*np.searchsorted(release[group], [number, number + 1]))
         records = records[~law.withheld[group[records]]]
@@ -399,12 +427,14 @@ def _write_parts(
             if shared.any():
                 members, path = block.take(pa.array(records[shared])), part_path(weights, number, own.number)
                 part = belief_part(members["respondent"], None, rows[shared], number)
-                write_part(path, part.append_column("label", members["key"]).append_column("value", members["value"]))
+                for name, column in {"label": "key", "value": "value", "ghost": "ghost"}.items():
+                    part = part.append_column(name, members[column])
+                write_part(path, part)
             records = records[~shared]
             value = block["value"].to_numpy()[records].astype(np.int64)
             rows, failed = exact_rows(group[records], value, rows[~shared])
             doubtful[failed] = True
-        part = belief_part(block["respondent"].take(pa.array(records)), None, rows, number)
+        part = belief_part(block["respondent"].take(pa.array(records)), np.where(ghost[records], -1, 0), rows, number)
         write_part(part_path(folder, number, own.number), part)
     return doubtful
 
@@ -476,9 +506,9 @@ def write_block_beliefs(task: tuple[int, tuple[int, int]], path: Path, m: int, f
     key = block["label"].to_numpy()
     weights, _ = dense_beliefs(block, m)
     beliefs, doubtful = exact_rows(key, block["value"].to_numpy(), weights)
-    release = release_of(key)
+    release, shown = release_of(key), np.where(block["ghost"].to_numpy(), -1, 0)
     for number in np.unique(release).tolist():
         rows = slice(*np.searchsorted(release, [number, number + 1]).tolist())
         respondent = block["respondent"].slice(rows.start, rows.stop - rows.start)
-        write_part(part_path(folder, number, part), belief_part(respondent, None, beliefs[rows], number))
+        write_part(part_path(folder, number, part), belief_part(respondent, shown[rows], beliefs[rows], number))
     return doubtful

@@ -194,17 +194,29 @@ def key_columns(schema: Schema) -> dict[str, str]:
 
 
 def key_rows(parts: Sequence[Path], schema: Schema) -> str:
-    """Records of parts of the key, as a table of a query: ``respondent``, ``group``, ``rank``, ``q0`` to ``qd`` and ``value``."""
+    """Records of parts of the key, as a table of a query: ``respondent``, ``group``, ``rank``, ``q0`` to ``qd`` and ``value``.
+
+    And ``ghost``: True for a record that carries on the place of the respondent.
+    """
     columns = ", ".join(f"{quoted(own)} AS {quoted(name)}" for name, own in key_columns(schema).items())
-    return f"(SELECT {columns} FROM {parquet_of(*parts)})"
+    ghost = "ghost IS NOT NULL" if "ghost" in pq.read_schema(parts[0]).names else "false"
+    return f"(SELECT {columns}, {ghost} AS ghost FROM {parquet_of(*parts)})"
 
 
-def write_joined(connection: duckdb.DuckDBPyConnection, rows: str, beliefs: Sequence[Path], path: Path) -> Path:
-    """Write records in the order of their ranks, with the beliefs about their respondents, if there are some."""
-    columns, joined = "r.*", ""
+def write_joined(
+    connection: duckdb.DuckDBPyConnection, rows: str, beliefs: Sequence[Path], path: Path, ghosts: Sequence[Path] = ()
+) -> Path:
+    """Write records in the order of their ranks, with the beliefs about their respondents, if there are some.
+
+    Records of ghosts have the beliefs of ``ghosts`` about them, if there are some, in place of those about their respondents.
+    """
+    columns, joined, names = "r.*", "", ("step", "values", "probabilities")
     if beliefs:
-        columns += ", b.step, b.values, b.probabilities"
+        columns += "".join(f", b.{name}" for name in names)
         joined = f" LEFT JOIN {parquet_of(*beliefs)} b USING (respondent)"
+    if ghosts:
+        columns = "r.*" + "".join(f", coalesce(g.{name}, b.{name}) AS {name}" for name in names)
+        joined += f" LEFT JOIN {parquet_of(*ghosts)} g ON r.ghost AND g.respondent = r.respondent"
     connection.execute(f"COPY (SELECT {columns} FROM {rows} r{joined} ORDER BY r.rank) {to_parquet(path)}")
     return path
 

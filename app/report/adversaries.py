@@ -248,18 +248,11 @@ def _stricter_cohorts(defense: Cohorts, history: History | None) -> list[Setting
     found = [Setting(f"a = {larger.a}, size = {larger.size}", larger)]
     if history is None:
         return found
-    values, leave = history.schema.values, Presence.fit(history, pseudo_count=DEFAULT_LEARNING.pseudo_count).leave
-    open_to = [
-        (chance, value) for chance, value in zip(leave.tolist(), values, strict=True) if value not in defense.terminal
-    ]
-    chance, value = max(open_to, key=lambda each: each[0], default=(0.0, None))
-    if chance > LIKELY_LEAVING and len(open_to) > 1:
-        found.append(Setting(f"terminal = {value}", replace(defense, terminal=(*defense.terminal, value))))
+    values, presence = history.schema.values, Presence.fit(history, pseudo_count=DEFAULT_LEARNING.pseudo_count)
+    others = [value for value in presence.terminal(values) if value not in defense.terminal]
+    if others and len(values) > len(defense.terminal) + 1:
+        found.append(Setting(f"terminal = {others[0]}", replace(defense, terminal=(*defense.terminal, others[0]))))
     return found
-
-
-LIKELY_LEAVING = 0.5
-"""Chance of leaving after a value over which the value is tried as a terminal one."""
 
 
 def stricter_sizes(name: str, size: int) -> list[int]:

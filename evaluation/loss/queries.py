@@ -1,6 +1,6 @@
 """Relative errors of counting queries answered from a release, and the workloads they are drawn from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 
 from foreknow.evaluation.arguments import check_releases, check_share, release_table
-from foreknow.evaluation.boxes import Boxes, Domains, check_same_columns, domains, original_boxes, published_boxes
+from foreknow.evaluation.boxes import (
+    Boxes,
+    Domains,
+    check_same_columns,
+    domains,
+    group_boxes,
+    original_boxes,
+    published_boxes,
+)
 from foreknow.models import Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
@@ -153,15 +161,15 @@ def query_error(releases: Iterable[Release], workload: Workload, *, progress: Pr
         One row per release. Columns ``time``; ``query_mean`` (Xiao and Tao; foreground knowledge) and ``query_median`` (JS-reduce,
         Figure 8b) of the errors; ``queries``, the number of queries they are over; ``empty``, the number left out because they
         count no record of this view and there is no sanity bound; ``redrawn``, the number replaced for the same reason when the
-        workload was drawn.
+        workload was drawn; ``deviation``, the mean over all queries of the standard deviation of an estimate by ghosts, in records.
 
     Notes
     -----
     The estimate with ghosts is ``sum over groups of f K (c - g) / c``, where K records of the group have selected values and the
     query selects the share f of its box. If the ghosts of a group are as likely any of its places, the number of real records with
     selected values is hypergeometric, and the estimate is unbiased, with the variance ``sum of f^2 (c - g) q (1 - q) g / (c - 1)``,
-    ``q = K / c``, besides that of spreading records over the box. It is biased where leaving depends on the value and ghosts are
-    not drawn by the chain of those who stay.
+    ``q = K / c``, besides that of spreading records over the box; ``deviation`` is its square root. It is biased where leaving
+    depends on the value and ghosts are not drawn by the chain of those who stay.
 
     Cost: O(q (c d + p)) for c groups, or distinct vectors in a group where the release is bucketized, that show p pairs of a
     group and a value; and the same for the distinct vectors of each view.
@@ -187,7 +195,8 @@ def query_error(releases: Iterable[Release], workload: Workload, *, progress: Pr
     for release, _ in zip(checked, progress(checked), strict=True):
         if release.view not in actual:
             actual[release.view] = actual_counts(release.view, workload)
-        errors = query_errors(release, workload, actual=actual[release.view])["error"]
+        answers = query_errors(release, workload, actual=actual[release.view])
+        errors = answers["error"]
         rows.append(
             {
                 "time": release.time,
@@ -196,9 +205,10 @@ def query_error(releases: Iterable[Release], workload: Workload, *, progress: Pr
                 "queries": int(errors.count()),
                 "empty": int(errors.isna().sum()),
                 "redrawn": workload.redrawn,
+                "deviation": float(answers["deviation"].mean()),
             }
         )
-    return release_table(rows, ("time", "query_mean", "query_median", "queries", "empty", "redrawn"))
+    return release_table(rows, ("time", "query_mean", "query_median", "queries", "empty", "redrawn", "deviation"))
 
 
 def query_errors(release: Release, workload: Workload, *, actual: FloatArray | None = None) -> pd.DataFrame:
@@ -217,7 +227,8 @@ def query_errors(release: Release, workload: Workload, *, actual: FloatArray | N
     -------
     DataFrame
         Columns ``dimensions``, the number of quasi-identifiers with a predicate; ``actual`` and ``estimate``, numbers of records;
-        ``error``, NaN where a query counts no record and there is no sanity bound.
+        ``error``, NaN where a query counts no record and there is no sanity bound; ``deviation``, the standard deviation of the
+        estimate over the places of the ghosts in their groups, in records: 0 without ghosts.
     """
     takes = "takes one Release; make one, as Release(view, labels), or use query_error for several"
     check_kind("query_errors", "release", release, Release, takes)
@@ -232,7 +243,7 @@ def query_errors(release: Release, workload: Workload, *, actual: FloatArray | N
     divisor = np.maximum(counted, least)
     error = np.divide(np.abs(counted - estimate), divisor, out=np.full(len(divisor), np.nan), where=divisor > 0)
     columns = {"dimensions": workload.dimensions, "actual": counted, "estimate": estimate, "error": error}
-    return pd.DataFrame(columns)
+    return pd.DataFrame({**columns, "deviation": _ghost_deviation(release, workload)})
 
 
 def actual_counts(view: View, workload: Workload) -> FloatArray:
@@ -392,6 +403,9 @@ def _random_orders(rng: np.random.Generator, rows: int, size: int) -> IntArray:
 QUERIES_PER_BATCH = 256
 """Number of queries computed at a time, whose partial products fit into the processor's cache."""
 
+MAX_PRODUCTS = 2**23
+"""Largest number of products of a box and a query that are held at a time, of releases with ghosts."""
+
 
 def query_counts(boxes: Boxes, selected: tuple[BoolArray, ...], selected_values: BoolArray) -> FloatArray:
     """Number of records that each query counts, if the records of a box are spread evenly over it.
@@ -403,18 +417,45 @@ def query_counts(boxes: Boxes, selected: tuple[BoolArray, ...], selected_values:
         where boxes are single vectors. Cost: O(q (c d + p)), p being the number of pairs of a box and a value in it.
     """
     counts = np.zeros(len(selected_values))
-    intervals = [
-        np.unique(pair, axis=0, return_inverse=True)
-        for pair in np.stack([boxes.low, boxes.high], axis=2).swapaxes(0, 1)
-    ]
-    interval = np.stack([numbers.ravel() for _, numbers in intervals], axis=1)
-    for start in range(0, len(counts), QUERIES_PER_BATCH):
-        batch = slice(start, start + QUERIES_PER_BATCH)
-        shares = [_shares(ends, column[batch]) for (ends, _), column in zip(intervals, selected, strict=True)]
-        starts = np.cumsum([0, *(len(share) for share in shares)])[:-1]
+    for batch, shares, interval in _batches(boxes.low, boxes.high, selected):
         values = np.ascontiguousarray(selected_values[batch].T, dtype=np.float64)
-        counts[batch] = _sum_of_products(np.vstack(shares), interval + starts, values, boxes.weights)
+        counts[batch] = _sum_of_products(shares, interval, values, boxes.weights)
     return counts
+
+
+def _ghost_deviation(release: Release, workload: Workload) -> FloatArray:
+    """Standard deviation of each query's estimate over the places of ghosts; see the notes of `query_error`: shape ``(q,)``."""
+    variance = np.zeros(len(workload))
+    records, ghosts = release.counts.sum(axis=1), release.ghost_counts
+    mixed = (ghosts > 0) & (ghosts < records)
+    if not mixed.any():
+        return variance
+    c, g, counts = records[mixed, None], ghosts[mixed, None], release.counts[mixed]
+    low, high, group, share = group_boxes(release, workload.domains)
+    kept = mixed[group]
+    starts = np.unique(group[kept], return_index=True)[1]
+    number = max(1, min(QUERIES_PER_BATCH, MAX_PRODUCTS // int(kept.sum())))
+    for batch, shares, interval in _batches(low[kept], high[kept], workload.selected, number):
+        product = np.repeat(share[kept, None], shares.shape[1], axis=1)
+        for column in interval.T:
+            product *= shares[column]
+        f = np.add.reduceat(product, starts, axis=0)
+        q = counts @ workload.selected_values[batch].T / c
+        variance[batch] = (f**2 * (c - g) * q * (1 - q) * g / (c - 1)).sum(axis=0)
+    return np.sqrt(variance)
+
+
+def _batches(
+    low: IntArray, high: IntArray, selected: tuple[BoolArray, ...], number: int = QUERIES_PER_BATCH
+) -> Iterator[tuple[slice, FloatArray, IntArray]]:
+    """For each batch of queries, the shares of the distinct intervals ``(u, q)`` and the rows of each box in them ``(c, d)``."""
+    intervals = [np.unique(pair, axis=0, return_inverse=True) for pair in np.stack([low, high], axis=2).swapaxes(0, 1)]
+    starts = np.cumsum([0, *(len(ends) for ends, _ in intervals)])[:-1]
+    interval = np.stack([numbers.ravel() for _, numbers in intervals], axis=1) + starts
+    for start in range(0, len(selected[0]), number):
+        batch = slice(start, start + number)
+        shares = [_shares(ends, column[batch]) for (ends, _), column in zip(intervals, selected, strict=True)]
+        yield batch, np.vstack(shares), interval
 
 
 def _shares(ends: IntArray, selected: BoolArray) -> FloatArray:

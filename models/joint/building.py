@@ -5,7 +5,6 @@ Parts: transition tables between consecutive records, channels of distorted valu
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -282,47 +281,73 @@ def record_evidence(
 
 
 def _withheld_branches(history: JointHistory, visits: Sequence[Visits]) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Likelihood of the last published values by what the withheld records of a history tell (`branch_likelihoods`)."""
+    seen, beside = history.listed[: len(visits)], history.beside[: len(visits)]
+    nothing = not (history.adversary.gaps == "power" or any(len(rows) for rows, _ in beside))
+    if nothing or history.adversary.known_transitions is None or all(each.ghosts is None for each in seen):
+        return iter(())
+    names = [each.people.respondents for each in seen]
+    names += [each.people.respondents[:0] if each.ghosts is None else each.ghosts.respondents for each in seen]
+    numbers, _ = pd.factorize(np.concatenate(names))
+    own = np.split(numbers, np.cumsum([*map(len, names)])[:-1])
+    record = [history.record[t][: len(each.people)] for t, each in enumerate(seen)]
+    return branch_likelihoods(history.adversary, visits, own[: len(seen)], own[len(seen) :], record, beside)
+
+
+def branch_likelihoods(
+    adversary: Adversary,
+    visits: Sequence[Visits],
+    own: Sequence[IntArray],
+    carried: Sequence[IntArray],
+    record: Sequence[IntArray],
+    beside: Sequence[tuple[IntArray, FloatArray]],
+) -> Iterator[tuple[IntArray, FloatArray]]:
     """Likelihood of the last published values by what the withheld records after them tell: records, and a row for each.
 
     A place that a ghost carries on has two branches after the last published record: the ghosts, which are records, and the values
     of the respondent who is listed and withheld, which are summed out here: those of whom something is claimed, and with
-    ``gaps="power"`` all. That of a respondent who is published again is left out. Cost: O(R m^2) with ghosts, nothing without.
+    ``gaps="power"`` all. That of a respondent who is published again is left out. Cost: O(R m^2).
+
+    Parameters
+    ----------
+    adversary : Adversary
+        With transitions.
+    visits : sequence of Visits
+        Respondents of each release.
+    own, carried : sequence of int array
+        Number of each of them, and of each respondent whose place a ghost carries on, among the respondents of all releases.
+    record : sequence of int array
+        Record of each of them; -1 for none.
+    beside : sequence of tuple of int array and float array
+        As in `JointHistory`.
     """
-    transitions, seen = history.adversary.known_transitions, history.listed[: len(visits)]
-    beside, by_steps = history.beside[: len(visits)], history.adversary.gaps == "power"
-    nothing = not (by_steps or any(len(rows) for rows, _ in beside))
-    if nothing or transitions is None or all(each.ghosts is None for each in seen):
-        return
-    told = [evidence_of(history.adversary.witnesses, visit) for visit in visits]
-    names = [each.people.respondents for each in seen] + [each.ghosts.respondents for each in seen if each.ghosts]
-    numbers, distinct = pd.factorize(np.concatenate(names))
-    starts = np.cumsum([0, *map(len, names)])
-    own = [numbers[start:stop] for start, stop in pairwise(starts)]
-    first, last = np.full(len(distinct), len(seen)), np.full(len(distinct), -1)
-    carried = own[len(seen) :]
-    for t in reversed(range(len(seen))):
-        if seen[t].ghosts is not None:
-            first[carried.pop()] = t
-    for t in range(len(seen)):
-        last[own[t][history.record[t][: len(own[t])] >= 0]] = t
-    message = np.ones((len(distinct), history.problem.values))
-    ahead, then = np.zeros((2, len(distinct)), dtype=np.int64)  # release and class of the record that the message is of
-    for t in reversed(range(len(seen))):
-        record, classes = history.record[t][: len(own[t])], classes_of(transitions, seen[t].people)
-        factors = np.ones((len(record), message.shape[1])) if told[t] is None else np.array(told[t])
+    transitions, by_steps = adversary.known_transitions, adversary.gaps == "power"
+    assert transitions is not None
+    told = [evidence_of(adversary.witnesses, visit) for visit in visits]
+    people = max((int(numbers.max(initial=-1)) for numbers in (*own, *carried)), default=-1) + 1
+    first, last = np.full(people, len(visits)), np.full(people, -1)
+    for t in reversed(range(len(visits))):
+        first[carried[t]] = t
+    for t in range(len(visits)):
+        last[own[t][record[t] >= 0]] = t
+    message = np.ones((people, len(visits[0].people.schema.values)))
+    ahead, then = np.zeros((2, people), dtype=np.int64)  # release and class of the record that the message is of
+    for t in reversed(range(len(visits))):
+        classes = classes_of(transitions, visits[t].people)
+        factors = np.ones((len(classes), message.shape[1])) if told[t] is None else np.array(told[t])
         factors[beside[t][0]] *= beside[t][1]
         hidden = (t >= first[own[t]]) & (last[own[t]] < first[own[t]])
         if not by_steps:
-            hidden &= np.isin(np.arange(len(record)), beside[t][0])
-        some = np.flatnonzero(hidden | ((record >= 0) & (ahead[own[t]] > 0)))
+            hidden &= np.isin(np.arange(len(classes)), beside[t][0])
+        some = np.flatnonzero(hidden | ((record[t] >= 0) & (ahead[own[t]] > 0)))
         who = own[t][some]
         for step in range(int(ahead[who].max(initial=0)), t, -1):
             taken = (ahead[who] >= step) if by_steps else (ahead[who] == step)
             chosen = np.where(ahead[who] == step, then[who], classes[some])[taken]
             tables = np.stack([chain.tables[0] for chain in chains_at(transitions, step)])[chosen]
             message[who[taken]] = (tables @ message[who[taken]][:, :, None])[:, :, 0]
-        ends = record[some] >= 0
-        yield record[some[ends]], message[who[ends]]
+        ends = record[t][some] >= 0
+        yield record[t][some[ends]], message[who[ends]]
         message[who[ends]], ahead[who], then[who] = 1.0, np.where(ends, 0, t), classes[some]
         message[who[~ends]] *= factors[some[~ends]]
 
@@ -330,7 +355,7 @@ def _withheld_branches(history: JointHistory, visits: Sequence[Visits]) -> Itera
 def _with_ghosts(adversary: Adversary, observations: tuple[Observation, ...]) -> tuple[Observation, ...]:
     """Observations with ghosts as respondents; ValueError if there are some, and the adversary does not know their rule."""
     for seen in observations:
-        check_knows_ghosts(adversary, seen)
+        check_knows_ghosts(adversary, seen.time, len(seen.ghosts or ()))
     return tuple(seen.with_ghosts for seen in observations)
 
 

@@ -166,6 +166,32 @@ class Presence(Knowledge):
         drawn /= drawn.sum(axis=1, keepdims=True)
         return tuple(cls._of_outcomes(one, back, cuts) for one in drawn)
 
+    def terminal[V](self, values: Sequence[V], over: float = 0.5) -> tuple[V, ...]:
+        """Values after which more respondents leave for good than a share, in each class; those of the largest chance first.
+
+        Parameters
+        ----------
+        values : sequence
+            Sensitive values of the schema, in its order.
+        over : float
+            Chance of leaving that each class exceeds. Such values may be declared ``terminal`` for `foreknow.defenses.Cohorts`.
+
+        Raises
+        ------
+        ValueError
+            If there is another number of values, or ``over`` is no chance.
+
+        Examples
+        --------
+        >>> Presence([0.6, 0.1, 0.9]).terminal(["ill", "well", "dead"])
+        ('dead', 'ill')
+        """
+        check_range("Presence.terminal", "over", over, 0, 1, "a chance of leaving")
+        least = self.leave.reshape(-1, self.leave.shape[-1]).min(axis=0)
+        if len(values) != len(least):
+            raise ValueError(f"Presence.terminal: there are chances for {len(least)} values, and {len(values)} values.")
+        return tuple(values[v] for v in np.argsort(-least, kind="stable") if least[v] > over)
+
     def evidence(self, visits: Visits) -> FloatArray | None:
         """Likelihood of each value of the respondents of a release, shape ``(n, m)``, by when each is listed again."""
         after = visits.last - visits.release

@@ -21,6 +21,7 @@ from foreknow.models import (
     Numeric,
     Observation,
     People,
+    Relations,
     Release,
     Schema,
     UniformPrior,
@@ -114,6 +115,23 @@ class TestTwoSides:
         assert withheld.sentence.startswith("Disclosed for 1 of 2; upper side: none")
         averaged = Averaged([adversary, replace(adversary, transitions=CHAIN)])
         assert "averages" in exposed(both, history, adversary=averaged).sides.cause
+
+    def test_relations_are_charged_and_of_the_class(self):
+        """Of p, q, r and s, s has b. It has b with 3/8, as r, if p and q are alike by a factor of 3; p and q with 1/8.
+
+        The bound of b is an odds of 1/3 times 3, that of a 3 times 3.
+        """
+        history, releases = published(["aaab", "aaab"], [[0] * 4] * 2)
+        pair = pytest.importorskip("networkx").Graph([history[0].people.respondents.tolist()[:2]])
+        alone = Adversary(UniformPrior(), CHAIN)
+        related = replace(alone, relations=Relations(pair, [[3.0, 1.0], [1.0, 3.0]]))
+        cannot, can = (
+            exposed(JointAttack(each)(releases), history, 0.8, adversary=each).sides for each in (alone, related)
+        )
+        assert (cannot.at_most, can.disclosed, can.at_most) == (0, 2, 3)
+        assert "not who leaves when, who is related to whom, how long" in cannot.cause
+        assert "the same relations, all releases" in can.cause
+        assert "not who leaves when, how long" in can.cause
 
     @given(st.integers(0, 10**6))
     def test_no_exact_belief_is_beyond_the_upper_side(self, seed):

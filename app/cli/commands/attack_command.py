@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from foreknow.app.atomic_output import atomic_output, check_output, locked, write_json
-from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, learned_from
+from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, learned_from, terminal_rule
 from foreknow.app.cli.attack_choices import (
     CHOICES,
+    GHOSTS,
     LEARNED,
     RECORDS,
     Attacked,
@@ -99,7 +100,7 @@ from foreknow.attacks import Attack, JointAttack, SequentialAttack
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.loss.generalization_loss import suppressed
 from foreknow.evaluation.risk.adversary_gain import risk_table
-from foreknow.models import Adversary, Beliefs, History, Release
+from foreknow.models import Adversary, Beliefs, GhostChain, History, Release
 from foreknow.models.arrays import object_array
 from foreknow.models.notes import as_note
 
@@ -364,6 +365,12 @@ def _checked(run: AttackRun) -> "LargeReleases":
     assert run.groups is not None
     published = LargeReleases(run.groups)
     _check_records(run, published)
+    key = key_at(run.groups)
+    if terminal_rule(recorded_defense(key, "Cohorts")) is not None:
+        raise ValueError(
+            f"{run.groups} was published with --terminal, whose rule tells values, and is read in memory alone: "
+            f"{option_text('groups', key)}, without --from-disk."
+        )
     return published
 
 
@@ -393,7 +400,11 @@ def _adversary(run: AttackRun, published: "LargeReleases") -> Adversary:
     source = tables[0] if tables[1] is None else tables[1]
     coded = type(source)(source.files, published.schema, source.time)  # the beliefs have the codes of the publication
     learned = learned_from(coded, run.known, run.disk.engine("learning, blocks of a release"))
-    return run.known.adversary(learned.prior, learned.transitions, run.attack.posterior, learned.presence)
+    adversary = run.known.adversary(learned.prior, learned.transitions, run.attack.posterior, learned.presence)
+    if not any(one.ghosts for one in published.releases):
+        return adversary
+    notice(GHOSTS)
+    return replace(adversary, mechanism=GhostChain())
 
 
 def _remove_earlier(out: Path) -> None:

@@ -175,7 +175,16 @@ class PublishRun:
         Path | None,
         corpus_file(
             "Records from which the assumed adversary learned; by default the records themselves. Read by defenses that "
-            "assume an adversary: js-reduce, bkaa, uhra, k-primacy."
+            "assume an adversary: js-reduce, bkaa, uhra, k-primacy; and by cohorts."
+        ),
+    ] = None
+    terminal_over: Annotated[
+        float | None,
+        option(
+            "cohorts: also the values after which more than this share leave in the --corpus end a course, as with --terminal.",
+            "CHANCE",
+            min=0,
+            max=1,
         ),
     ] = None
     pictures: Pictures = False
@@ -273,6 +282,11 @@ def publish_command(run: PublishRun) -> Outcome:
     # Options and output folders are refused before a file is read, files before anything is computed.
     rows = {name: choice.options for name, choice in BUILT_IN.items()} | {run.defense: run.choice.options}
     refuse_unread_options(run.context, "defense", run.defense, rows)
+    if run.terminal_over is not None and run.corpus is None:
+        raise ValueError(
+            "--terminal-over reads how often respondents leave in a --corpus, so that later releases have the same terminal "
+            "values; name a --corpus, or declare the values with --terminal."
+        )
     if run.from_disk:
         return _publish_from_disk(run)
     run.disk.refuse_given("records are read into memory", run.block)
@@ -286,10 +300,13 @@ def publish_command(run: PublishRun) -> Outcome:
     with error_console.status("learning what the adversary knows"):
         assumes = run.choice.assumes_adversary
         adversary = assumed_adversary(history, records.corpus, run.known) if assumes else None
-    if isinstance(defense, Cohorts) and defense.departures == "ghosts":
+    if isinstance(defense, Cohorts) and (defense.departures == "ghosts" or run.terminal_over is not None):
         known = history if records.corpus is None else records.corpus
         presence = Presence.fit(known, pseudo_count=run.known.pseudo_count)
-        defense = _with_chain(defense, ghost_chain(known, run.known), presence, history.schema, records.corpus is None)
+        defense = _with_terminal(defense, presence, history.schema, run.terminal_over)
+        if defense.departures == "ghosts":
+            chain = ghost_chain(known, run.known)
+            defense = _with_chain(defense, chain, presence, history.schema, records.corpus is None)
     _notice_kernel(run.choice)
     releases = publish(
         history,
@@ -344,18 +361,29 @@ def _with_chain(
         f"{row['leaving_step']:.2f}, and {row['ghost_step']:.2f} for each ghost; of two who left, both add (nats; --ends "
         f"{made.ends}; docs/methods/cohorts.md)."
     )
-    chance = dict(zip(schema.values, presence.leave.tolist(), strict=True))
-    often = max((value for value in schema.values if value not in made.terminal), key=chance.__getitem__)
-    if chance[often] > OFTEN_LAST:
+    often = [value for value in presence.terminal(schema.values) if value not in made.terminal]
+    if often:
+        leave = presence.leave[schema.values.index(often[0])]
         notice(
-            f"Of those with the value {often!r}, {percent(chance[often])} leave, which tells most of this; --terminal with this "
+            f"Of those with the value {often[0]!r}, {percent(leave)} leave, which tells most of this; --terminal with this "
             "value would count it as a departure."
         )
     return made
 
 
-OFTEN_LAST = 0.5
-"""Chance of leaving after a value from which on it is named as one that may be terminal."""
+def _with_terminal(defense: Cohorts, presence: Presence | None, schema: Schema, over: float | None) -> Cohorts:
+    """The defense whose terminal values include those with a chance of leaving over a bound, if there is one; a notice of them."""
+    if presence is None or over is None:
+        return defense
+    found = presence.terminal(schema.values, over)
+    if set(found) | set(defense.terminal) >= set(schema.values):
+        raise ValueError(
+            f"--terminal-over {over:g}: after each value more respondents of the --corpus leave, so that none would be published; "
+            "raise it, or declare some values with --terminal."
+        )
+    shares = (f"{value!r} ({percent(presence.leave[schema.values.index(value)])} leave)" for value in found)
+    notice(f"Terminal by --terminal-over {over:g} and the --corpus: {', '.join(shares) or 'no value'}.")
+    return replace(defense, terminal=(*defense.terminal, *found))
 
 
 def _notice_held_back(times: Sequence[Any], defense: Defense) -> None:
@@ -497,8 +525,8 @@ def _outcome(
     if run.pictures:
         say(f"Pictures: {key.parent / PICTURES}.")
     say(*check_lines(run.out))
-    # Ghosts are read in memory alone.
-    on_disk = run.from_disk and not isinstance(defense, Cohorts)
+    # The rule of terminal values is read in memory alone.
+    on_disk = run.from_disk and not getattr(defense, "terminal", ())
     groups = f"--from-disk {option_text('groups', run.out)}" if on_disk else option_text("groups", key)
     also = (*KNOWLEDGE_OPTIONS, *READ_FROM_DISK) if on_disk else KNOWLEDGE_OPTIONS
     say(*next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=also))
@@ -538,6 +566,8 @@ def _publish_from_disk(run: PublishRun) -> Outcome:
         learned = learned_from(table if corpus is None else corpus, known, engine)
         transitions = learned.before if corpus is None else learned.transitions
         adversary = run.known.adversary(learned.prior, transitions, Omega())
+        if isinstance(defense, Cohorts):
+            defense = _with_terminal(defense, learned.presence, table.schema, run.terminal_over)
         if isinstance(defense, Cohorts) and defense.departures == "ghosts":
             defense = _with_chain(defense, learned.transitions, learned.presence, table.schema, corpus is None)
     begun = any((run.out / name / BEGUN).exists() for name in (PRIVATE, f"{NEXT}/{PRIVATE}"))

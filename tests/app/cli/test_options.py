@@ -29,7 +29,8 @@ OPTIONS = {
     "simulate": ["--out", "--releases", "--records", "--seed", "--overwrite", "--json", "--config"],
     "publish": [
         *TABLE, "--out", *THRESHOLDS, *KNOWLEDGE, *DISK, "--defense", "--seed", "--infeasible", "--bucketized", "--generalized",
-        "--quote-formulas", "--no-verify", "--corpus", "--pictures", "--from-disk", "--block", "--overwrite", "--json", "--config",
+        "--quote-formulas", "--no-verify", "--corpus", "--terminal-over", "--pictures", "--from-disk", "--block", "--overwrite",
+        "--json", "--config",
     ],
     "attack": [
         *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, *DISK, "--groups", "--scenario", "--sure",

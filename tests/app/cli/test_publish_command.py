@@ -275,7 +275,7 @@ class TestCohorts:
         result = run("publish", source, *ROLES, "--from-disk", "--defense", "cohorts", *options, "--out", large)
         said = " ".join(result.output.replace("\\\n", " ").split())
         assert "The records at 4 are held back" in said
-        assert f"--groups {large / 'private' / 'groups.parquet'} --out risk" in said
+        assert f"--from-disk --groups {large} --out risk" in said
         for name in ("public/published", "private/groups"):
             expected, found = read(out / f"{name}.csv"), pd.read_parquet(large / f"{name}.parquet")
             found = found[[column for column in found if not column.startswith("_")]]
@@ -283,11 +283,21 @@ class TestCohorts:
         sides = [json.loads(run("check", folder, "--json").stdout) for folder in (large, out)]
         names = ("disclosed", "at_most", "not_decided", "bound")
         assert [sides[0][name] for name in names] == [sides[1][name] for name in names]
-        refused = run("attack", source, *ROLES, "--from-disk", "--groups", large, status=1)
-        assert "which are read in memory alone" in str(refused.exception)
         key = large / "private" / "groups.parquet"
-        assert "Ghosts carry on the places" in " ".join(run("attack", source, *ROLES, "--groups", key).output.split())
-        assert f"--groups {key} --out risk" in " ".join(run("check", large).output.replace("\\\n", " ").split())
+        attack = ("attack", source, *ROLES, "--sure", 0.6, "--knowledge", "records")
+        for each in (("joint", "--solver", "group-graph"), ("sequential",), ("snapshot",)):
+            told = []
+            for groups in (("--groups", key), ("--from-disk", "--groups", large)):
+                found = run(*attack, "--attack", *each, *groups, "--json")
+                assert "Ghosts carry on the places" in " ".join(found.output.split())
+                told.append(json.loads(found.stdout))
+            tables = [pd.DataFrame(one["releases"]).rename(columns={"published": "records"}) for one in told]
+            pd.testing.assert_frame_equal(*tables, atol=1e-9)
+            names = ("respondents", "exposed", "known_before", "at_most", "not_decided", "bound")
+            assert [told[0][name] for name in names] == [told[1][name] for name in names]
+        assert f"--from-disk --groups {large} --out risk" in " ".join(
+            run("check", large).output.replace("\\\n", " ").split()
+        )
 
     def test_terminal_values_are_in_no_group_and_known_to_the_attack(self, tmp_path):
         """A respondent who is listed and withheld has the value, as a reader of the rule knows."""
@@ -297,6 +307,49 @@ class TestCohorts:
         assert options["terminal"] == ["b"]
         told = json.loads(run("attack", source, *ROLES, "--groups", out, "--json").stdout)
         assert "the same compromised records" in told["bound"]
+        large = (
+            "--from-disk",
+            "--defense",
+            "cohorts",
+            "-a",
+            3,
+            "--size",
+            6,
+            "--terminal",
+            "b",
+            "--out",
+            tmp_path / "l",
+        )
+        said = " ".join(run("publish", source, *ROLES, *large).output.replace("\\\n", " ").split())
+        key = tmp_path / "l" / "private" / "groups.parquet"
+        assert f"--groups {key} --out risk" in said
+        assert f"--groups {key} --out risk" in " ".join(
+            run("check", tmp_path / "l").output.replace("\\\n", " ").split()
+        )
+        refused = run("attack", source, *ROLES, "--from-disk", "--groups", tmp_path / "l", status=1)
+        assert f"is read in memory alone: --groups {key}, without --from-disk" in str(refused.exception)
+
+    def test_terminal_by_the_chance_of_leaving_in_the_corpus(self, tmp_path):
+        """All of the corpus leave after b: as with --terminal b, in memory and from disk, and for the attack."""
+        corpus = records(weeks=(1, 2, 3), people=60, present=60, seed=9).sort_values("week", kind="stable")
+        before = (
+            corpus["result"].eq("b").groupby(corpus["id"]).transform(lambda each: each.shift(fill_value=False).cummax())
+        )
+        corpus = corpus[~before]
+        options = ["-a", 3, "--size", 6, "--seed", 5, "--corpus", write(corpus, tmp_path / "c.csv")]
+        source, result, out = self.published(tmp_path, *options, "--terminal-over", 0.6)
+        assert "Terminal by --terminal-over 0.6 and the --corpus: 'b' (" in " ".join(result.output.split())
+        assert json.loads((out / "public" / "release.json").read_text())["settings"]["terminal"] == ["b"]
+        used = json.loads((out / "private" / "settings.json").read_text())
+        assert used["options"]["terminal-over"] == 0.6
+        told = json.loads(run("attack", source, *ROLES, "--groups", out, "--json").stdout)
+        assert "the same compromised records" in told["bound"]
+        run("publish", source, *ROLES, "--out", tmp_path / "by", "--defense", "cohorts", *options, "--terminal", "b")
+        tables = [read(each / "public" / "published.csv") for each in (out, tmp_path / "by")]
+        pd.testing.assert_frame_equal(*tables)
+        large = ["--from-disk", "--terminal-over", 0.6, "--departures", "withdraw", "--out", tmp_path / "large"]
+        run("publish", source, *ROLES, "--defense", "cohorts", *options, *large)
+        assert json.loads((tmp_path / "large" / "public" / "release.json").read_text())["settings"]["terminal"] == ["b"]
 
     def test_waiting_is_a_setting(self, tmp_path):
         """With too few people for a cell of the size, a smaller one is formed after the wait."""
@@ -372,6 +425,7 @@ class TestCohorts:
             (("--ends", 4), "the last 4 of 4 views are held back"),
             (("-a", 39), "Choose a smaller -a and --size, --wait 0"),
             (("--terminal", "dead"), "terminal holds 'dead', which is no sensitive value"),
+            (("--terminal-over", 0.5), "name a --corpus, or declare the values with --terminal"),
             (("--from-disk", "--block", 20), "--block is not read by --defense cohorts"),
         ],
     )
@@ -385,3 +439,6 @@ class TestCohorts:
         result = run("publish", source, *ROLES, "--out", tmp_path, "--defense", "mondrian", "-a", 3, status=None)
         assert result.exit_code != 0
         assert "does not read -a" in str(result.exception)
+        options = ["--defense", "mondrian", "--terminal-over", 0.5]
+        result = run("publish", source, *ROLES, "--out", tmp_path, *options, status=None)
+        assert "does not read --terminal-over; leave it out, or choose --defense cohorts" in str(result.exception)

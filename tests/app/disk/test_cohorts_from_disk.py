@@ -1,19 +1,39 @@
-"""Cohorts from disk: the releases, the published rows and the key are those in memory, whatever the engine."""
+"""Cohorts from disk: the releases, the published rows, the key and the beliefs are those in memory, whatever the engine."""
 
+import json
+from itertools import pairwise
+
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from large_history import CHAIN, KNOWN, bytes_of, on_disk, panel, published_in_memory
+from large_history import CHAIN, KNOWN, beliefs_of, bytes_of, on_disk, panel, published_in_memory
 
 from foreknow.app.cli.files.columns import Columns
 from foreknow.app.cli.files.release_files import key_table, published_table
-from foreknow.app.disk import Engine, attack_large, publish_large, verify_large
-from foreknow.app.disk import whole_releases as module
+from foreknow.app.disk import Engine, attack_large, measure_large, publish_large, verify_large
+from foreknow.app.disk import attack as attack_module
+from foreknow.app.disk import publication as module
+from foreknow.app.disk.publication import LargeReleases
+from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import Cohorts, JSimilarity, KAnonymity
-from foreknow.models import Adversary, GhostChain, GivenPrior, MarkovChain, UniformPrior
+from foreknow.evaluation import adversary_confidence, adversary_gain, average_group_size, discernibility
+from foreknow.models import (
+    Adversary,
+    GhostChain,
+    GivenPrior,
+    GroupGraph,
+    GroupMessages,
+    History,
+    MarkovChain,
+    MaxEntropy,
+    Presence,
+    Relations,
+    UniformPrior,
+)
 
 COLUMNS = Columns("id", "week", "result", ("age", "sex"))
 
@@ -127,13 +147,120 @@ def test_without_ghosts_no_column_and_all_else_from_disk(tmp_path):
         verify_large(published, JSimilarity(0.5), KNOWN)
 
 
+@pytest.fixture(scope="module", params=[0, 1], ids=["returners", "withheld beside ghosts"])
+def carried(request, tmp_path_factory):
+    """A publication with ghosts and returners, and its releases in memory."""
+    folder, frame = tmp_path_factory.mktemp("carried"), panel(160, 5, leave=0.2, back=0.3)
+    table = on_disk(folder, frame)
+
+    def defense(rng=None):
+        return Cohorts(2, 6, transitions=CHAIN, priors=3.0, wait=2, ends=request.param, rng=rng)
+
+    published = publish_large(table, defense(), folder / "out", KNOWN, seed=4)
+    releases = published_in_memory(table, frame, defense, KNOWN, 4)
+    assert sum(one.ghosts for one in published.releases) > 10
+    beside = [set(one.observation.ghosts.respondents) & set(one.view.people.respondents) for one in releases[1:]]
+    assert any(beside)
+    return published, releases
+
+
+OTHER = GhostChain(MarkovChain(1, 0.2 * np.eye(3) + 0.8 / 3))
+LEAVING = Presence(np.array([0.05, 0.1, 0.4]), np.array([0.1, 0.05, 0.1]), 0.3)
+
+
+def check_beliefs(carried, attack, folder, atol=1e-9):
+    """Beliefs about all published respondents, and about no ghost, and notes are those in memory; return the manifest."""
+    published, releases = carried
+    attack_large(published, attack, folder)
+    made = attack(releases)
+    for number, (release, one) in enumerate(zip(releases, made, strict=True)):
+        names, found = release.view.people.respondents[release.group >= 0], beliefs_of(folder, number, 3)
+        assert set(found) == set(names)
+        rows = np.array([found[who] for who in names])
+        np.testing.assert_allclose(rows, one.posterior.probabilities[release.group >= 0], rtol=0, atol=atol)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["notes"] == list(map(str, made.notes))
+    return manifest
+
+
+@pytest.mark.parametrize("read", [(), ("presence",), ("presence", "relations")])
+@pytest.mark.parametrize("gaps", ["ignore", "power"])
+@pytest.mark.parametrize("mechanism", [GhostChain(), OTHER], ids=["own chain", "other chain"])
+def test_the_graph_of_groups_reads_ghosts_as_in_memory(carried, tmp_path, read, gaps, mechanism):
+    names = sorted({who for release in carried[1] for who in release.view.people.respondents})
+    couples = Relations(nx.Graph([*zip(names[::3], names[1::3], strict=False)]), 1 + np.eye(3))
+    parts = {"presence": LEAVING, "relations": couples}
+    known = {name: parts[name] for name in read}
+    adversary = Adversary(UniformPrior(), CHAIN, gaps=gaps, mechanism=mechanism, **known)
+    for hindsight in (True, False):
+        manifest = check_beliefs(carried, JointAttack(adversary, GroupGraph(), hindsight), tmp_path / f"{hindsight}")
+        assert manifest["returned"] > 0
+        assert "published again after ghosts" in manifest["notes"][-1]
+
+
+@pytest.mark.parametrize(("presence", "gaps"), [(None, "ignore"), (LEAVING, "power")], ids=["none", "presence"])
+@pytest.mark.parametrize("partitions", [1, 2])
+def test_partitions_read_ghosts_as_in_memory(carried, tmp_path, monkeypatch, presence, gaps, partitions):
+    def ranges(published, release):
+        records = published.releases[release].records + published.releases[release].ghosts
+        return list(pairwise(records * part // partitions for part in range(partitions + 1)))
+
+    monkeypatch.setattr(LargeReleases, "ranges", ranges)
+    adversary = Adversary(UniformPrior(), CHAIN, gaps=gaps, mechanism=OTHER, presence=presence)
+    for hindsight, solver in ((True, GroupMessages), (False, MaxEntropy)):
+        attack, folder = JointAttack(adversary, solver(1e-6, 10_000), hindsight), tmp_path / solver.__name__
+        manifest = check_beliefs(carried, attack, folder, 1e-9 if partitions == 1 else 1e-4)
+        assert manifest["partitions"] == partitions
+        assert (manifest["shared_groups"] > 0) == (partitions > 1)
+
+
+@pytest.mark.parametrize("chain", [CHAIN, None])
+@pytest.mark.parametrize("gaps", ["ignore", "power"])
+def test_the_sequential_attack_reads_ghosts_as_in_memory(carried, tmp_path, chain, gaps):
+    for number, mechanism in enumerate([GhostChain(), OTHER]):
+        attack = SequentialAttack(Adversary(UniformPrior(), chain, gaps=gaps, mechanism=mechanism))
+        check_beliefs(carried, attack, tmp_path / f"{number}")
+
+
+def test_an_interrupted_sequential_attack_reads_the_ghosts_that_it_wrote(carried, tmp_path, monkeypatch):
+    adversary, write, written = Adversary(UniformPrior(), CHAIN, mechanism=OTHER), attack_module.write_part, []
+
+    def fails(path, part):
+        written.append(path)
+        if len(written) == 5:
+            raise KeyboardInterrupt
+        write(path, part)
+
+    monkeypatch.setattr(attack_module, "write_part", fails)
+    with pytest.raises(KeyboardInterrupt):
+        attack_large(carried[0], adversary, tmp_path / "beliefs")
+    attack_large(carried[0], adversary, tmp_path / "beliefs")
+    attack_large(carried[0], adversary, tmp_path / "whole")
+    assert bytes_of(tmp_path / "beliefs") == bytes_of(tmp_path / "whole")
+
+
+def test_ghosts_are_in_no_measure_but_for_the_shares_of_their_groups(carried, tmp_path):
+    published, releases = carried
+    adversary = Adversary(UniformPrior(), CHAIN, mechanism=GhostChain())
+    attack_large(published, JointAttack(adversary), tmp_path / "beliefs")
+    found = measure_large(published, tmp_path / "beliefs", adversary)
+    beliefs, history = JointAttack(adversary)(releases), History([release.view for release in releases])
+    names = ["gain", "confidence", "suppressed"]
+    expected = adversary_gain(beliefs, history).join(adversary_confidence(beliefs, history)[["confidence"]])
+    pd.testing.assert_frame_equal(found.risk[names], expected[names])
+    for table in (average_group_size(releases), discernibility(releases)):
+        pd.testing.assert_frame_equal(found.loss[list(table)], table)
+
+
 def test_what_is_refused(tmp_path):
     table = on_disk(tmp_path, panel())
     published = publish_large(table, Cohorts(3, 6, transitions=CHAIN), tmp_path / "out", KNOWN)
-    with pytest.raises(
-        ValueError, match=r"attack_large: the release at 1 has \d+ ghosts, which are read in memory alone"
-    ):
-        attack_large(published, KNOWN, tmp_path / "beliefs")
+    for attack in (KNOWN, JointAttack(KNOWN)):
+        with pytest.raises(
+            ValueError, match=r"the release at 1 has \d+ ghosts.* give Adversary\(\.\.\., mechanism=GhostCh"
+        ):
+            attack_large(published, attack, tmp_path / "beliefs")
+    assert not (tmp_path / "beliefs").exists()
     with pytest.raises(ValueError, match="give adversary="):
         publish_large(table, Cohorts(3), tmp_path / "a")
     with pytest.raises(ValueError, match="the last 5 of 5 views are held back"):

@@ -10,10 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreknow.defenses import QSCloseness, QSDiversity
-from foreknow.defenses.suppression.item_suppression import SEARCH_ORDERS, item_search, path_workspace, record_reduced
-from foreknow.defenses.suppression.label_workspace import (
+from foreknow.defenses.suppression.item_suppression import (
+    SEARCH_ORDERS,
+    item_search,
     label_bounds,
     label_workspace,
+    path_workspace,
+    record_reduced,
     set_cell,
     shortfall,
     shortfalls_after_removal,

@@ -37,6 +37,7 @@ class TestByHand:
             "actual": 2,
             "estimate": pytest.approx(1),
             "error": 0.5,
+            "deviation": 0,
         }
 
     def test_several_groups_add_up(self):
@@ -90,6 +91,7 @@ class TestByHand:
             "queries": 3,
             "empty": 0,
             "redrawn": 7,
+            "deviation": 0,
         }
 
     def test_values_under_a_label_are_counted_one_by_one(self):

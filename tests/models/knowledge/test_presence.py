@@ -337,6 +337,19 @@ def test_a_value_without_a_record_needs_a_pseudo_count():
     assert Presence.fit(history, pseudo_count=1).leave.round(3).tolist() == [0.333, 0.667, 0.5]
 
 
+def test_terminal_values_have_a_chance_over_the_bound_in_each_class():
+    """Of the three values, c leaves with .9 and .6, a with .7 and .5, b with .1 and 1."""
+    by_sex = Presence([[0.7, 0.1, 0.9], [0.5, 1.0, 0.6]], cuts={"sex": (0.5,)})
+    assert by_sex.terminal("abc") == ("c",)
+    assert by_sex.terminal("abc", over=0.4) == ("c", "a")
+    assert by_sex.terminal("abc", over=0.6) == ()
+    assert Presence([0.5, 0.5, 0.6]).terminal((1, 2, 3), 0) == (3, 1, 2)
+    with pytest.raises(ValueError, match="chances for 3 values, and 2 values"):
+        by_sex.terminal("ab")
+    with pytest.raises(ValueError, match="over is 2"):
+        by_sex.terminal("abc", over=2)
+
+
 def test_classes_have_chances_of_their_own():
     rng = np.random.default_rng(8)
     frame = pd.DataFrame({"id": range(400), "sex": rng.choice(["f", "m"], 400), "result": rng.choice(VALUES, 400)})

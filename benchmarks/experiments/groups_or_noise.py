@@ -44,7 +44,9 @@ def law(values):
 def panel(records, releases, departures, values, rng):
     """History of a panel in which each leaver is replaced at once."""
     prior, chain = law(values)
-    schema = Schema({"age": Numeric(20, 89), "region": Numeric(0, 9), "sex": Numeric(0, 1)}, "value", tuple(range(values)))
+    schema = Schema(
+        {"age": Numeric(20, 89), "region": Numeric(0, 9), "sex": Numeric(0, 1)}, "value", tuple(range(values))
+    )
     steps = np.cumsum(chain.probabilities, axis=1)
     first = np.cumsum(prior)
     who, ages = np.arange(records), rng.integers(20, 90, records)

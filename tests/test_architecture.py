@@ -37,7 +37,7 @@ MOST_FILES = 20
 MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 74_000, 42_000, 263
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
-MOST_NAMES = 242
+MOST_NAMES = 251
 """Largest number of public names."""
 
 ALONE = {

@@ -355,14 +355,15 @@ def _stationary(steps: FloatArray) -> FloatArray:
 def _carried(steps: FloatArray, leak: float) -> float:
     """Largest log ratio that a leakage about a value amounts to about the next one, over all pairs of rows.
 
-    ``max log (q (e^a - 1) + 1) / (d (e^a - 1) + 1)``, for the sums q and d of two rows over a set of values: values sorted by the
+    ``max log (q e^a + 1 - q) / (d e^a + 1 - d)``, for the sums q and d of two rows over a set of values: values sorted by the
     ratio of the rows, as the best set holds those of the largest ratios.
     """
-    grown, most = np.expm1(min(leak, 700.0)), 0.0
+    most = 0.0
     for q in steps:
         for d in steps:
             with np.errstate(divide="ignore", invalid="ignore"):
                 order = np.argsort(-np.where(d > 0, q / d, np.where(q > 0, np.inf, 0.0)))
-            sums = np.cumsum(q[order]), np.cumsum(d[order])
-            most = max(most, float(np.log((sums[0] * grown + 1) / (sums[1] * grown + 1)).max()))
+                inside = np.minimum([np.cumsum(q[order]), np.cumsum(d[order])], 1.0)
+                over, under = np.logaddexp(np.log(inside) + leak, np.log1p(-inside))
+            most = max(most, float((over - under).max()))
     return most

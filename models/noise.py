@@ -18,6 +18,9 @@ MAX_SCALE = 1e6
 TAIL = 38.0
 """Standard deviations, or scales of a Laplace law, beyond which a probability is below 1e-300 or e^-38."""
 
+NEARLY_NORMAL = 4.0
+"""Scale over which sum and variance of the discrete Gaussian are those of the normal law, to ``exp(-2 pi^2 scale^2)``."""
+
 
 @dataclass(frozen=True)
 class Noise:
@@ -53,6 +56,8 @@ class Noise:
         """Variance of the noise, before clamping."""
         if self.law == "laplace":
             return float(0.5 / np.sinh(min(0.5 / self.scale, 350.0)) ** 2)
+        if self.scale > NEARLY_NORMAL:
+            return float(self.scale**2)
         k = np.arange(-self._reach, self._reach + 1)
         return float((np.exp(self.log_probability(k)) * k**2).sum())
 
@@ -66,8 +71,11 @@ class Noise:
         k = np.abs(np.asarray(noise, dtype=np.float64))
         if self.law == "laplace":
             return np.asarray(np.log(np.tanh(0.5 / self.scale)) - k / self.scale)
-        terms = np.arange(1, self._reach + 1)
-        return np.asarray(-((k / self.scale) ** 2) / 2 - np.log1p(2 * np.exp(-((terms / self.scale) ** 2) / 2).sum()))
+        if self.scale > NEARLY_NORMAL:
+            log_total = np.log(self.scale * np.sqrt(2 * np.pi))
+        else:
+            log_total = np.log1p(2 * np.exp(-((np.arange(1, self._reach + 1) / self.scale) ** 2) / 2).sum())
+        return np.asarray(-((k / self.scale) ** 2) / 2 - log_total)
 
     def log_at_most(self, noise: ArrayLike) -> FloatArray:
         """Logarithm of the probability of noise up to each integer: float array of the same shape."""

@@ -77,7 +77,7 @@ def test_probabilities_to_fifty_digits(scale, at):
         below = q ** (-at) / (1 + q) if at < 0 else 1 - q ** (at + 1) / (1 + q)
         assert Noise("laplace", scale).log_probability(at) == pytest.approx(float(exact), rel=1e-14)
         assert Noise("laplace", scale).log_at_most(at) == pytest.approx(float(mpmath.log(below)), rel=1e-14, abs=1e-40)
-        if scale < 1e3:
+        if scale < 1e3:  # the sum of the discrete Gaussian
             terms = range(1, int(14 * scale) + 60)
             total = 1 + 2 * mpmath.fsum(mpmath.exp(-((k / s) ** 2) / 2) for k in terms)
             exact = -((at / s) ** 2) / 2 - mpmath.log(total)

@@ -1,4 +1,4 @@
-"""Integer noise on published counts: its law, and what an adversary who knows everybody else gains in spite of it."""
+"""Integer noise on published counts: its law, and what an adversary who knows all others gains in spite of it."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -155,7 +155,7 @@ class Noise:
         return (2 * total + c) / (2 * self.scale**2), np.asarray(found / found.sum())
 
     def belief(self, releases: int, prior: float) -> tuple[FloatArray, FloatArray]:
-        """Belief in the true one of two values that stay, by an adversary who knows everybody else: values and probabilities.
+        """Belief in the true one of two values that stay, by an adversary who knows all others: values and probabilities.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Noise:
         return np.asarray(expit(logit(float(prior)) + ratio)), probability
 
     def gain(self, releases: int, prior: float = 0.5) -> float:
-        """Mean gain over the prior of an adversary who knows everybody else, about one of two values that stay.
+        """Mean gain over the prior of an adversary who knows all others, about one of two values that stay.
 
         ``(p - b) / (1 - b)`` for the belief p in the true value and its prior b, averaged over noise and over both values.
 

@@ -44,6 +44,7 @@ ALONE = {
     "foreknow.app.disk.partition": "an algorithm of its own: the joint law of one partition, by tasks of workers",
     "foreknow.app.disk.whole_releases": "a publication of another kind: one release in memory at a time, and no blocks",
     "foreknow.defenses.suppression.label_workspace": "an algorithm of its own: labels of a group under removals of items",
+    "foreknow.models.joint.noisy_paths": "an algorithm of its own: Gibbs sampling of whole paths, and its kernels",
     "foreknow.models.joint.graph_parts": "an algorithm of its own: construction of the graph of groups",
 }
 """Modules with one importer, in their own folder, and the reason why they are not a part of it."""

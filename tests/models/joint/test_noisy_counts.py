@@ -1,7 +1,7 @@
 """Joint solvers on noisy counts: against sums over all worlds, limits of much and little noise, and calibration."""
 
 import itertools
-from dataclasses import replace
+from functools import partial
 
 import joint_oracle
 import numpy as np
@@ -23,6 +23,7 @@ from foreknow.models import (
     GroupMessages,
     History,
     JointAuto,
+    LearnedKnowledge,
     MarkovChain,
     MaxEntropy,
     Noise,
@@ -30,6 +31,7 @@ from foreknow.models import (
     NoisyTable,
     Numeric,
     PathSampler,
+    SampledKnowledge,
     Schema,
     View,
 )
@@ -339,7 +341,7 @@ class TestAttack:
 def test_first_releases_keep_their_noisy_counts():
     problem = problem_of(joint_oracle.random_noisy(np.random.default_rng(46), Noise("laplace", 2.0)))
     one = first_releases(problem, 1)
-    assert replace(one).count_row.tolist() == problem.count_row[: len(one.counts)].tolist()
+    assert one.count_row.tolist() == problem.count_row[: len(one.counts)].tolist()
 
 
 class TestRefused:
@@ -371,3 +373,11 @@ class TestRefused:
         second = joint_oracle.random_noisy(np.random.default_rng(48), Noise("laplace", 2.0), orders=(2,))
         with pytest.raises(ValueError, match="a history of noisy counts has chains of order 2"):
             PathSampler(rng=1)(problem_of(second))
+
+    def test_what_learns_from_the_releases(self):
+        releases = publish(history_of(("AB", "ab"), ("AB", "ba")), NoisyCounts(1, 2, gain=0.2, rng=1))
+        for learn in (LearnedKnowledge.fit, partial(SampledKnowledge.fit, sampler=PathSampler(rng=1))):
+            with pytest.raises(
+                ValueError, match=r"fit does not read noisy counts, as those at 1; learn from a public corpus"
+            ):
+                learn(releases)

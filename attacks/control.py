@@ -90,7 +90,8 @@ class OthersKnown:
     """An attack on each respondent, given the true values of all others: exact knowledge of the data but for one record.
 
     The adversary of differential privacy, and of ``ExactDataKnowledge`` in TAPAS (Houssiau et al. 2022). The known values are taken
-    out of each group, so that each respondent is alone with the counterfeits of the group; the attack then runs as it is.
+    out of each group, so that each respondent is alone with the counterfeits of the group; the attack then runs as it is. Over
+    noisy counts its mean gain is at most `Noise.gain`.
 
     Parameters
     ----------
@@ -102,7 +103,8 @@ class OthersKnown:
     ------
     TypeError, ValueError
         If the attack or the history is something else. When called, if the history is not the one that was published, a release
-        distorts values, whose owners are unknown, or it has ghosts, which would be in the groups of several respondents at once.
+        distorts values, whose owners are unknown, it has ghosts, which would be in the groups of several respondents at once, or
+        its noisy counts are clamped.
 
     Notes
     -----
@@ -145,6 +147,11 @@ class OthersKnown:
             raise ValueError(
                 f"OthersKnown: the release at {seen.time!r} distorts {seen.distorted} values, so that the values of the "
                 "others do not say what a group shows of the last one. Attack it without OthersKnown."
+            )
+        if seen.noise is not None and seen.noise.clamped:
+            raise ValueError(
+                f"OthersKnown: negative noisy counts at {seen.time!r} are published as 0, from which the others' records cannot be "
+                "taken out. Attack NoisyCounts(clamped=False): clamping it can but lower the gain."
             )
         view = next((view for view in self.history if view.time == seen.time), None)
         inside = np.flatnonzero(seen.group >= 0)

@@ -43,7 +43,7 @@ class NoisyCounts:
     rho : float, optional
         Rho of zero-concentrated differential privacy of a whole path: the scale is ``sqrt(T / rho)``.
     gain : float, optional
-        Largest mean gain, over the noise, of an adversary who knows everybody else (`Noise.gain`). Recommended.
+        Largest mean gain, over the noise, of an adversary who knows all others (`Noise.gain`). Recommended.
     noise : {"gaussian", "laplace"}, optional
         Law of the noise: by default Laplace with ``epsilon``, otherwise Gaussian.
     processing : {"none", "nonnegative", "totals"}
@@ -135,7 +135,7 @@ class NoisyCounts:
 
     @property
     def promise(self) -> "Promise":
-        """What the noise promises to each respondent."""
+        """Promise of the noise to each respondent."""
         return Promise(self.law, int(self.releases))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[NoisyRelease, ...] = ()) -> NoisyTable:  # noqa: ARG002
@@ -217,7 +217,7 @@ def with_totals(noisy: IntArray, totals: IntArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Promise:
-    """What a noise on the counts of a number of releases promises to a respondent whose whole path is replaced.
+    """Promise of a noise on the counts of a number of releases to a respondent whose whole path is replaced.
 
     Membership is public; each respondent has at most one record in a release, which is counted in one cell.
 
@@ -270,7 +270,7 @@ class Promise:
 
     @property
     def gain(self) -> float:
-        """Mean gain of an adversary who knows everybody else (`Noise.gain`), at priors of one half."""
+        """Mean gain of an adversary who knows all others (`Noise.gain`), at priors of one half."""
         return self.noise.gain(self.releases)
 
     def quantile(self, prior: float, level: float = 0.999) -> float:
@@ -295,7 +295,7 @@ class Promise:
             ("epsilon of a whole path", self.epsilon),
             (f"epsilon of a whole path at delta {self.delta:g}", self.epsilon_delta),
             ("rho of a whole path", self.rho),
-            ("mean gain of who knows everybody else", self.gain),
+            ("mean gain of an adversary who knows all others", self.gain),
         ]
         rows += [(f"belief reached in 1 of 1,000 cases, prior {p:g}", self.quantile(p)) for p in (0.5, 0.1, 0.01)]
         if transitions is not None:
@@ -355,14 +355,15 @@ def _stationary(steps: FloatArray) -> FloatArray:
 def _carried(steps: FloatArray, leak: float) -> float:
     """Largest log ratio that a leakage about a value amounts to about the next one, over all pairs of rows.
 
-    ``max log (q (e^a - 1) + 1) / (d (e^a - 1) + 1)``, for the sums q and d of two rows over a set of values: values sorted by the
+    ``max log (q e^a + 1 - q) / (d e^a + 1 - d)``, for the sums q and d of two rows over a set of values: values sorted by the
     ratio of the rows, as the best set holds those of the largest ratios.
     """
-    grown, most = np.expm1(min(leak, 700.0)), 0.0
+    most = 0.0
     for q in steps:
         for d in steps:
             with np.errstate(divide="ignore", invalid="ignore"):
                 order = np.argsort(-np.where(d > 0, q / d, np.where(q > 0, np.inf, 0.0)))
-            sums = np.cumsum(q[order]), np.cumsum(d[order])
-            most = max(most, float(np.log((sums[0] * grown + 1) / (sums[1] * grown + 1)).max()))
+                inside = np.minimum([np.cumsum(q[order]), np.cumsum(d[order])], 1.0)
+                over, under = np.logaddexp(np.log(inside) + leak, np.log1p(-inside))
+            most = max(most, float((over - under).max()))
     return most

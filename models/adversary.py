@@ -521,7 +521,9 @@ class Adversary:
         return None if self.compromised is None or time is None else self.compromised.at(time, people)
 
     def contradicted_groups(self, claims: Claims, observation: Observation) -> IntArray:
-        """Groups that do not show a claimed value of one of their members; raises ValueError if asked to."""
+        """Groups that do not show a claimed value of one of their members, none of noisy counts; raises ValueError if asked to."""
+        if observation.noise is not None:
+            return np.zeros(0, dtype=np.int64)
         group = observation.group[claims.rows]
         inside = np.flatnonzero(group >= 0)
         missing = inside[observation.counts[group[inside], claims.values[inside]] == 0]

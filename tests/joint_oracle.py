@@ -74,7 +74,21 @@ def joint_law(arrays):
             weight = weight * arrays["evidence"][row][values[:, r]]
     for (r, q), table in zip(arrays.get("pairs", []), arrays.get("pair_table", []), strict=True):
         weight = weight * arrays["pair_tables"][table][values[:, r], values[:, q]]
+    for g, shown in arrays.get("noisy", {}).items():
+        number = (values[:, group == g, None] == np.arange(len(shown))).sum(axis=1)
+        weight = weight * noise_probability(arrays["noise"], shown, number).prod(axis=1)
     return values, weight
+
+
+def noise_probability(noise, shown, number):
+    """Probability of shown counts given the true ones, by sums over the whole law of the noise: ``(law, scale, clamped)``."""
+    law, scale, clamped = noise
+    reach = int(40 * scale) + 60
+    k = np.abs(np.arange(-reach, reach + 1)) / scale
+    weight = np.exp(-(k**2) / 2 if law == "gaussian" else -k)
+    weight /= weight.sum()
+    exact = weight[shown - number + reach]
+    return np.where(shown == 0, np.cumsum(weight)[-number + reach], exact) if clamped else exact
 
 
 def shares(values, weight, m):
@@ -168,6 +182,27 @@ def _random_arrays(rng, emission):
         "emission_row": np.array(channels),
         "respondents": respondents,
     }
+
+
+def noisy(rng, arrays, noise, share=1.0):
+    """The arrays with noise on the counts of a ``share`` of the published groups; a drawn noise of `Noise` is added."""
+    shown, counts = {}, arrays["counts"].copy()
+    for g in np.flatnonzero(counts.any(axis=1) & (rng.random(len(counts)) < share)):
+        shown[int(g)] = counts[g] + noise.draw(counts.shape[1], rng)
+        if noise.clamped:
+            shown[int(g)] = np.maximum(shown[int(g)], 0)
+        counts[g] = 0
+    return arrays | {"counts": counts, "noisy": shown, "noise": (noise.law, noise.scale, noise.clamped)}
+
+
+def random_noisy(rng, noise, share=1.0, most=MAX_ASSIGNMENTS, orders=(0, 1, 2)):
+    """A random history with noise on a ``share`` of its published groups."""
+    while True:
+        arrays = random_arrays(rng)
+        if len(arrays["tables"]) in orders:
+            arrays = noisy(rng, arrays, noise, share)
+            if arrays["noisy"] and number_of_assignments(arrays) <= most:
+                return arrays
 
 
 def related(rng, arrays, share=0.3, sharp=1.0, across=None):

@@ -58,9 +58,9 @@ class GroupMessages:
     Notes
     -----
     Approximate. Exact for one release, as far as `Auto` is. The expected counts of each group are the published ones. Groups
-    with distorted values keep the law of `MaxEntropy`. It understates what the releases tell, most where the same respondents meet
-    again, which `GroupGraph` reads. Cost: that of `MaxEntropy`, that of `Auto` on all groups and O(S d); ``forward`` costs a small
-    multiple of it.
+    with distorted values or noisy counts keep the law of `MaxEntropy`. It understates what the releases tell, most where the same
+    respondents meet again, which `GroupGraph` reads. Cost: that of `MaxEntropy`, that of `Auto` on all groups and O(S d);
+    ``forward`` costs a small multiple of it.
     """
 
     tolerance: float = 5e-3

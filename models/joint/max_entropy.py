@@ -68,6 +68,12 @@ class MaxEntropy:
     Where the knowledge has zeros, a doubt of `DOUBT` is mixed into it; a group whose members take impossible steps with a
     probability of at least `MIN_CONTRADICTION` has `Status.CONTRADICTED`.
 
+    Noisy counts are a soft constraint: minimum of ``KL(Q || chains) - sum of the log-likelihoods of the expected counts``. On 300
+    random histories of cells of 1 to 5 members for each scale of a Gaussian or Laplace law, the mean total variation from the
+    beliefs of `Enumeration` is .035 or less at scales .3 and .5, .02 at 1, .008 at 2, .004 at 4 and .002 at 8; in cells of one
+    member it is 0 but for the tolerance. **The mean gain is understated**, as what a member's own value does to the counts is left
+    out: 1,600 respondents in 16 cells over 24 releases of scale 10.4 have .0046, and .0071 by `PathSampler`, which is calibrated.
+
     Relatives: multi-marginal Schrodinger bridges and Sinkhorn belief propagation (Singh, Haasler, Zhang, Karlsson, Chen, "Inference
     with aggregate data", 2020), collective graphical models (Sheldon, Dietterich, 2011), Privacy-MaxEnt (Du, Teng, Zhu, 2008),
     which has one release. None of the five papers has it.
@@ -317,7 +323,8 @@ def joint_log_evidence(posterior: JointPosterior) -> float:
     as counts of own values in the second term. Cost: that of `log_evidence` on all groups.
 
     With relations the sum of the law over all values is divided out, by `Enumeration` without the counts, which raises TooLarge
-    for large families. Where `GroupGraph` keeps counts by tilts, or `PathSampler` solves, ValueError is raised.
+    for large families. Where `GroupGraph` keeps counts by tilts, or `PathSampler` solves, ValueError is raised; so it is for noisy
+    counts without `Enumeration`.
     """
     if posterior.log_evidence is not None:
         return posterior.log_evidence - _log_of_relations(posterior.problem)
@@ -326,6 +333,11 @@ def joint_log_evidence(posterior: JointPosterior) -> float:
         posterior.problem,
         "Enumeration() has it, and GroupGraph() where it uses no tilt; Averaged(..., updated=False) needs none",
     )
+    if posterior.problem.noisy.any():
+        raise ValueError(
+            "joint_log_evidence: the counts are noisy, and their probability is known of Enumeration() alone. Use it, or "
+            "Averaged(..., updated=False), which needs none."
+        )
     if posterior.log_tilted is None:
         posterior = posterior.relaxed or MaxEntropy()(posterior.problem)
     assert posterior.log_tilted is not None

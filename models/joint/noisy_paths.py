@@ -55,7 +55,7 @@ class NoisyLaw(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What is added up over the draws of a chain; `sweep` overwrites it.
+    """Sums over the draws of a chain; `sweep` overwrites them.
 
     ``beliefs``, shape ``(R, m)``, sums the conditional probabilities of each value given all other paths; ``drawn``, of the same
     shape, the draws of the batch; ``ruled_out``, shape ``(R,)``, the draws in which an impossible step leads to a record.

@@ -133,6 +133,9 @@ class PathSampler:
     assignments into parts that only moves of several paths connect. On 2,000 random histories of 2 to 4 releases, some with many
     zeros, block redraws connect all parts. More than six paths that must change together stay apart.
 
+    With noisy counts a sweep redraws each path given all others; ``anneal``, ``redraws`` and ``start`` are not read. At scales
+    below about .5 two paths must change together, which no redraw does: chains are stuck, mostly with `Status.UNCONVERGED`.
+
     With zeros in the chain of values and groups of ten members or more, the log densities of chains come near each other only after
     1,000 sweeps of annealing or more with ``redraws`` of 1; ``start="paths"`` is nearer. In long histories of large groups the
     chains do not converge in any useful time. The status and R-hat say so, and `MaxEntropy` is better

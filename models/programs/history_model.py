@@ -25,7 +25,7 @@ MAX_CELLS = 2**22
 
 
 class Assignments(NamedTuple):
-    """Joint assignments of a component that the published multisets allow.
+    """Joint assignments of a component that the published multisets or noisy counts allow.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Assignments(NamedTuple):
     parameter : int array, shape (a, r)
         Position of the factor of each value: in the frequencies, then in the transitions, then a last one of logarithm 0.
     log_known : float array, shape (a,)
-        Logarithm of the factors that are known: evidence, channels of distorted values, counterfeits.
+        Logarithm of the factors that are known: evidence, channels of distorted values, noise of counts, counterfeits.
     """
 
     records: IntArray
@@ -100,7 +100,7 @@ def history_model(
 
     The first value of a respondent is drawn from the frequencies of the respondent's class, each next one from the row of the
     transitions after the last value. All rows are unknown, ``Dirichlet(concentration)``. Each group publishes the multiset of its
-    values. The values are summed over: a component of respondents who share groups has the likelihood
+    values, or noisy counts. The values are summed over: a component of respondents who share groups has the likelihood
     ``sum over its assignments of the product of their probabilities``.
 
     Parameters
@@ -125,7 +125,7 @@ def history_model(
 
         - ``frequencies``, dims ``class, value``;
         - ``transitions``, dims ``last, value``, if the problem has transitions;
-        - ``published``, a potential, dim ``component``: log-probability of the published multisets of each component;
+        - ``published``, a potential, dim ``component``: log-probability of the published multisets and counts of each component;
         - ``belief``, dims ``record, value``: the exact posterior of each record, given frequencies and transitions. Its mean over
           the draws is the belief of an adversary who knows neither. Records are those of the problem, counterfeits included; those
           of a `JointHistory` have the label ``respondent at time``;
@@ -326,13 +326,18 @@ def _group_options(problem: JointProblem, records: IntArray, most: int) -> list[
 
 
 def _options_of(problem: JointProblem, g: int, size: int) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Own values of the members of a group, and the logarithm of the probability of its multiset given them."""
+    """Own values of the members of a group, and the logarithm of the probability of its multiset or noisy counts given them."""
     counts, row = problem.counts[g], int(problem.emission_row[g])
     if counts.any() and row < 0:
         yield from ((values, 0.0) for values in _arrangements(counts.tolist()))
         return
     published = list(_arrangements(counts.tolist())) if counts.any() else []
+    noisy = int(problem.count_row[g])
     for values in product(range(problem.values), repeat=size):
+        if noisy >= 0:
+            number = np.bincount(values, minlength=problem.values)
+            yield values, float(problem.count_logs[noisy][np.arange(problem.values), number].sum())
+            continue
         if published:
             channel = problem.emission[row]
             weight = float(sum(channel[list(values), list(other)].prod() for other in published))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise, product
 from typing import Any
 
@@ -120,6 +121,10 @@ class Cells:
                 at = np.unique(
                     as_floats("Cells.grid", f"cuts[{name!r}]", as_list("Cells.grid", "cuts", given, takes), takes)
                 )
+                if not np.isfinite(at).all():
+                    raise ValueError(
+                        f"Cells.grid: cuts[{name!r}] has NaN or an infinite number; cells are cut at finite ones."
+                    )
             ends.append(np.concatenate([[-np.inf], at, [np.inf]]))
         pairs = list(product(*(list(pairwise(each)) for each in ends)))
         return cls(*(np.array([[end[side] for end in row] for row in pairs]) for side in (0, 1)))
@@ -269,6 +274,7 @@ class NoisyRelease:
                 f"NoisyRelease: the counts are of {self.made.counts.shape[1]} values, and the domain of the view at "
                 f"{self.time!r} has {m}."
             )
+        _ = self.group  # refuses a respondent in no cell
 
     @property
     def time(self) -> Any:
@@ -280,7 +286,7 @@ class NoisyRelease:
         """The noisy counts: int array, shape ``(C, m)``."""
         return self.made.counts
 
-    @property
+    @cached_property
     def group(self) -> IntArray:
         """Cell of each respondent, which is public: int array, shape ``(n,)``."""
         return self.made.cells.of(self.view.people)

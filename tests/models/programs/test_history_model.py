@@ -4,9 +4,10 @@ import joint_oracle
 import numpy as np
 import pymc as pm
 import pytensor
+import pytensor.tensor as pt
 import pytest
 
-from foreknow.models import Adversary, Enumeration, MarkovChain, UniformPrior, history_model
+from foreknow.models import Adversary, Enumeration, MarkovChain, Noise, UniformPrior, history_model
 from foreknow.models.estimators import TooLarge
 from foreknow.models.joint import JointProblem
 from foreknow.models.joint.building import joint_history
@@ -87,6 +88,63 @@ class TestOracle:
     @pytest.mark.parametrize("counts", [[0], [3], [1, 1, 1], [2, 0, 1], [2, 2]])
     def test_arrangements(self, counts):
         assert sorted(_arrangements(counts)) == joint_oracle.arrangements(counts)
+
+
+class TestNoisyCounts:
+    @pytest.mark.parametrize("seed", range(6))
+    def test_likelihood_and_beliefs_are_sums_over_assignments(self, seed):
+        """Exact counts beside noisy ones, and clamped ones."""
+        rng, noise = np.random.default_rng([22, seed]), Noise("laplace" if seed % 2 else "gaussian", 1.5, seed > 3)
+        while True:
+            classes, frequencies, arrays = classes_of(rng, program_arrays(rng))
+            noisy = joint_oracle.noisy(rng, arrays, noise, 0.7)
+            if noisy["noisy"] and joint_oracle.number_of_assignments(noisy) <= 2_000:
+                break
+        given = {key: value for key, value in noisy.items() if key not in ("noisy", "noise")}
+        rows = np.full(len(noisy["counts"]), -1)
+        rows[list(noisy["noisy"])] = np.arange(len(noisy["noisy"]))
+        logs = noise.log_likelihood(np.array(list(noisy["noisy"].values())), int(np.bincount(noisy["group"]).max()))
+        model = history_model(JointProblem(**given, count_logs=logs, count_row=rows), classes)
+        transitions = arrays["tables"][0][0] if arrays["tables"] else None
+        log_probability, belief = evaluated(model, frequencies, transitions)
+        values, weight = joint_oracle.joint_law(noisy)
+        assert log_probability.sum() == pytest.approx(np.log(weight.sum()), abs=1e-9)
+        assert np.allclose(belief, joint_oracle.shares(values, weight, noisy["counts"].shape[1]), atol=1e-9)
+
+    def test_a_program_of_own_states_the_same_history(self):
+        """Six people in two cells over two releases: paths, counts, noise; the sum over its 4,096 worlds is enumeration's."""
+        frequencies, transitions, scale = np.array([0.6, 0.4]), np.array([[0.8, 0.2], [0.3, 0.7]]), 1.3
+        cell, shown = np.array([0, 0, 0, 0, 1, 1]), np.array([[[3, 0], [1, 2]], [[5, -1], [0, 1]]])
+        with pm.Model() as model:
+            first = pm.Categorical("first", frequencies, shape=6)
+            second = pm.Categorical("second", pt.as_tensor(transitions)[first])
+            for t, value in enumerate((first, second)):
+                for c in range(2):
+                    number = pt.stack([pt.eq(value[cell == c], s).sum() for s in range(2)])
+                    pm.Potential(f"noise_{t}_{c}", -pt.abs(shown[t, c] - number).sum() / scale)
+        density, weight, belief = model.compile_logp(), 0.0, np.zeros((12, 2))
+        for world in np.ndindex(*[2] * 12):
+            here = np.exp(density({"first": np.array(world[:6]), "second": np.array(world[6:])}))
+            weight += here
+            belief[np.arange(12), world] += here
+        problem = JointProblem(
+            np.tile(frequencies, (6, 1)),
+            (transitions[None],),
+            np.tile(np.arange(6), 2),
+            np.concatenate([cell, cell + 2]),
+            np.zeros(12, dtype=int),
+            np.zeros((4, 2), dtype=int),
+            [0, 0, 1, 1],
+            count_logs=Noise("laplace", scale).log_likelihood(shown.reshape(4, 2), 4),
+            count_row=np.arange(4),
+        )
+        found = Enumeration()(problem)
+        assert np.allclose(found.rows(np.arange(12)), belief / weight, atol=1e-9)
+        constant = 8 * float(Noise("laplace", scale).log_probability(0))
+        assert found.log_evidence == pytest.approx(np.log(weight) + constant, abs=1e-9)
+        log_probability, rows = evaluated(history_model(problem), frequencies[None], transitions)
+        assert np.allclose(rows, belief / weight, atol=1e-9)
+        assert log_probability.sum() == pytest.approx(found.log_evidence, abs=1e-9)
 
 
 class TestPosterior:

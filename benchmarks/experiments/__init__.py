@@ -8,6 +8,7 @@ from experiments.calibration import CALIBRATION, CORPUS_SIZE
 from experiments.cohorts import COHORTS, COHORTS_PRESENCE
 from experiments.defenders import DEFENDERS
 from experiments.defenses_and_adversaries import DEFENSES_AND_ADVERSARIES
+from experiments.groups_or_noise import GROUPS_OR_NOISE
 from experiments.joint_solvers import JOINT_SOLVER_ACCURACY
 from experiments.m_invariance import M_INVARIANCE
 from experiments.parts_of_knowledge import PARTS
@@ -30,4 +31,5 @@ EXPERIMENTS = (
     CORPUS_SIZE,
     *PARTS,
     TINY_WORLDS,
+    GROUPS_OR_NOISE,
 )

@@ -16,6 +16,7 @@ TABLE = [
 THRESHOLDS = [
     "-k", "-l", "-t", "--beta", "-j", "-m", "-a", "--size", "--departures", "--ends", "--terminal", "--wait", "--priors",
     "--leftovers", "--patience", "--tolerance", "--deterministic",
+    "--cells", "--releases", "--epsilon", "--rho", "--gain", "--noise", "--processing", "--clamped",
 ]  # fmt: skip
 ATTACK = [
     "--attack", "--solver", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r", "--statements", "-k", "-l",
@@ -29,7 +30,8 @@ OPTIONS = {
     "simulate": ["--out", "--releases", "--records", "--seed", "--overwrite", "--json", "--config"],
     "publish": [
         *TABLE, "--out", *THRESHOLDS, *KNOWLEDGE, *DISK, "--defense", "--seed", "--infeasible", "--bucketized", "--generalized",
-        "--quote-formulas", "--no-verify", "--corpus", "--pictures", "--from-disk", "--block", "--overwrite", "--json", "--config",
+        "--quote-formulas", "--no-verify", "--corpus", "--pictures", "--from-disk", "--block", "--overwrite", "--values",
+        "--public-values", "--series", "--for-experiment", "--json", "--config",
     ],
     "attack": [
         *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, *DISK, "--groups", "--scenario", "--sure",

@@ -6,9 +6,11 @@ from foreknow.models.lazy_names import import_lazily
 
 if TYPE_CHECKING:
     from foreknow.app.exposure import exposed as exposed
+    from foreknow.app.ledger import Ledger as Ledger
     from foreknow.app.report.report import report as report
 
 PLACES = {
+    "Ledger": "foreknow.app.ledger",
     "exposed": "foreknow.app.exposure",
     "report": "foreknow.app.report.report",
 }

@@ -21,6 +21,7 @@ from large_history import bytes_of
 from foreknow.app.cli import command_line
 from foreknow.app.disk import LargeTable, attack_large, publish_large
 from foreknow.app.disk.publication import LargeReleases
+from foreknow.app.ledger import Ledger
 from foreknow.app.publication import differences, listing_of
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce, Mondrian
@@ -172,7 +173,52 @@ def cells(source, work, kills, rng):
     }
 
 
-WAYS = {"disk": publications, "cells": cells, "command": commands, "memory": in_memory, "attack": attacks}
+RESPONDENTS = [f"respondent {number}" for number in range(20_000)]
+
+
+def spend_and_publish(ledger, folder):
+    """Spend and publish ten releases; a file of its own tells how far each came, before and after its block ends."""
+    for _ in range(10):
+        time = len(list(folder.glob("spent-*")))
+        with ledger.spend(RESPONDENTS, f"{os.getpid()}-{time}", 1e-6):
+            (folder / f"spent-{os.getpid()}-{time}").touch()
+        (folder / f"published-{os.getpid()}-{time}").touch()
+
+
+def ledgers(_source, work, kills, rng):
+    """Kill publications at random moments; the ledger holds each spend that returned, and at most one more of each kill."""
+    ledger = Ledger.create(work / "ledger.parquet", "rho", 1.0, {})
+    attempt(spend_and_publish, ledger, work)
+    start = time.monotonic()
+    attempt(spend_and_publish, ledger, work)
+    longest, killed, runs = time.monotonic() - start, 0, 2
+    while killed < kills:
+        killed += attempt(spend_and_publish, ledger, work, rng.uniform(0, longest))
+        runs += 1
+        state = dict(zip(ledger.releases["time"], ledger.releases["state"], strict=True))
+        told = {
+            name: {path.name.removeprefix(f"{name}-") for path in work.glob(f"{name}-*")}
+            for name in ("spent", "published")
+        }
+        assert told["spent"] <= set(state)
+        assert len(set(state) - told["spent"]) <= killed
+        assert told["published"] <= {time for time, each in state.items() if each == "published"} <= told["spent"]
+        spent = ledger.spent(RESPONDENTS)
+        assert (spent["releases"] == len(state)).all()
+        assert np.allclose(spent["amount"], 1e-6 * len(state))
+    attempt(spend_and_publish, ledger, work)
+    begun = sum(each == "begun" for each in ledger.releases["state"])
+    return {"killed": killed, "runs": runs, "begun": begun, "seconds of a whole run": round(longest, 2)}
+
+
+WAYS = {
+    "ledger": ledgers,
+    "disk": publications,
+    "cells": cells,
+    "command": commands,
+    "memory": in_memory,
+    "attack": attacks,
+}
 
 if __name__ == "__main__":
     # Threads of libraries that wait for work hold no lock that a fork needs.

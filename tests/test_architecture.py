@@ -34,10 +34,10 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 71_025, 40_390, 259
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 71_367, 40_566, 260
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
-MOST_NAMES = 241
+MOST_NAMES = 242
 """Largest number of public names."""
 
 ALONE = {

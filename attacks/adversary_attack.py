@@ -193,6 +193,7 @@ def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, af
             divergences=np.sum(divergences, axis=0) if divergences else None,
         ),
         None if each[0].ghosts is None else mean([one.ghosts for one in each if one.ghosts is not None], before),
+        None if each[0].law is None else mean([one.law for one in each if one.law is not None], first),
     )
 
 

@@ -58,7 +58,7 @@ def each_release[P: Published](attack: object, releases: Iterable[P], reads_ghos
             )
         if release.observation.noise is not None and not getattr(attack, "reads_noise", False):
             raise ValueError(
-                f"{type(attack).__name__} does not read noisy counts, as those at {release.time!r}; JointAttack does."
+                f"{type(attack).__name__} does not read noisy counts, as those at {release.observation.time!r}; JointAttack does."
             )
         yield release
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from foreknow.attacks.attack import Attack, each_release
-from foreknow.models import Beliefs, History, Observation, Posterior, Release
+from foreknow.models import Beliefs, History, Noise, Observation, Posterior, Release
 from foreknow.models.settings import check_kind
 
 
@@ -33,6 +33,10 @@ class WithoutGroups:
     which `GroupGraph` keeps the counts by a normal law. Where values are distorted, the number of vanished ones stays that of the
     true groups, which the merged one would show: such controls are approximate.
 
+    Noisy counts are summed over the C cells of a release, and the noise of a sum is taken to be a discrete Gaussian law of C times
+    the variance. That is very nearly the law of a sum of Gaussian noises, and an approximation for Laplace noises. Clamped counts
+    are refused: the law of their sum depends on the true ones.
+
     Examples
     --------
     >>> from foreknow.attacks import SnapshotAttack
@@ -42,6 +46,7 @@ class WithoutGroups:
     """
 
     attack: Attack
+    reads_noise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_kind("WithoutGroups", "attack", self.attack, Attack, "is an attack, as JointAttack(adversary)")
@@ -60,7 +65,16 @@ def _merged(seen: Observation) -> Observation:
     if not len(seen.counts):
         return seen
     group, ghost_group = np.minimum(seen.group, 0), np.zeros_like(seen.ghost_group)
-    return replace(seen, group=group, ghost_group=ghost_group, counts=seen.counts.sum(axis=0, keepdims=True))
+    counts, noise = seen.counts.sum(axis=0, keepdims=True), seen.noise
+    if noise is not None and len(seen.counts) > 1:
+        if noise.clamped:
+            raise ValueError(
+                f"WithoutGroups: negative counts of the release at {seen.time!r} are published as 0, and the noise of their sum "
+                "has no law of its own; measure over the law, as baseline='law'."
+            )
+        # A noise of a scale far below 1 has a smaller variance, which would make likelihoods infinite.
+        noise = Noise("gaussian", float(np.sqrt(len(seen.counts) * max(noise.variance, noise.scale**2))))
+    return replace(seen, group=group, ghost_group=ghost_group, counts=counts, noise=noise)
 
 
 def _spread(posterior: Posterior, seen: Observation) -> Posterior:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -210,6 +210,7 @@ class LearnedAttack:
     signatures: bool = field(default=False, kw_only=True)
     presence: bool = field(default=False, kw_only=True)
     progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
+    reads_noise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_pseudo_count("LearnedAttack", self.pseudo_count)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Workload as Workload,
         query_error as query_error,
     )
+    from foreknow.evaluation.loss.smoothed_counts import smoothed_counts as smoothed_counts
     from foreknow.evaluation.measures import COLUMNS as COLUMNS
     from foreknow.evaluation.plots.belief_plots import (
         belief_forest as belief_forest,
@@ -129,6 +130,7 @@ NAMES = {
     "knowledge_table": "compare_knowledge",
     "loss.generalization_loss": "average_group_size discernibility gcp items_lost kl_loss suppressed",
     "loss.queries": "Workload query_error",
+    "loss.smoothed_counts": "smoothed_counts",
     "measures": "COLUMNS",
     "plots.belief_plots": "belief_forest belief_over_time",
     "plots.breach_plots": "breach_curve reliability_plot",

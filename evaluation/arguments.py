@@ -9,12 +9,14 @@ from foreknow.models import Beliefs, History, Release
 from foreknow.models.settings import as_list, check_kind, is_number
 
 
-def check_releases[R](owner: str, releases: Iterable[R], kind: type = Release) -> tuple[R, ...]:
-    """Releases that a measure was given, as a tuple; raises TypeError unless each is a `Release`, or another kind."""
-    takes = f"takes several {kind.__name__} objects; put a single one into a list"
+def check_releases[R](owner: str, releases: Iterable[R], *kinds: type) -> tuple[R, ...]:
+    """Releases that a measure was given, as a tuple; raises TypeError unless each is a `Release`, or of other kinds."""
+    known = kinds or (Release,)
+    takes = f"takes several {' or '.join(kind.__name__ for kind in known)} objects; put a single one into a list"
     listed = tuple(as_list(owner, "releases", releases, takes))
     for each in listed:
-        check_kind(owner, "one of the releases", each, kind)
+        several = "is a release, as publish returns them" if len(known) > 1 else ""
+        check_kind(owner, "one of the releases", each, known if several else known[0], several)
     return listed
 
 

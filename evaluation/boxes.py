@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models import Categorical, Release, View
+from foreknow.models import Categorical, NoisyRelease, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.tables.release import published_hulls
 
@@ -58,13 +58,22 @@ def original_boxes(view: View, domains: Domains, rows: "BoolArray | slice" = ALL
     return Boxes(distinct, distinct, weights.reshape(-1, m).astype(np.float64))
 
 
-def published_boxes(release: Release, domains: Domains) -> Boxes:
+def published_boxes(release: Release | NoisyRelease, domains: Domains, raw: bool = False) -> Boxes:
     """Boxes of a release, without suppressed records and with counterfeits, which a reader cannot distinguish from records.
 
     A generalized release has one box per group, with its sensitive values. A bucketized release has one per vector that a group
     shows, with the number of records that show it, whose sensitive values are in the group's proportions. The counts of a group of
-    c records, g of them ghosts, are multiplied by ``(c - g) / c``, its published share of real records. Cost: O(n d log n).
+    c records, g of them ghosts, are multiplied by ``(c - g) / c``, its published share of real records. Noisy counts have one box
+    per cell that holds a vector of the domains, with the processed counts if there are some, or with ``raw`` the noisy ones. Cost:
+    O(n d log n).
     """
+    if isinstance(release, NoisyRelease):
+        made, pairs = release.made, list(enumerate(domains))
+        low = np.column_stack([np.searchsorted(domain, made.cells.above[:, a], side="right") for a, domain in pairs])
+        high = np.column_stack([np.searchsorted(domain, made.cells.to[:, a], side="right") - 1 for a, domain in pairs])
+        counts = made.counts if raw or made.processed is None else made.processed
+        some = (low <= high).all(axis=1)
+        return Boxes(low[some], high[some], counts[some].astype(np.float64))
     totals = np.maximum(release.counts.sum(axis=1, keepdims=True), 1)
     real = 1 - release.ghost_counts[:, None] / totals
     if not release.bucketized:

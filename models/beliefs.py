@@ -48,6 +48,9 @@ class ReleaseBeliefs:
         Beliefs after this release. The row of a suppressed respondent is that of the revised prior.
     ghosts : float array, shape (ghosts, m), optional
         Beliefs about the ghosts of the release before it.
+    law : float array, shape (n, m), optional
+        Law of each value at this release without any release: the prior carried on by the chain, without what presence and
+        compromised records tell. Of `JointAttack` and attacks that use it.
     """
 
     observation: Observation
@@ -55,6 +58,7 @@ class ReleaseBeliefs:
     revised: FloatArray
     posterior: Posterior
     ghosts: FloatArray | None = None
+    law: FloatArray | None = None
 
     @property
     def problem(self) -> Problem:

@@ -96,6 +96,7 @@ def check_flag(owner: str, name: str, value: Any) -> None:
 
 KINDS = {
     "Adversary": "is an Adversary, as Adversary(prior, transitions)",
+    "NoisyRelease": "is a NoisyRelease, as publish(views, NoisyCounts(...)) returns",
     "Evidence": "is an Evidence; make one by Evidence(signature, group, counts, rest), or attack releases by ForegroundAttack",
     "ExternalKnowledge": "is an ExternalKnowledge, as ExternalKnowledge({'flu': ['cough']})",
     "History": "is a History; make one by History([view, ...]) or History.read",

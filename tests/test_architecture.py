@@ -34,10 +34,10 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 71_367, 40_566, 260
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 71_752, 40_750, 261
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
-MOST_NAMES = 242
+MOST_NAMES = 243
 """Largest number of public names."""
 
 ALONE = {

@@ -9,7 +9,7 @@ import pandas as pd
 
 from foreknow.evaluation.arguments import check_releases, check_share, release_table
 from foreknow.evaluation.boxes import Boxes, Domains, check_same_columns, domains, original_boxes, published_boxes
-from foreknow.models import Release, View
+from foreknow.models import NoisyRelease, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.progress import Progress, check_progress
@@ -127,7 +127,9 @@ class Workload:
         return query_counts(boxes, self.selected, self.selected_values)
 
 
-def query_error(releases: Iterable[Release], workload: Workload, *, progress: Progress = iter) -> pd.DataFrame:
+def query_error(
+    releases: Iterable[Release | NoisyRelease], workload: Workload, *, raw: bool = False, progress: Progress = iter
+) -> pd.DataFrame:
     """Relative error of counting queries over a workload: ``|act - est| / act`` (Xiao and Tao, VLDB 2006).
 
     ``act`` is the count of original records, and ``est`` the count that a reader of the release expects. In a generalized
@@ -136,13 +138,16 @@ def query_error(releases: Iterable[Release], workload: Workload, *, progress: Pr
     of a group with selected quasi-identifiers have the selected sensitive values in the group's proportion. Suppressed records
     are missing from ``est``, and so are part of the error. Counterfeits are published, and are counted in it. Ghosts, whose number
     in each group is published, are not: the counts of a group of c records with g ghosts are multiplied by ``(c - g) / c``.
+    Noisy counts are spread evenly over the vectors of the domain in their cell; those of a cell without any are left out.
 
     Parameters
     ----------
-    releases : iterable of Release
+    releases : iterable of Release or NoisyRelease
         The published releases.
     workload : Workload
         The queries, from `Workload.draw`. Draw them once, from all views, so that defenses answer the same ones.
+    raw : bool
+        True to answer from noisy counts as they are, and not from the processed ones that are published beside them.
     progress : callable
         Function of the releases that returns an iterable of the same length, as ``rich.progress.track``. One item is taken before
         each release.
@@ -181,13 +186,13 @@ def query_error(releases: Iterable[Release], workload: Workload, *, progress: Pr
     """
     check_kind("query_error", "workload", workload, Workload)
     check_progress("query_error", progress, "the releases")
-    checked = check_releases("query_error", releases)
+    checked = check_releases("query_error", releases, Release, NoisyRelease)
     actual: dict[View, FloatArray] = {}
     rows = []
     for release, _ in zip(checked, progress(checked), strict=True):
         if release.view not in actual:
             actual[release.view] = actual_counts(release.view, workload)
-        errors = query_errors(release, workload, actual=actual[release.view])["error"]
+        errors = query_errors(release, workload, actual=actual[release.view], raw=raw)["error"]
         rows.append(
             {
                 "time": release.time,
@@ -201,17 +206,21 @@ def query_error(releases: Iterable[Release], workload: Workload, *, progress: Pr
     return release_table(rows, ("time", "query_mean", "query_median", "queries", "empty", "redrawn"))
 
 
-def query_errors(release: Release, workload: Workload, *, actual: FloatArray | None = None) -> pd.DataFrame:
+def query_errors(
+    release: Release | NoisyRelease, workload: Workload, *, actual: FloatArray | None = None, raw: bool = False
+) -> pd.DataFrame:
     """Counts and relative error of each query on one release, one row per query; see `query_error`.
 
     Parameters
     ----------
-    release : Release
+    release : Release or NoisyRelease
         The published release.
     workload : Workload
         The queries.
     actual : float array, shape (q,), optional
         The `actual_counts` of the release's view, where they are known from another release of it.
+    raw : bool
+        As in `query_error`.
 
     Returns
     -------
@@ -220,14 +229,15 @@ def query_errors(release: Release, workload: Workload, *, actual: FloatArray | N
         ``error``, NaN where a query counts no record and there is no sanity bound.
     """
     takes = "takes one Release; make one, as Release(view, labels), or use query_error for several"
-    check_kind("query_errors", "release", release, Release, takes)
+    check_kind("query_errors", "release", release, (Release, NoisyRelease), takes)
     check_kind("query_errors", "workload", workload, Workload)
+    check_flag("query_errors", "raw", raw)
     counted = actual_counts(release.view, workload) if actual is None else np.asarray(actual)
     if counted.shape != (len(workload),):
         raise ValueError(
             f"query_errors: actual has the shape {counted.shape}; it holds one count for each of the {len(workload)} queries."
         )
-    estimate = workload.count(published_boxes(release, workload.domains))
+    estimate = workload.count(published_boxes(release, workload.domains, raw))
     least = 0.0 if workload.sanity_bound is None else workload.sanity_bound * len(release.view)
     divisor = np.maximum(counted, least)
     error = np.divide(np.abs(counted - estimate), divisor, out=np.full(len(divisor), np.nan), where=divisor > 0)
@@ -434,7 +444,7 @@ def _sum_of_products(shares: FloatArray, interval: IntArray, values: FloatArray,
         product[:] = 0.0
         for s in range(len(values)):
             # Most boxes hold few values: zeros are skipped before the loop over queries.
-            if weights[c, s] > 0:
+            if weights[c, s] != 0:
                 for q in range(queries):
                     product[q] += weights[c, s] * values[s, q]
         for a in range(interval.shape[1]):

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,22 @@ from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.settings import check_flag, check_range
 
+type Baseline = Literal["share", "law"] | Beliefs
+"""Belief over which a gain is measured: the share of the group, the law without any release, or the beliefs of a control."""
+
 
 def adversary_gain(
-    beliefs: Beliefs, history: History, *, absolute: bool = False, leaving_out: LeftOut = None
+    beliefs: Beliefs,
+    history: History,
+    *,
+    absolute: bool = False,
+    leaving_out: LeftOut = None,
+    baseline: Baseline = "share",
 ) -> pd.DataFrame:
     """Adversary gain: mean of ``(p - f) / (1 - f)`` over the respondents.
 
-    p is the belief in the true value, and f the value's share of the published group. The gain is 0 for an adversary without
-    background knowledge, 1 for certainty, and negative where p is below f on average.
+    p is the belief in the true value, and f by default the value's share of the published group. The gain is 0 for an adversary
+    without background knowledge, 1 for certainty, and negative where p is below f on average.
 
     Parameters
     ----------
@@ -36,12 +44,15 @@ def adversary_gain(
         compromised in one release may have been reached through another release before. A collection of respondents, as
         ``set(records.frame["respondent"])``, is left out of all releases: the measure is then about respondents that were never
         compromised. The same in all risk measures.
+    baseline : {"share", "law"} or Beliefs
+        f: the share of the group; the law of the value without any release (`ReleaseBeliefs.law`), which noisy counts have as
+        well; or a control's belief in the true value, as of `WithoutGroups`.
 
     Returns
     -------
     DataFrame
         One row per release. Columns ``time``; ``gain``, NaN where it averages no record; ``measured``, the number of records it
-        averages; ``suppressed``; ``certain``, the number of published records in groups of one value; and ``compromised`` with
+        averages; ``suppressed``; ``certain``, the number of published records with f = 1; and ``compromised`` with
         ``leaving_out``. Suppressed and left-out records are not averaged. Neither are certain ones, unless ``absolute``: the
         formula is 0/0 there.
 
@@ -50,10 +61,13 @@ def adversary_gain(
     TypeError
         If the beliefs are no `Beliefs`, or the history is no `History`.
     ValueError
-        If the history is not the one that was published.
+        If the history is not the one that was published; if counts are noisy, and f is the share; if the attack keeps no law; or
+        if the control is of other releases or respondents.
 
     Notes
     -----
+    Over the law a group of c has a gain of 1/c on average, by its counts alone.
+
     f is a share of published values. Where a release distorts values (`MASK`), f is not the rate of the true value in the group.
     An adversary who allows for the distortion may believe less than f and be right, so a gain of 0 or below is no sign of safety
     there. The log score (`log_score`) has no baseline.
@@ -63,22 +77,55 @@ def adversary_gain(
     """
     check_flag("adversary_gain", "absolute", absolute)
     rows = []
-    for release in beliefs_and_truth("adversary_gain", beliefs, history, leaving_out):
-        gain, certain = gains(release)
+    measured = beliefs_and_truth("adversary_gain", beliefs, history, leaving_out)
+    for release, rows_of in zip(measured, _baselines("adversary_gain", beliefs, baseline), strict=True):
+        gain, certain = gains(release, None if rows_of is None else rows_of[release.rows, release.true])
         used = np.where(certain, np.abs(1 - release.confidence), np.abs(gain)) if absolute else gain[~certain]
         row = {"time": release.time, "gain": mean(used), "measured": len(used)}
         rows.append(row | release.excluded | {"certain": int(certain.sum())})
     return release_table(rows, ("time", "gain", "measured", "suppressed", "certain"))
 
 
-def gains(release: BeliefsAndTruth) -> tuple[FloatArray, BoolArray]:
-    """Gain of each record, and True for those in groups of one value, whose gain is of no meaning: shapes ``(n',)``."""
-    certain = release.share == 1
-    gain = (release.confidence - release.share) / np.where(certain, 1.0, 1 - release.share)
+def _baselines(owner: str, beliefs: Beliefs, baseline: Baseline) -> list[FloatArray | None]:
+    """Beliefs of the baseline about each release, shapes ``(n, m)``; None for shares."""
+    if isinstance(baseline, Beliefs):
+        same = baseline.times == beliefs.times and all(
+            np.array_equal(one.observation.people.respondents, other.observation.people.respondents)
+            for one, other in zip(beliefs, baseline, strict=True)
+        )
+        if not same:
+            raise ValueError(
+                f"{owner}: baseline has beliefs about other releases or respondents; attack the same releases with the control."
+            )
+        return [one.posterior.probabilities for one in baseline]
+    takes = 'is "share", "law", or the Beliefs of a control'
+    if baseline not in ("share", "law"):
+        raise ValueError(f"{owner}: baseline is {baseline!r}; it {takes}.")
+    if baseline == "share":
+        return [None] * len(beliefs)
+    if any(one.law is None for one in beliefs):
+        raise ValueError(
+            f'{owner}: these beliefs have no law without releases, which baseline="law" needs; JointAttack keeps it. Give '
+            "baseline= the beliefs of a control otherwise."
+        )
+    return [one.law for one in beliefs]
+
+
+NEAR_CERTAIN = 1e-9
+"""Distance from 1 below which a baseline counts as 1."""
+
+
+def gains(release: BeliefsAndTruth, baseline: FloatArray | None = None) -> tuple[FloatArray, BoolArray]:
+    """Gain of each record over a baseline, by default the share, and True where that is 1 and no gain is defined: ``(n',)``."""
+    f = release.share if baseline is None else baseline
+    certain = f > 1 - NEAR_CERTAIN
+    gain = (release.confidence - f) / np.where(certain, 1.0, 1 - f)
     return np.asarray(gain), np.asarray(certain)
 
 
-def total_risk(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = None) -> pd.DataFrame:
+def total_risk(
+    beliefs: Beliefs, history: History, *, leaving_out: LeftOut = None, baseline: Baseline = "share"
+) -> pd.DataFrame:
     """Total risk: the share of records in groups of one value, plus the mean gain of the others.
 
     With c the share of the published records whose group shows one value only, their own, and rho the mean gain of the other
@@ -91,8 +138,8 @@ def total_risk(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = Non
 
     Parameters
     ----------
-    beliefs, history, leaving_out
-        As in `adversary_gain`.
+    beliefs, history, leaving_out, baseline
+        As in `adversary_gain`. Over another baseline than the share c counts as 0: what is certain there no group tells.
 
     Returns
     -------
@@ -122,9 +169,10 @@ def total_risk(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = Non
     >>> adversary_gain(beliefs, history)["gain"].tolist(), total_risk(beliefs, history)["total_risk"].tolist()
     ([0.0], [0.5])
     """
-    table = adversary_gain(beliefs, history, leaving_out=leaving_out)
+    table = adversary_gain(beliefs, history, leaving_out=leaving_out, baseline=baseline)
+    shown = isinstance(baseline, str) and baseline == "share"
     risks = [
-        with_certain(gain, measured, certain)
+        with_certain(gain, measured, certain if shown else 0)
         for gain, measured, certain in zip(table["gain"], table["measured"], table["certain"], strict=True)
     ]
     table = table.assign(gain=risks, measured=table["measured"] + table["certain"]).rename(
@@ -272,13 +320,19 @@ def _averaged(
 
 
 def risk_table(
-    beliefs: Beliefs, history: History, *, leaving_out: LeftOut = None, sure: float = 0.9, least: float = 2.0**-20
+    beliefs: Beliefs,
+    history: History,
+    *,
+    leaving_out: LeftOut = None,
+    sure: float = 0.9,
+    least: float = 2.0**-20,
+    baseline: Baseline = "share",
 ) -> pd.DataFrame:
     """All risk measures of an attack that need no further argument, one row per release.
 
     Parameters
     ----------
-    beliefs, history, leaving_out
+    beliefs, history, leaving_out, baseline
         As in `adversary_gain`.
     sure, least
         As in `disclosures` and `log_score`.
@@ -295,10 +349,10 @@ def risk_table(
     Of beliefs with draws of uncertain knowledge (`Averaged`), it is the risk of the mixture; ``across_draws(risk_table, beliefs,
     history)`` adds the interval over the draws to each column.
     """
-    table = adversary_gain(beliefs, history, leaving_out=leaving_out)
+    table = adversary_gain(beliefs, history, leaving_out=leaving_out, baseline=baseline)
     table["measured"] += table["certain"]
     table = table.rename(columns={"measured": "published"})
-    table["total_risk"] = total_risk(beliefs, history, leaving_out=leaving_out)["total_risk"]
+    table["total_risk"] = total_risk(beliefs, history, leaving_out=leaving_out, baseline=baseline)["total_risk"]
     table["confidence"] = adversary_confidence(beliefs, history, leaving_out=leaving_out)["confidence"]
     table["success"] = success_rate(beliefs, history, leaving_out=leaving_out)["success"]
     table["log_score"] = log_score(beliefs, history, leaving_out=leaving_out, least=least)["log_score"]

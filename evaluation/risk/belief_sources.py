@@ -10,7 +10,7 @@ import pandas as pd
 from foreknow.attacks import Attack
 from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.risk.respondent_risk import code_of, row_of
-from foreknow.models import Adversary, Averaged, Observation, Release
+from foreknow.models import Adversary, Averaged, NoisyRelease, Observation, Release
 from foreknow.models.beliefs import check_respondent
 from foreknow.models.settings import shown
 
@@ -26,7 +26,7 @@ class _Seen(NamedTuple):
 
 def belief_sources(
     attack: Attack,
-    releases: Sequence[Release],
+    releases: Sequence[Release | NoisyRelease],
     respondent: Hashable,
     *,
     time: Any = None,
@@ -41,7 +41,7 @@ def belief_sources(
     ----------
     attack : Attack
         With an adversary, as `JointAttack` and `SequentialAttack`.
-    releases : sequence of Release
+    releases : sequence of Release or NoisyRelease
         In the order of time.
     respondent : hashable
         The respondent.
@@ -85,7 +85,7 @@ def belief_sources(
     3     part  transitions    0.94   -0.26
     """
     owner = "belief_sources"
-    seen = [release.observation for release in check_releases(owner, releases)]
+    seen = [release.observation for release in check_releases(owner, releases, Release, NoisyRelease)]
     adversary = getattr(attack, "adversary", None)
     takes = "is an attack with an adversary, as JointAttack(adversary)"
     if not isinstance(adversary, Adversary | Averaged) or not callable(attack):
@@ -120,7 +120,8 @@ def belief_sources(
 
 def _listed(seen: Observation) -> Observation:
     """A release that shows who is listed, and no group."""
-    return replace(seen, group=np.full(len(seen.group), -1), counts=seen.counts[:0], distorted=0, vanished=0)
+    nobody = np.full(len(seen.group), -1)
+    return replace(seen, group=nobody, counts=seen.counts[:0], distorted=0, vanished=0, noise=None)
 
 
 def _log_odds(belief: Any) -> Any:

@@ -23,7 +23,7 @@ class BeliefsAndTruth:
     time: Any  # time of the release
     belief: FloatArray  # (n', m): posterior probabilities
     true: IntArray  # (n',): codes of the true values
-    shares: FloatArray  # (n', m): each value's share of the published group
+    group_shares: FloatArray | None  # (n', m): each value's share of the published group; None where counts are noisy
     group: IntArray  # (n',): published group
     rows: IntArray  # (n',): row of each respondent in the view
     suppressed: int  # number of suppressed records
@@ -34,6 +34,16 @@ class BeliefsAndTruth:
     def confidence(self) -> FloatArray:
         """Belief in each true value: shape ``(n',)``."""
         return np.asarray(self.belief[np.arange(len(self.true)), self.true])
+
+    @property
+    def shares(self) -> FloatArray:
+        """Each value's share of the published group: shape ``(n', m)``; ValueError where counts are noisy."""
+        if self.group_shares is None:
+            raise ValueError(
+                f"the counts of the release at {self.time!r} are noisy, and show no share of a value in a group; give "
+                'adversary_gain or risk_table baseline="law", or use a measure without shares, as adversary_confidence.'
+            )
+        return self.group_shares
 
     @property
     def share(self) -> FloatArray:
@@ -52,10 +62,14 @@ class SetBeliefsAndTruth:
     """Beliefs of one release in a sensitive set beside the truth, for the n' respondents that are published and not left out."""
 
     belief: FloatArray  # (n',): posterior probability of the set
-    # (n',): share of the set in the published group: the belief of an adversary without background knowledge
-    share: FloatArray
+    codes: IntArray  # values of the set
     holds: BoolArray  # (n',): True where the true value is in the set
     by_value: BeliefsAndTruth  # the same release, value by value
+
+    @property
+    def share(self) -> FloatArray:
+        """Share of the set in the published group, the belief of an adversary without background knowledge: shape ``(n',)``."""
+        return np.asarray(self.by_value.shares[:, self.codes].sum(axis=1))
 
 
 def beliefs_and_truth(
@@ -79,7 +93,7 @@ def beliefs_and_truth(
             compromised = int((kept & gone).sum())
             kept = kept & ~gone
         true, group = view.sensitive[kept], seen.group[kept]
-        shares = (seen.counts / seen.counts.sum(axis=1, keepdims=True))[group]
+        shares = None if seen.noise else (seen.counts / seen.counts.sum(axis=1, keepdims=True))[group]
         belief = release.posterior.probabilities[kept]
         yield BeliefsAndTruth(seen.time, belief, true, shares, group, np.flatnonzero(kept), suppressed, compromised)
 
@@ -92,8 +106,8 @@ def set_beliefs_and_truth(
     checked = as_sensitive_values(owner, sensitive_set)
     for by_value, release in zip(beliefs_and_truth(owner, beliefs, history, leaving_out), beliefs, strict=True):
         codes = SensitiveSet.within(release.observation.people.schema.values, checked, owner).codes
-        belief, share = by_value.belief[:, codes].sum(axis=1), by_value.shares[:, codes].sum(axis=1)
-        yield SetBeliefsAndTruth(belief, share, np.isin(by_value.true, codes), by_value)
+        belief = by_value.belief[:, codes].sum(axis=1)
+        yield SetBeliefsAndTruth(belief, codes, np.isin(by_value.true, codes), by_value)
 
 
 def original_view(history: History, seen: Observation) -> View:

@@ -5,7 +5,9 @@ two members of an atom changes an adversary's law by a factor of at most exp(eps
 
     odds(belief of a member in a value) <= exp(epsilon) odds(share of the value in the atom)
 
-The proof and its conditions are in docs/methods/cohorts.md.
+The proof and its conditions are in docs/methods/cohorts.md. Of noisy counts it is the noise that bounds beliefs::
+
+    odds(belief in a value) <= exp(epsilon) odds(law of the value without the counts)
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,15 +19,31 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from foreknow.defenses.noisy_counts import Promise
 from foreknow.evaluation.arguments import check_history
-from foreknow.models import Adversary, History, MarkovChain, Observation, Presence, Release, joint_history
+from foreknow.models import (
+    Adversary,
+    History,
+    MarkovChain,
+    MaxEntropy,
+    NoisyRelease,
+    Observation,
+    Presence,
+    Release,
+    joint_history,
+)
 from foreknow.models.adversary import check_reads
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, compiled, object_array
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.joint.building import release_beliefs
+from foreknow.models.joint.problem import solved
 from foreknow.models.knowledge.parts import Visits, evidence_of
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
 from foreknow.models.knowledge.presence import following_releases
 from foreknow.models.settings import as_floats, as_list, check_flag, check_kind, check_whole
+
+type Published = Release | NoisyRelease | Observation
+"""What bounds read of one time."""
 
 READS = ("prior", "transitions", "compromised", "presence", "relations", "mechanism", "own")
 """Parts of knowledge of which bounds take account."""
@@ -46,14 +64,14 @@ MAX_KINDS = 200
 """Largest number of kinds of an atom whose pairs are compared one by one; beyond, each is compared with one of them."""
 
 
-def role_anonymity(releases: Iterable[Release | Observation]) -> pd.DataFrame:
+def role_anonymity(releases: Iterable[Published]) -> pd.DataFrame:
     """Number of places with the same published groups as each respondent's, after each release and after all.
 
     A place is a respondent's series of records, carried on by ghosts. Who is published again after ghosts begins a new place.
 
     Parameters
     ----------
-    releases : iterable of Release or Observation
+    releases : iterable of Release, NoisyRelease or Observation
         In the order of time.
 
     Returns
@@ -66,7 +84,8 @@ def role_anonymity(releases: Iterable[Release | Observation]) -> pd.DataFrame:
     Notes
     -----
     Not published is a role as well. Atoms only split as releases are added. Counterfeits that carry on no place are in no atom.
-    Membership and groups alone are read. Cost: one sort of the records of each release, O(n log n).
+    Membership and groups alone are read. The groups of noisy counts are their cells; noise bounds beliefs there, and not the atom.
+    Cost: one sort of the records of each release, O(n log n).
 
     Examples
     --------
@@ -92,12 +111,12 @@ def role_anonymity(releases: Iterable[Release | Observation]) -> pd.DataFrame:
     ).infer_objects()
 
 
-def odds_shift(releases: Iterable[Release | Observation], adversary: Adversary, hindsight: bool = True) -> pd.DataFrame:
+def odds_shift(releases: Iterable[Published], adversary: Adversary, hindsight: bool = True) -> pd.DataFrame:
     """Largest change of an adversary's law by exchanging the path of each respondent with that of another member of the atom.
 
     Parameters
     ----------
-    releases : iterable of Release or Observation
+    releases : iterable of Release, NoisyRelease or Observation
         In the order of time.
     adversary : Adversary
         Its parts are read as `JointAttack` reads them; see Notes.
@@ -112,7 +131,9 @@ def odds_shift(releases: Iterable[Release | Observation], adversary: Adversary, 
         ``from_priors``; ``from_transitions``; ``from_ghosts``, steps of ghosts; ``from_leaving``, presence and parts of one's own
         at records before the last; ``from_last_record``, the same at the last record; ``from_compromised``; ``from_relations``;
         ``from_returns``; and ``epsilon``, that of all sources together, at most their sum. 0 for an atom of one;
-        infinite if a path is possible for one of two alone.
+        infinite if a path is possible for one of two alone. Of noisy counts: ``respondent``; ``time``; ``releases``, the number of
+        those that count a record of the respondent; ``epsilon``, by which they shift the log odds of any set of values from those
+        of the law without them; and ``delta``, the chance that they shift them further (`bound`).
 
     Raises
     ------
@@ -136,18 +157,22 @@ def odds_shift(releases: Iterable[Release | Observation], adversary: Adversary, 
     Cost: O(n) and, for each pair of different laws in an atom, O(t m^2).
     """
     observations = _known("odds_shift", releases, adversary, hindsight)
+    if any(seen.noise for seen in observations):
+        shifts = _noise_shifts("odds_shift", adversary, observations, hindsight)
+        shifts = shifts[shifts.pop("counted")]
+        return (shifts.drop_duplicates("respondent") if hindsight else shifts).reset_index(drop=True).infer_objects()
     known = _knowledge(adversary, observations, hindsight)
     tables = [_shift_table(shifts, None if hindsight else t) for shifts, t in islice(known, 1 if hindsight else None)]
     names = ("respondent", "time", "atom", *TERMS, "epsilon")
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(names))
 
 
-def bound(releases: Iterable[Release | Observation], adversary: Adversary, hindsight: bool = True) -> "BeliefBounds":
+def bound(releases: Iterable[Published], adversary: Adversary, hindsight: bool = True) -> "BeliefBounds":
     """Upper bound on each respondent's belief in each value at each release, by an adversary of this knowledge.
 
     Parameters
     ----------
-    releases : iterable of Release or Observation
+    releases : iterable of Release, NoisyRelease or Observation
         In the order of time.
     adversary : Adversary
         Its parts are read as `JointAttack` reads them.
@@ -164,7 +189,8 @@ def bound(releases: Iterable[Release | Observation], adversary: Adversary, hinds
         If the releases are not `Release` or `Observation` objects, or the adversary is no `Adversary`.
     ValueError
         If values are distorted, as the published multisets are then not those of the true values; if the transitions are of an
-        order over 1; if the adversary has a part that bounds do not read, as ``membership``; or as `joint_history` does.
+        order over 1; if the adversary has a part that bounds do not read, as ``membership``, or relations where counts are noisy;
+        if some counts are noisy and others are not, or have another noise; or as `joint_history` does.
 
     Notes
     -----
@@ -178,10 +204,23 @@ def bound(releases: Iterable[Release | Observation], adversary: Adversary, hinds
 
     No attack is made; the bound holds for exact beliefs under the joint law, whatever the solver, of adversaries who read nothing
     in the choice of the groups: that they were made by a rule which looks at values, or at coming releases, is not taken account
-    of. `JointAttack` is not exact where a respondent is published again after ghosts, and may pass the bound. Cost: as
+    of.
+
+    Where counts are noisy, the bound is ``f(b)``, for the law b of the value without the counts: prior, chain, presence and
+    compromised records. Proof: a path of the respondent replaced by another moves one record between two counts in each of n
+    releases, so that under a Laplace law of scale b' the counts y have ``P(y | x_i, others) <= exp(e) P(y | x_i', others)``, ``e =
+    2 n / b'``. Respondents are independent without the counts, so that others have one law for all x_i, and its mean keeps the
+    inequality; so do the means over the paths x_i in an event S and outside. Bayes' rule gives ``odds(S | y) <= exp(e) odds(S)``,
+    for any prior and chain. A Gaussian law has no pure epsilon: e is that at ``delta`` of `Promise.epsilon_delta`, and with a
+    probability of at most delta over noise and values the belief in S passes the bound.
+
+    `JointAttack` is not exact where a respondent is published again after ghosts, and may pass the bound. Cost: as
     `odds_shift`, and O(n m) for each release; with ``hindsight=False`` once for each prefix.
     """
     observations = _known("bound", releases, adversary, hindsight)
+    if any(seen.noise for seen in observations):
+        shifts = _noise_shifts("bound", adversary, observations, hindsight)
+        return _noise_bounds(shifts, adversary, observations, hindsight)
     upper = [shifts.upper(t) for shifts, t in _knowledge(adversary, observations, hindsight)]
     return BeliefBounds(observations, tuple(upper))
 
@@ -317,10 +356,13 @@ class BeliefBounds:
     upper : tuple of float array, shapes (n, m)
         For each release, the bound on the belief of each respondent of the view in each value; 1 for records that are not
         published, whose values the releases do not bound.
+    delta : float
+        Chance that a belief is over its bound: 0, but for noise of a Gaussian law.
     """
 
     observations: tuple[Observation, ...]
     upper: tuple[FloatArray, ...]
+    delta: float = 0.0
 
     def __repr__(self) -> str:
         return f"BeliefBounds({len(self.upper)} releases)"
@@ -363,19 +405,70 @@ class BeliefBounds:
         return np.asarray(history[t].sensitive)
 
 
-def _observations(owner: str, releases: Iterable[Release | Observation]) -> tuple[Observation, ...]:
-    """Observations of releases; TypeError unless each is a `Release` or an `Observation`."""
-    takes = "takes several Release or Observation objects; put a single one into a list"
+def _noise_shifts(
+    owner: str, adversary: Adversary, observations: tuple[Observation, ...], hindsight: bool
+) -> pd.DataFrame:
+    """Shifts of log odds by noisy counts, a row for each row of each release; ValueError if they are not known."""
+    noise = observations[0].noise
+    other = next((seen for seen in observations if seen.noise is None or seen.noise != noise), None)
+    if noise is None or other is not None:
+        time = observations[0].time if other is None else other.time
+        raise ValueError(
+            f"{owner}: the counts of the release at {time!r} do not have the noise of the others; bound each series on its own."
+        )
+    if adversary.relations is not None:
+        raise ValueError(
+            f"{owner}: related respondents are not independent, and noise on one path does not bound beliefs about them; give "
+            "adversary.without('relations'). Promise.household has the epsilon of a household."
+        )
+    columns = ("respondent", "time", "counted")
+    parts = [
+        (seen.people.respondents, object_array([seen.time] * len(seen.people)), seen.group >= 0)
+        for seen in observations
+    ]
+    rows = pd.DataFrame(dict(zip(columns, map(np.concatenate, zip(*parts, strict=True)), strict=True)))
+    counted = rows["counted"].groupby(pd.factorize(rows["respondent"])[0])
+    rows["releases"] = counted.transform("sum") if hindsight else counted.cumsum()
+    promises = [Promise(noise, n) for n in range(1, len(observations) + 1)]
+    pure = noise.law == "laplace"
+    epsilon = np.array([0.0, *(one.epsilon if pure else one.epsilon_delta for one in promises)])
+    return rows.assign(epsilon=epsilon[rows["releases"]], delta=0.0 if pure else promises[0].delta)
+
+
+def _noise_bounds(
+    shifts: pd.DataFrame, adversary: Adversary, observations: tuple[Observation, ...], hindsight: bool
+) -> BeliefBounds:
+    """Bounds by shifts of the law without the counts, in which respondents are independent and `MaxEntropy` is exact."""
+    history = joint_history(adversary, observations)
+    free = replace(history.problem, count_row=np.full(len(history.problem.count_row), -1))
+    posterior = solved(MaxEntropy(), free, hindsight, history.known_after if history.learns_late else None)
+    upper, start = [], 0
+    for one in release_beliefs(history, posterior, hindsight):
+        law = one.posterior.probabilities
+        kept = np.exp(-shifts["epsilon"].to_numpy()[start : start + len(law), None])
+        odds = np.divide(law, law + (1 - law) * kept, out=np.zeros_like(law), where=law > 0)
+        upper.append(np.minimum(odds * (1 + ROUNDING), 1.0))
+        start += len(law)
+    return BeliefBounds(observations, tuple(upper), float(shifts["delta"].max()))
+
+
+ROUNDING = 1e-9
+"""Relative rounding error of a law."""
+
+
+def _observations(owner: str, releases: Iterable[Published]) -> tuple[Observation, ...]:
+    """Observations of releases; TypeError unless each is a `Release`, a `NoisyRelease` or an `Observation`."""
+    takes = "takes several Release, NoisyRelease or Observation objects; put a single one into a list"
     found = []
     for each in as_list(owner, "releases", releases, takes):
-        check_kind(owner, "one of the releases", each, (Release, Observation), "is a Release, or an Observation")
+        check_kind(
+            owner, "one of the releases", each, (Release, NoisyRelease, Observation), "is a Release, or an Observation"
+        )
         found.append(each if isinstance(each, Observation) else each.observation)
     return tuple(found)
 
 
-def _known(
-    owner: str, releases: Iterable[Release | Observation], adversary: Adversary, hindsight: bool
-) -> tuple[Observation, ...]:
+def _known(owner: str, releases: Iterable[Published], adversary: Adversary, hindsight: bool) -> tuple[Observation, ...]:
     """Observations of releases on which an adversary's beliefs are bounded; TypeError or ValueError if they cannot be."""
     check_flag(owner, "hindsight", hindsight)
     check_kind(owner, "adversary", adversary, Adversary, "is an Adversary, as Adversary(UniformPrior())")
@@ -435,8 +528,11 @@ class _Rows(NamedTuple):
 
     def group_sizes(self, observations: Sequence[Observation]) -> IntArray:
         """Number of published records of the group of each record."""
-        sizes = [seen.counts.sum(axis=1)[self.group[self.at(t)]] for t, seen in enumerate(observations)]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *sizes])
+        found = [np.zeros(0, dtype=np.int64)]
+        for t, seen in enumerate(observations):
+            own = self.group[self.at(t)]
+            found.append((np.bincount(own) if seen.noise else seen.counts.sum(axis=1))[own])
+        return np.concatenate(found)
 
     def atoms(self) -> tuple[IntArray, IntArray]:
         """Size of the atom of each record up to its release, shape ``(R,)``, and the label of each place after all releases.

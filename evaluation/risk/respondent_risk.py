@@ -55,7 +55,8 @@ def respondent_risk(
         that samples, otherwise NaN; ``time``, the release
         (the first of several with the same belief); ``value``, the true value there; ``before``, the belief in it before that
         release, and ``prior``, before any release; ``rise``, belief less ``before``; ``share``, the value's share of the
-        published group; ``members``, the number of group members; ``releases``, the number of releases with a record.
+        published group, NaN where counts are noisy; ``members``, the number of group members; ``releases``, the number of releases
+        with a record.
 
     Notes
     -----
@@ -123,7 +124,7 @@ def _records(one: BeliefsAndTruth, beliefs: Beliefs, t: int) -> Records:
         "before": before,
         "prior": prior,
         "rise": belief - before,
-        "share": one.share,
+        "share": low * np.nan if one.group_shares is None else one.share,
         "members": np.bincount(release.observation.group[release.observation.group >= 0])[one.group],
     }
 

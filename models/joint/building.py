@@ -720,15 +720,18 @@ def release_beliefs(
             told = evidence_of(witnesses, now._replace(last=last, following=following[t]) if hindsight else now)
             if told is not None:
                 predicted = weighed(predicted, np.vstack([told, np.ones((len(predicted) - len(told), told.shape[1]))]))
-        revised = predicted
-        if hindsight and some:
-            revised = _predicted(history, t, prior, unconditional[history.problem.path[before]])
+        law = prior
+        if some:
+            law = _predicted(history, t, prior, unconditional[history.problem.path[before]])
             inside = np.flatnonzero(history.record[t] >= 0)
-            unconditional[history.problem.path[history.record[t][inside]]] = revised[inside]
+            unconditional[history.problem.path[history.record[t][inside]]] = law[inside]
+        revised = law if hindsight and some else predicted
         arrays = _posterior(history, posterior, t, predicted)
         n = observation.listed
         ghosts = None if listed[t].ghosts is None else revised[n:]
-        found.append(ReleaseBeliefs(listed[t], prior[:n], revised[:n], arrays.first(n), ghosts))
+        own = revised[:n]
+        of_law = own if law is revised else law[:n]
+        found.append(ReleaseBeliefs(listed[t], prior[:n], own, arrays.first(n), ghosts, of_law))
     return tuple(found)
 
 

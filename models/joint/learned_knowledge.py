@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from foreknow.models.adversary import Adversary
 from foreknow.models.advice import Advice, Wording
@@ -52,7 +53,7 @@ class LearningRound(NamedTuple):
     ----------
     objective : float
         Penalized objective of the law at the start of the round (`LearnedKnowledge.fit`), up to the tolerance of the solver; NaN
-        for a round with exact counts.
+        for a round with exact or noisy counts.
     change : float
         Mean total variation by which the rows of the law changed in the round, weighted by their expected counts; the larger of
         that of the prior and that of the transitions.
@@ -112,7 +113,7 @@ class LearnedKnowledge:
         presence: bool = False,
         tolerance: float = 1e-3,
         rounds: int = 200,
-        counts: Literal["exact", "expected"] = "exact",
+        counts: Literal["exact", "expected"] | None = None,
         solver: MaxEntropy | None = None,
         progress: Progress = iter,
     ) -> "LearnedKnowledge":
@@ -140,11 +141,11 @@ class LearnedKnowledge:
             Change of the law in a round at which the iteration stops; see `LearningRound`.
         rounds : int
             Largest number of rounds.
-        counts : {"exact", "expected"}
-            Treatment of the published counts. ``"expected"``: expected counts, by `MaxEntropy`; this underestimates staying,
-            more in larger groups, however many respondents there are. ``"exact"``: further rounds with messages of exact
-            counts between groups (`GraphLaw`); consistent where groups are drawn anew at each release, and where the same
-            respondents stay together in groups of few arrangements.
+        counts : {"exact", "expected"}, optional
+            Treatment of the published counts: by default exact, and expected where a release has noisy counts. ``"expected"``:
+            expected counts, by `MaxEntropy`; this underestimates staying, more in larger groups, however many respondents there
+            are. ``"exact"``: further rounds with messages of exact counts between groups (`GraphLaw`); consistent where groups are
+            drawn anew at each release, and where the same respondents stay together in groups of few arrangements.
         solver : MaxEntropy, optional
             Solver of the rounds with expected counts; ``MaxEntropy()`` by default. Early rounds have a looser tolerance.
         progress : callable
@@ -169,6 +170,12 @@ class LearnedKnowledge:
 
         The start is the published distribution for the prior, and for each row of the transitions half of it, with half staying.
         Ghosts are taken to be drawn by the law itself, as by a publisher who knows it.
+
+        With noisy counts the start has another part of staying, that of the highest likelihood under a normal law of the counts of
+        each cell over time, whose level is free. At most `NOISY_ROUNDS` rounds with expected counts follow: these do not read the
+        fluctuations that tell who stays, and more of them underestimate staying. Of 24 x 2,000 respondents in 16 cells, six values
+        and Gaussian noise of scale 10, the transitions had a mean total variation from the true ones of .05 where .95 or .8 stay
+        at least, .01 where .99 do, and .2 where .5 do (.37, .26, .40 and .10 at the other start).
 
         Where no respondent has two records, only the prior is learned, and ``transitions`` is None. Counterfeits keep a uniform
         prior. The channel of distorted values is not learned: it is estimated once, going forward, under a uniform prior and the
@@ -195,14 +202,21 @@ class LearnedKnowledge:
         check_learned_order(owner, order, signatures, presence)
         check_range(owner, "tolerance", tolerance, 0)
         check_whole(owner, "rounds", rounds, "rounds")
-        check_choice(owner, "counts", counts, ("exact", "expected"))
+        check_choice(owner, "counts", counts, ("exact", "expected", None))
         check_progress(owner, progress, "the parts of the learning")
         solver = MaxEntropy() if solver is None else solver
         observations = each_observation(owner, releases)
+        noisy = next((seen for seen in observations if seen.noise is not None), None)
+        if noisy is not None and counts == "exact":
+            raise ValueError(
+                f'{owner}: the counts of the release at {noisy.time!r} are noisy, and counts is "exact"; give "expected".'
+            )
+        counts = counts or ("exact" if noisy is None else "expected")
+        rounds = int(rounds) if noisy is None else min(int(rounds), NOISY_ROUNDS)
         data = learning_data(owner, observations, classes or {}, gaps, int(order), float(pseudo_count), presence)
         if signatures and data.start.tables:
             data = with_rule(data, observations, gaps)
-        learned = learn_law(data, solver, float(tolerance), int(rounds), counts == "exact", progress)
+        learned = learn_law(data, solver, float(tolerance), rounds, counts == "exact", progress)
         law, trace = learned.law, learned.trace
         prior, chain, known = data.knowledge(law)
         converged = trace[-1].change <= tolerance and bool(counts == "expected" or np.isnan(trace[-1].objective))
@@ -251,6 +265,9 @@ LOOSEST = 0.1
 
 FIRST_TOLERANCE = 1e-2
 """Change of the law at which rounds with exact counts follow those with expected counts."""
+
+NOISY_ROUNDS = 10
+"""Largest number of rounds with noisy counts."""
 
 PATIENCE = 20
 """Number of rounds with exact counts without a new smallest change after which they count as oscillating."""
@@ -351,7 +368,8 @@ def _with_expected_counts(
         loose = max(solver.tolerance, min(LOOSEST, change))
         tilted = replace(solver, tolerance=loose).fit(problem, messages)
         messages = tilted.messages
-        objective = log_weight(with_doubt(problem)[0].layout, messages.tilt) + data.log_density(law)
+        weight = np.nan if problem.noisy.any() else log_weight(with_doubt(problem)[0].layout, messages.tilt)
+        objective = weight + data.log_density(law)
         law, counts, change = _maximized(data, tilted, law)
         trace.append(LearningRound(objective, change))
     return Learned(law, counts, trace), messages
@@ -453,16 +471,21 @@ def learning_data(
 ) -> LearningData:
     """History of observations under the first law.
 
-    The first law has the published distribution as prior. Each row of its transitions is half of it, with half staying.
+    The first law has the published distribution as prior. Each row of its transitions is half of it, with half staying; or where
+    counts are noisy, with the part that `_staying` finds.
     """
     check_one_domain(owner, observations)
     shown = sum((observation.counts.sum(axis=0) for observation in observations), np.zeros(1))
-    if not shown.any():
+    staying = 0.5
+    if any(observation.noise is not None for observation in observations):
+        shown = np.maximum(shown, 1.0)  # noise may hide a value, and none has a law of 0 from the start
+        staying = _staying(observations, shown / shown.sum())
+    if not (shown.any() and any((observation.group >= 0).any() for observation in observations)):
         raise ValueError(f"{owner}: the releases publish no record; there is nothing to learn from.")
     cuts = class_cuts(owner, observations[0].people.schema, classes)
     m = len(shown)
-    # Half staying at the last value, half to the published distribution.
-    first = np.broadcast_to((np.eye(m) + shown / shown.sum()) / 2, (m,) * (order + 1)).copy()
+    # A part that stays at the last value, and the rest to the published distribution.
+    first = np.broadcast_to(staying * np.eye(m) + (1 - staying) * shown / shown.sum(), (m,) * (order + 1)).copy()
     chain = MarkovChain(order, first)
     history = joint_history(Adversary(UniformPrior(), chain, gaps=gaps, mechanism=GhostChain()), observations)
     problem = history.problem
@@ -476,6 +499,44 @@ def learning_data(
     start = start._replace(presence=known.start(m))
     problem = replace(problem, evidence=known.evidence(start.presence), evidence_row=known.row)
     return data._replace(problem=problem, start=start, presence=known)
+
+
+FREE_LEVEL = 1e4
+"""Variance of the level of a cell, in that of one of its members: it is free."""
+
+
+def _staying(observations: tuple[Observation, ...], law: FloatArray) -> float:
+    """Part a of those who stay for which the chain ``a I + (1 - a) law`` explains noisy counts best, by a normal law of each cell.
+
+    The counts of a cell at releases t and u have the covariance ``N a^|t - u| (diag(law) - law law')`` for the N members of both,
+    beside the noise. The level of each cell is free. Half where the releases have no cells in common. Cost: O(T^2 n + C m T^3).
+    """
+    from scipy.optimize import minimize_scalar
+
+    if len(observations) < 2 or any(len(seen.counts) != len(observations[0].counts) for seen in observations):
+        return 0.5
+    numbers, names = pd.factorize(np.concatenate([seen.people.respondents for seen in observations]))
+    cell, cells = np.full((len(observations), len(names)), -1), len(observations[0].counts)
+    ends = np.cumsum([len(seen.people) for seen in observations])[:-1]
+    for own, seen, who in zip(cell, observations, np.split(numbers, ends), strict=True):
+        own[who] = seen.group
+    pairs = [[np.bincount(one[(one == other) & (one >= 0)], minlength=cells) for other in cell] for one in cell]
+    members = np.moveaxis(np.array(pairs, dtype=np.float64), 2, 0)
+    size = np.diagonal(members, axis1=1, axis2=2)
+    level = FREE_LEVEL / max(size.mean(), 1.0) * size[:, :, None] * size[:, None, :]
+    noise = np.diag([1e-9 if seen.noise is None else seen.noise.variance + 1e-9 for seen in observations])
+    variance, direction = np.linalg.eigh(np.diag(law) - np.outer(law, law))
+    counts = np.stack([seen.counts for seen in observations], axis=1) @ direction
+    lag = np.abs(np.subtract.outer(np.arange(len(observations)), np.arange(len(observations))))
+
+    def surprise(staying: float) -> float:
+        total = 0.0
+        for k in np.flatnonzero(variance > 1e-9 * variance.max()):
+            covariance, y = variance[k] * (members * staying**lag + level) + noise, counts[:, :, k, None]
+            total += float(np.linalg.slogdet(covariance)[1].sum() + (y * np.linalg.solve(covariance, y)).sum())
+        return total
+
+    return float(minimize_scalar(surprise, bounds=(0.0, 0.999), method="bounded").x)
 
 
 def _outcomes(history: JointHistory) -> Outcomes:

@@ -101,6 +101,10 @@ def check_unique(seen: Observation) -> None:
     )
     other = Wording("Use SequentialAttack", "Use --attack sequential")
     way = Advice(other, " for releases of other defenses.")
+    if seen.noise is not None:
+        raise ValueError(
+            f"the rule of m-invariance is not that of noisy counts, as those at {seen.time!r}; leave signatures out."
+        )
     if (seen.counts > 1).any():
         group, value = np.argwhere(seen.counts > 1)[0]
         place = f"the group {group} of the release at {seen.time!r} shows {seen.people.schema.values[value]!r} "

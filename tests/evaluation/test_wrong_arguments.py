@@ -172,8 +172,11 @@ class TestReleases:
     @pytest.mark.parametrize("name", RELEASE_MEASURES)
     def test_the_way_out(self, name):
         for wrong, words in (
-            (RELEASES[0], "releases is .*; it takes several (Item)?Release objects; put a single one into a list"),
-            (HISTORY, r"one of the releases is .*; it is an? (Item)?Release, as"),
+            (
+                RELEASES[0],
+                "releases is .*; it takes several (Item)?Release( or NoisyRelease)? objects; put a single one into a list",
+            ),
+            (HISTORY, r"one of the releases is .*; it is an? (Item)?[Rr]elease, as"),
             (FRAME, "one of the releases is 'id'"),
         ):
             with pytest.raises(TypeError, match=f"{name}: {words}"):

@@ -34,7 +34,7 @@ PRIORS = (0.5, 0.1, 0.01)
 """Priors for which the belief at the 99.9 % quantile is kept with a promise."""
 
 REPEATABLE = {
-    True: "No: OpenDP draws the noise and takes no seed, so that nobody who finds one can take the noise off. No noise is kept.",
+    True: "No: OpenDP draws the noise and takes no seed, so that none can be found that takes the noise off. No noise is kept.",
     False: "Yes, by the seed of the publisher: for experiments, not for release.",
 }
 """Statement on the noise that was drawn for a release, or for an experiment."""
@@ -58,7 +58,7 @@ class NoisySeries(NamedTuple):
 
     @property
     def noise(self) -> Mapping[str, Any]:
-        """What ``release.json`` says of the noise."""
+        """Statements of ``release.json`` on the noise."""
         found: Mapping[str, Any] = self.described["noise"]
         return found
 
@@ -112,16 +112,19 @@ class NoisySeries(NamedTuple):
             )
         return table[column].to_numpy(dtype=np.float64).reshape(shape)
 
-    def in_domain(self, table: pd.DataFrame, schema: Schema) -> tuple[pd.DataFrame, Schema]:
-        """Records and their schema with the domain of the series; quasi-identifiers may have more values than before."""
+    def schema(self, schema: Schema, tables: Sequence[pd.DataFrame]) -> Schema:
+        """The schema of records and other tables in the domain of the series; quasi-identifiers may have further values."""
         known = self.noise["quasi_identifiers"]
         if list(schema.quasi_identifiers) != list(known) or schema.sensitive != self.columns["sensitive"]:
             options = " ".join(f"--qi {name}" for name in known)
             raise ValueError(
                 f"{self.public} was published with {options} --sensitive {self.columns['sensitive']}; give the same."
             )
-        kinds = {name: _joined(name, kind, known[name], table[name]) for name, kind in schema.quasi_identifiers.items()}
-        return with_values(table, replace(schema, quasi_identifiers=kinds), self.noise["sensitive_values"])
+        columns = {name: pd.concat([table[name] for table in tables]) for name in known}
+        kinds = {
+            name: _joined(name, kind, known[name], columns[name]) for name, kind in schema.quasi_identifiers.items()
+        }
+        return replace(schema, quasi_identifiers=kinds, values=tuple(self.noise["sensitive_values"]))
 
     def releases(self, history: History) -> tuple[NoisyRelease, ...]:
         """The releases, with the views that they are of, the first ones of a history.
@@ -150,36 +153,30 @@ class NoisySeries(NamedTuple):
 
 
 def series_at(folder: Path | None) -> NoisySeries | None:
-    """The noisy counts in the folder of a publication, or in its public folder alone; None if it holds something else."""
-    for public in () if folder is None else (folder / PUBLIC, folder):
+    """The noisy counts in the folder of a publication, in its public folder, or beside a file there; None for anything else."""
+    for public in () if folder is None else (folder / PUBLIC, folder, folder.parent):
         if (public / RELEASE).is_file():
             described = read_json(public / RELEASE)
             return NoisySeries(public, described) if "noise" in described else None
     return None
 
 
-def with_values(table: pd.DataFrame, schema: Schema, values: Sequence[Any]) -> tuple[pd.DataFrame, Schema]:
-    """Records and their schema with a given sensitive domain; cells become text where the domain is text.
-
-    Raises
-    ------
-    ValueError
-        If a record has another value.
-    """
-    name, column = schema.sensitive, table[schema.sensitive]
-    if any(isinstance(value, str) for value in values):
-        values, column = [str(value) for value in values], column.astype(str)
-    unknown = column[~column.isin(list(values))]
+def in_domain(table: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """Records whose sensitive cells are text where the domain has text; ValueError if one is not in the domain."""
+    column = table[schema.sensitive]
+    if any(isinstance(value, str) for value in schema.values):
+        column = column.astype(str)
+    unknown = column[~column.isin(list(schema.values))]
     if len(unknown):
         raise ValueError(
-            f"the records have {unknown.iloc[0]!r} in {name!r}, which is not in the domain of {len(values)} values. The domain is "
-            "fixed before the first release: list every value that may occur, or correct the records."
+            f"the records have {unknown.iloc[0]!r} in {schema.sensitive!r}, which is not in the domain of {len(schema.values)} "
+            "values. The domain is fixed before the first release: list every value that may occur, or correct the records."
         )
-    return table.assign(**{name: column}), replace(schema, values=tuple(values))
+    return table.assign(**{schema.sensitive: column})
 
 
 def noise_record(releases: Sequence[NoisyRelease], promise: Promise) -> dict[str, Any]:
-    """What ``release.json`` says of the noise, as JSON has it."""
+    """Statements of ``release.json`` on the noise, as JSON has them."""
     last, made = releases[-1], releases[0].made
     kinds = last.view.schema.quasi_identifiers.items()
     is_for_release = all(one.made.for_release for one in releases)

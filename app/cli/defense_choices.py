@@ -204,7 +204,7 @@ class DefenseOptions:
     gain: Annotated[
         float | None,
         option(
-            "Largest mean gain over the prior of an adversary who knows everybody else, 0 to 1. Recommended in the "
+            "Largest mean gain over the prior of an adversary who knows all others, 0 to 1. Recommended in the "
             "place of --epsilon and --rho.",
             "X",
             NOISY_PANEL,
@@ -367,6 +367,9 @@ NOISY = "noisy-counts"
 NOISY_SETTINGS = ("cells", "releases", "epsilon", "rho", "gain", "noise", "processing", "clamped")
 """Options that define noisy counts."""
 
+NOISY_FILES = ("values", "public_values", "series", "ledger", "budget", "again", "for_experiment")
+"""Options of `foreknow publish` that noisy counts alone read."""
+
 
 def _noisy_counts(options: DefenseOptions) -> Any:
     """Noisy counts whose noise OpenDP draws."""
@@ -380,14 +383,14 @@ def _noisy_counts(options: DefenseOptions) -> Any:
         found = "none is given" if not given else f"{' and '.join(map(flag_of, given))} are given"
         raise ValueError(
             f"one of --epsilon, --rho and --gain sets the noise of {NOISY}, and {found}. Give --gain 0.1 for a mean gain of at "
-            "most a tenth by an adversary who knows everybody else."
+            "most a tenth by an adversary who knows all others."
         )
     return NoisyCounts(**{name: getattr(options, name) for name in NOISY_SETTINGS})
 
 
 CHOICES: dict[str, DefenseChoice] = BUILT_IN | {
     NOISY: DefenseChoice(
-        (*NOISY_SETTINGS, "corpus", "pseudo_count", "values", "public_values", "series", "for_experiment"),
+        (*NOISY_SETTINGS, "corpus", "pseudo_count", *NOISY_FILES),
         _noisy_counts,
     )
 }

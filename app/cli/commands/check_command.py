@@ -24,11 +24,11 @@ from foreknow.app.cli.commands.check_folder import (
     requirement_row,
     sides_of_key,
 )
-from foreknow.app.cli.commands.noisy_runs import check_noisy
-from foreknow.app.cli.defense_choices import DefenseOptions
+from foreknow.app.cli.commands.noisy_runs import DRAWN_ANEW, check_noisy, refuse_noisy
+from foreknow.app.cli.defense_choices import NOISY, DefenseOptions
 from foreknow.app.cli.files.columns import DEFAULT_TIME, InputFiles, check_encoding_used
 from foreknow.app.cli.files.published_tables import GROUP, PublishedFiles
-from foreknow.app.cli.files.run_settings import run_settings
+from foreknow.app.cli.files.run_settings import published_options, run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import (
     Beta,
@@ -172,6 +172,7 @@ def check_command(run: CheckRun) -> Outcome:
         check_output(run.out, written, run.published, run.overwrite)
     if folder is not None:
         return _check_publication(run, publication_at(folder))
+    refuse_noisy(run.published, "name the folder of the publication")
     requirement = run.requirement  # a requirement has no truth value
     outcome = _check_files(run, run.files, KAnonymity(DEFAULT_K) if requirement is None else requirement)
     say(*after_files(run.published, run.context.params))
@@ -186,6 +187,9 @@ def _check_publication(run: CheckRun, publication: Publication) -> Outcome:
     if found := differing_files(publication.folder, publication.listing):
         files = [one._asdict() for one in found]
         kept = publication.folder / PRIVATE / SETTINGS
+        if (published_options(kept) or {}).get("defense") == NOISY:
+            say(files_line(found), DRAWN_ANEW)
+            return Outcome({"failed": True, "verdict": files_line(found), "files": files}, True)
         is_kept = kept.exists() and f"{PRIVATE}/{SETTINGS}" not in {each["file"] for each in files}
         say(
             files_line(found), *after_other_files(files, "publish", "publication", kept if is_kept else None, "release")

@@ -219,6 +219,33 @@ class PublishRun:
             NOISY_PANEL,
         ),
     ] = None
+    ledger: Annotated[
+        Path | None,
+        option(
+            "Private file, as ledger.parquet, in which what each release spends is kept for each respondent, over all publications "
+            "of the series. Nothing is published where it cannot be written. A new one is made if there is none.",
+            "FILE",
+            NOISY_PANEL,
+        ),
+    ] = None
+    budget: Annotated[
+        float | None,
+        option(
+            "Largest amount of one respondent in a new ledger, in rho, or with --epsilon in epsilon; by default that of all "
+            "releases.",
+            "X",
+            NOISY_PANEL,
+            min=0,
+        ),
+    ] = None
+    again: Annotated[
+        bool,
+        switch(
+            "--again",
+            "Spend once more on releases that the ledger has, as those of a run that was interrupted: their noise is drawn anew.",
+            NOISY_PANEL,
+        ),
+    ] = False
     for_experiment: Annotated[
         bool,
         switch(

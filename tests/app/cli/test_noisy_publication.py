@@ -10,7 +10,9 @@ import pytest
 from commands import ROLES, read, records, run, write
 from printed_tables import printed
 
+from foreknow.app import ledger as ledger_module
 from foreknow.app.cli.commands.noisy_runs import promise_checks
+from foreknow.app.ledger import Ledger
 from foreknow.app.noisy_publication import series_at
 from foreknow.defenses import Promise
 from foreknow.models import History, Schema
@@ -205,6 +207,57 @@ class TestSeries:
         assert "holds no noisy counts" in str(run("publish", months[1], *ROLES, *groups, status=None).exception)
 
 
+class TestLedger:
+    @pytest.fixture
+    def months(self, tmp_path):
+        table = records(weeks=(1, 2, 3), people=60, present=50)
+        return write(table[table["week"] <= 2], tmp_path / "first.csv"), write(table, tmp_path / "whole.csv")
+
+    def test_what_is_spent_over_the_months(self, tmp_path, months):
+        path = tmp_path / "kept/ledger.parquet"
+        noise = ["--defense", "noisy-counts", "--releases", 4, "--rho", 0.4, "--public-values", "--ledger", path]
+        result = run("publish", months[0], *ROLES, *noise, "--out", tmp_path / "a")
+        assert "has 0.2 of 0.4 rho left" in result.stdout
+        ledger = Ledger.read(path, "rho")
+        assert ledger.budget == pytest.approx(0.4)
+        again = ["--defense", "noisy-counts", "--series", tmp_path / "a", "--ledger", path]
+        result = run("publish", months[1], *ROLES, *again[:4], "--out", tmp_path / "b", status=None)
+        assert "was spent in the ledger" in str(result.exception)
+        run("publish", months[1], *ROLES, *again, "--out", tmp_path / "b")
+        assert ledger.releases["time"].tolist() == ["1", "2", "3"]
+        assert ledger.spent()["amount"].max() == pytest.approx(0.3)
+        # Another draw of the same release is refused, and nothing is written.
+        result = run("publish", months[1], *ROLES, *again, "--out", tmp_path / "c", status=None)
+        assert "the release at 3 is published" in str(result.exception)
+        assert not (tmp_path / "c").exists()
+        run("publish", months[1], *ROLES, *again, "--again", "--out", tmp_path / "c")
+        result = run("publish", months[1], *ROLES, *again, "--again", "--out", tmp_path / "d", status=None)
+        assert "would pass the budget of 0.4 rho" in str(result.exception)
+        assert not (tmp_path / "d").exists()
+
+    def test_nothing_is_published_where_it_cannot_be_written(self, tmp_path, months, monkeypatch):
+        noise = ["--defense", "noisy-counts", "--releases", 4, "--epsilon", 2, "--public-values", "--budget", 1]
+        full = OSError(28, "No space left on device")
+        monkeypatch.setattr(ledger_module.pq, "write_table", lambda *_, **__: (_ for _ in ()).throw(full))
+        options = [*noise, "--ledger", tmp_path / "ledger.parquet", "--out", tmp_path / "out"]
+        result = run("publish", months[0], *ROLES, *options, status=None)
+        assert "cannot be written" in str(result.exception)
+        assert not (tmp_path / "out").exists()
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--budget", 1], "are read with --ledger FILE"),
+            (["--ledger", "out/ledger.parquet"], "is in the folder of --out"),
+            (["--ledger", "ledger.parquet", "--for-experiment"], "is not read with --for-experiment"),
+        ],
+    )
+    def test_errors(self, tmp_path, months, monkeypatch, options, message):
+        monkeypatch.chdir(tmp_path)
+        noise = ["--defense", "noisy-counts", "--releases", 4, "--gain", 0.1, "--public-values", "--out", "out"]
+        assert message in str(run("publish", months[0], *ROLES, *noise, *options, status=None).exception)
+
+
 class TestErrors:
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -244,7 +297,7 @@ class TestErrors:
         assert not (tmp_path / "out").exists()
 
     def test_without_opendp(self, tmp_path, source, monkeypatch):
-        """What to install is said before a file is read; an experiment needs no OpenDP."""
+        """The message says what to install before a file is read; an experiment needs no OpenDP."""
         monkeypatch.setitem(sys.modules, "opendp.prelude", None)
         missing = ["no.csv", *ROLES, *NOISY, "--public-values", "--out", tmp_path / "out"]
         result = run("publish", *missing, status=None)
@@ -258,12 +311,12 @@ class TestCheck:
         run("publish", source, *ROLES, *EXPERIMENT, "--out", tmp_path / "out")
         path = tmp_path / "out/public/release.json"
         about = json.loads(path.read_text())
-        about["noise"]["scale"] = 1.0
+        about["noise"]["scale"], about["noise"]["releases"] = 1.0, 2
         path.write_text(json.dumps(about))
         result = run("check", tmp_path / "out", status=1)  # its checksum is another
         assert "release.json is changed" in result.stdout
         shown = series_at(tmp_path / "out")
-        assert [holds for _, holds, _ in promise_checks(shown)][:2] == [False, False]
+        assert [holds for _, holds, _ in promise_checks(shown)][:4] == [False, False, False, True]
 
     def test_thresholds_of_groups_are_refused(self, tmp_path, source):
         run("publish", source, *ROLES, *EXPERIMENT, "--out", tmp_path / "out")
@@ -271,6 +324,137 @@ class TestCheck:
         found = json.loads(run("check", tmp_path / "out", "--json").stdout)
         assert not found["failed"]
         assert all(row["holds"] for row in found["checks"])
+
+    def test_files_that_differ_are_restored_and_not_published_again(self, tmp_path, source):
+        run("publish", source, *ROLES, *NOISY, "--public-values", "--out", tmp_path / "out")
+        (tmp_path / "out/public/certificate.json").unlink()
+        result = run("check", tmp_path / "out", status=1)
+        assert "Restore the files from a backup" in result.stdout
+        assert "--config" not in result.stdout
+
+    def test_a_table_of_counts_is_no_table_of_records(self, tmp_path, source, kind):
+        run("publish", source, *ROLES, *NOISY, "--public-values", "--out", tmp_path / "out")
+        table = tmp_path / f"out/public/published.{kind}"
+        for command in (["check", table, "--sensitive", "result"], ["attack", table, "--published", *ROLES]):
+            assert "its rows are no records" in str(run(*command, status=None).exception)
+
+    def test_the_settings_publish_again(self, tmp_path, source):
+        run("publish", source, *ROLES, *EXPERIMENT, "--out", tmp_path / "a")
+        run("publish", source, "--config", tmp_path / "a/private/settings.json", "--out", tmp_path / "b")
+        assert series_at(tmp_path / "a").described == series_at(tmp_path / "b").described
+
+
+class TestAttack:
+    @pytest.fixture
+    def attacked(self, tmp_path):
+        """Records of four weeks and their noisy counts by Laplace noise, as arguments."""
+        source = write(records(weeks=(1, 2, 3, 4), people=60, present=50), tmp_path / "r.csv")
+        noise = [
+            "--defense",
+            "noisy-counts",
+            "--cells",
+            2,
+            "--releases",
+            4,
+            "--epsilon",
+            4,
+            "--seed",
+            3,
+            "--for-experiment",
+        ]
+        run("publish", source, *ROLES, *noise, "--public-values", "--out", tmp_path / "noisy")
+        return [source, *ROLES, "--groups", tmp_path / "noisy"]
+
+    def test_gains_over_the_law_and_both_sides(self, tmp_path, attacked):
+        found = json.loads(run("attack", *attacked, "--json", "--out", tmp_path / "risk").stdout)
+        assert {one["adversary"] for one in found["adversaries"]} == {"learned", "records"}
+        assert [row["records"] for row in found["releases"]] == [50] * 4
+        assert max(found["gain_over_law"], found["gain_others_known"]) < found["promise"]["gain"]
+        assert found["promise"]["epsilon"] == pytest.approx(4)
+        assert all(
+            "any values of others known" in one["bound"] for one in found["adversaries"] if one["at_most"] is not None
+        )
+        beliefs = read(tmp_path / "risk/beliefs.csv")
+        assert list(beliefs.columns) == ["week", "id", "cell", "a", "b", "c"]
+        assert np.allclose(beliefs[["a", "b", "c"]].sum(axis=1), 1)
+        assert list(read(tmp_path / "risk/at-risk.csv")) == [
+            "respondent",
+            "time",
+            "value",
+            "belief",
+            "prior",
+            "adversary",
+        ]
+
+    def test_the_adversary_who_knows_all_others(self, attacked):
+        """The scenario is the attack beside the joint one, under the same knowledge; no belief passes the bound of epsilon."""
+        both = json.loads(run("attack", *attacked, "--knowledge", "records", "--json").stdout)
+        alone = json.loads(run("attack", *attacked, "--scenario", "exact-but-one", "--json").stdout)
+        assert both["gain_over_law"] < both["gain_others_known"] == pytest.approx(alone["gain_over_law"])
+        assert alone["at_most"] is None or alone["exposed"] <= alone["at_most"]
+
+    def test_what_is_printed(self, attacked):
+        result = run("attack", *attacked, "--fail-over", 1)
+        assert "promised for any prior and any values: at most" in result.stdout
+        assert "others known" in result.stdout
+        assert "epsilon of a whole path" in result.stdout
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--attack", "sequential"], "--attack sequential reads groups"),
+            (["--attack", "definetti"], "choose --scenario exact-but-one"),
+            (["--signatures"], "--signatures is not read for noisy counts"),
+            (["--scenario", "papers", "--corpus", "r.csv"], "--scenario papers has a solver or knowledge of groups"),
+        ],
+    )
+    def test_other_attacks_are_refused(self, attacked, options, message):
+        assert message in str(run("attack", *attacked, *options, status=None).exception)
+
+    def test_records_and_counts_of_another_run(self, tmp_path, attacked):
+        other = write(records(weeks=(1, 2, 3, 4), people=60, present=50, seed=2), tmp_path / "other.csv")
+        assert "its checksum is not the one" in str(run("attack", other, *attacked[1:], status=None).exception)
+        path = tmp_path / "noisy/public/published.csv"
+        path.write_text(path.read_text().replace("\n1,0,", "\n1,1,", 1))
+        assert "published.csv is changed" in str(run("attack", *attacked, status=None).exception)
+
+    def test_the_page(self, tmp_path, attacked):
+        """The page has the numbers of the attack, and no identifier and no script."""
+        found = json.loads(run("attack", *attacked, "--json").stdout)
+        told = json.loads(run("report", *attacked, "--out", tmp_path / "r.html", "--json").stdout)
+        assert told["gain_others_known"] == pytest.approx(found["gain_others_known"])
+        text = (tmp_path / "r.html").read_text()
+        assert f"{found['gain_others_known']:.3f}" in text
+        assert "epsilon of a whole path" in text
+        assert "p07" not in text
+        assert "<script" not in text
+        assert (tmp_path / "r.settings.json").exists()
+        assert "--stricter is not read" in str(
+            run("report", *attacked, "--stricter", 1, "--out", tmp_path / "s.html", status=None).exception
+        )
+
+
+class TestCompare:
+    def test_noise_beside_groups(self, tmp_path):
+        source = write(records(weeks=(1, 2), people=40, present=40), tmp_path / "r.csv")
+        noise = ["--defense", "noisy-counts", "--cells", 2, "--releases", 2, "--sweep", "gain=0.1,0.5", "--seed", 1]
+        result = run("compare", source, *ROLES, *noise, "--out", tmp_path / "noise", "--fail-over", 1)
+        assert "--values FILE" in result.stdout
+        table = read(tmp_path / "noise/comparison.csv")
+        assert table["promised_gain"].tolist() == pytest.approx([0.1, 0.5], abs=1e-4)
+        assert table["query_error"][0] > table["query_error"][1]
+        assert table["gain"][0] < table["gain"][1]
+        both = ["--defense", "noisy-counts", "--defense", "mondrian", *noise[2:6], "--gain", 0.1, "--seed", 1, "--json"]
+        found = json.loads(run("compare", source, *ROLES, *both).stdout)["settings"]
+        assert [row["setting"] for row in found] == ["noisy-counts", "mondrian"]
+        assert [row["promised_gain"] is None for row in found] == [False, True]
+        assert all(row["query_error"] > 0 and row["gain"] >= 0 for row in found)
+
+    def test_errors(self, tmp_path):
+        source = write(records(), tmp_path / "r.csv")
+        few = ["--defense", "noisy-counts", "--gain", 0.1, "--releases", 2]
+        assert "the records have 3 releases" in str(run("compare", source, *ROLES, *few, status=None).exception)
+        assert "needs --releases" in str(run("compare", source, *ROLES, *few[:4], status=None).exception)
 
 
 def test_the_series_of_groups_is_none(published):

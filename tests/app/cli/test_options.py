@@ -31,7 +31,7 @@ OPTIONS = {
     "publish": [
         *TABLE, "--out", *THRESHOLDS, *KNOWLEDGE, *DISK, "--defense", "--seed", "--infeasible", "--bucketized", "--generalized",
         "--quote-formulas", "--no-verify", "--corpus", "--pictures", "--from-disk", "--block", "--overwrite", "--values",
-        "--public-values", "--series", "--for-experiment", "--json", "--config",
+        "--public-values", "--series", "--ledger", "--budget", "--again", "--for-experiment", "--json", "--config",
     ],
     "attack": [
         *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, *DISK, "--groups", "--scenario", "--sure",

@@ -57,6 +57,11 @@ class NoisySeries(NamedTuple):
     described: Mapping[str, Any]
 
     @property
+    def folder(self) -> Path:
+        """Folder of the whole publication; the public one where it stands alone."""
+        return self.public.parent if self.public.name == PUBLIC else self.public
+
+    @property
     def noise(self) -> Mapping[str, Any]:
         """Statements of ``release.json`` on the noise."""
         found: Mapping[str, Any] = self.described["noise"]

@@ -205,7 +205,7 @@ def _series(run: PublishRun) -> NoisySeries | None:
         raise ValueError(
             f"{run.series / found[0].file} is {found[0].state}; the series goes on from files as they were written."
         )
-    spent_in = (published_options(series.public.parent / PRIVATE / SETTINGS) or {}).get("ledger")
+    spent_in = (published_options(series.folder / PRIVATE / SETTINGS) or {}).get("ledger")
     if spent_in is not None and run.ledger is None:
         raise ValueError(f"--series {run.series} was spent in the ledger {spent_in}; name it by --ledger.")
     if series.noise["for_release"] == run.for_experiment:
@@ -461,7 +461,7 @@ def _rounded(record: Mapping[str, Any]) -> Any:
 
 def _record_checks(series: NoisySeries) -> list[tuple[str, bool, str]]:
     """At most one record of each respondent in a release, where the records are still as they were published."""
-    private = series.public.parent / PRIVATE
+    private = series.folder / PRIVATE
     options = published_options(private / SETTINGS)
     if options is None:
         return []
@@ -520,7 +520,7 @@ def attacks_on(
     """The attacks of each adversary on a series, of the records that it was made from."""
     _check_noisy_attack(chosen, given_options(context))
     _check_unchanged(series, table.records)
-    with cleaned_as_published(series.public.parent / PRIVATE / SETTINGS, context):
+    with cleaned_as_published(series.folder / PRIVATE / SETTINGS, context):
         everything, known = _histories(table.columns, table.records, corpus, series.schema)
     releases: Any = series.releases(everything)
     history = History([one.view for one in releases])
@@ -555,7 +555,7 @@ def attack_noisy(run: AttackRun, series: NoisySeries) -> Outcome:
     say_sentences(*verdict)
     if run.out is not None:
         say_files(run)
-    say(*next_lines(run.context, "report", f"--groups {series.public.parent}", f"--out {unused_path('report.html')}"))
+    say(*next_lines(run.context, "report", f"--groups {series.folder}", f"--out {unused_path('report.html')}"))
     content = made.content(series.promise, run.fail_over) | {"attack": run.chosen.attack} | files_content(run)
     return Outcome(content, any(is_over(one.exposed, run.fail_over) for one in made.found))
 
@@ -594,7 +594,7 @@ def _check_noisy_attack(chosen: AttackOptions, given: Collection[str]) -> None:
 
 def _check_unchanged(series: NoisySeries, records: Path) -> None:
     """Raise ValueError unless the published files and the records are those of one run, where its checksums are here."""
-    folder = series.public.parent
+    folder = series.folder
     manifest = folder / PRIVATE / MANIFEST
     if not manifest.exists():
         notice(f"No {manifest}: it is not checked that {series.public} belongs to {records}.")

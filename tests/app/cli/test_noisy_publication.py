@@ -399,6 +399,13 @@ class TestAttack:
         assert "others known" in result.stdout
         assert "epsilon of a whole path" in result.stdout
 
+    def test_the_public_folder_alone(self, tmp_path, attacked):
+        (tmp_path / "noisy/public").rename(tmp_path / "copy")
+        result = run("attack", *attacked[:-1], tmp_path / "copy", "--knowledge", "records")
+        assert "it is not checked" in result.stderr
+        assert f"--groups {tmp_path / 'copy'}" in result.stdout.replace(" \\\n   ", "")
+        assert "Passed" in run("check", tmp_path / "copy").stdout
+
     @pytest.mark.parametrize(
         ("options", "message"),
         [

@@ -294,8 +294,8 @@ NAMES = {
 """Parts of knowledge beside the prior, in words."""
 
 
-def adversary_class(adversary: Adversary, hindsight: bool = True) -> str:
-    """The class of adversaries for whom a bound holds, in one line.
+def adversary_class(adversary: Adversary, hindsight: bool = True, delta: float | None = None) -> str:
+    """The class of adversaries for whom a bound holds, in one line; ``delta`` is the chance to pass that of noisy counts.
 
     Examples
     --------
@@ -308,6 +308,10 @@ related to whom, how long records wait, nor how groups and withheld records were
         "the same prior of first published records",
         *(NAMES.get(name, f"the part {name!r}") for name in adversary.parts if name != "prior"),
     ]
+    if delta is not None:
+        chance = f"; a belief passes it with a chance of at most {delta:g} over the noise" if delta else ""
+        read = "all releases" if hindsight else "the releases up to each"
+        return f"{', '.join(known)}, {read} read together, any values of others known, whatever is computed{chance}"
     silent = "" if adversary.presence is not None else "who leaves when, "
     silent += "" if adversary.relations is not None else "who is related to whom, "
     read = "all releases" if hindsight else "the releases up to each"
@@ -321,10 +325,15 @@ The rule of terminal values is read where it is given as compromised records.
 """
 
 
-def _upper(
-    beliefs: Beliefs, history: History, adversary: Adversary | Averaged, hindsight: bool
-) -> FloatArray | ValueError:
-    """Bound on the belief in the true value of each published record, in the order of the releases; an error without one."""
+class _Upper(NamedTuple):
+    """Bound on the belief in the true value of each published record, and the chance to pass it where counts are noisy."""
+
+    each: FloatArray
+    delta: float | None
+
+
+def _upper(beliefs: Beliefs, history: History, adversary: Adversary | Averaged, hindsight: bool) -> _Upper | ValueError:
+    """Bound of the records in the order of the releases; an error without one."""
     if isinstance(adversary, Averaged):
         return ValueError(OF_AVERAGED)
     try:
@@ -333,16 +342,17 @@ def _upper(
         return error
     measured = beliefs_and_truth("exposed", beliefs, history)
     each = [upper[one.rows, one.true] for upper, one in zip(bounds.upper, measured, strict=True)]
-    return np.concatenate([np.zeros(0), *each])
+    noisy = any(one.observation.noise is not None for one in beliefs)
+    return _Upper(np.concatenate([np.zeros(0), *each]), bounds.delta if noisy else None)
 
 
 def _two_sides(
-    found: Exposure, records: Records, upper: FloatArray | ValueError, adversary: Adversary | Averaged, hindsight: bool
+    found: Exposure, records: Records, upper: _Upper | ValueError, adversary: Adversary | Averaged, hindsight: bool
 ) -> TwoSides:
     if isinstance(upper, ValueError):
         return TwoSides(found.exposed, found.respondents, None, str(upper).rstrip("."))
     assert isinstance(adversary, Adversary)
     names, unknown = records["respondent"], ~is_known(records["prior"], found.sure)
-    exposing = is_exposing(np.maximum(records["belief"], upper), records["prior"], found.sure)
+    exposing = is_exposing(np.maximum(records["belief"], upper.each), records["prior"], found.sure)
     numbers = found.exposed, found.respondents, len({*names[exposing]}), len({*names[unknown]})
-    return TwoSides.bounded(*numbers, found.sure, adversary_class(adversary, hindsight))
+    return TwoSides.bounded(*numbers, found.sure, adversary_class(adversary, hindsight, upper.delta))

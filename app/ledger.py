@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 
 from foreknow.app.atomic_output import locked
 from foreknow.models import Categorical, Schema
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import object_array
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.settings import MAX_FLOAT, as_list, check_choice, check_flag, check_kind, check_range, counted
@@ -203,8 +204,12 @@ class Ledger:
             if known and not again:
                 time, state, written = (known[-1][name] for name in ("time", "state", "written"))
                 raise ValueError(
-                    f"{self.path}: the release at {time} is {state} since {written}, and its amount is spent. A release that is "
-                    "repeated draws its noise anew and spends once more: set again=True for it."
+                    Advice(
+                        f"{self.path}: the release at {time} is {state} since {written}, and its amount is spent. A release "
+                        "that is repeated draws its noise anew and spends once more: set ",
+                        Setting("again", True),
+                        " for it.",
+                    )
                 )
             rows = pa.concat_tables([totals, *(each for _, each in spends)]).group_by("respondent", use_threads=False)
             totals = rows.aggregate([("releases", "sum"), ("amount", "sum")]).rename_columns(TOTALS.names)

@@ -25,7 +25,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from foreknow.app.atomic_output import write_json
-from foreknow.defenses import Defense
+from foreknow.defenses import Defense, NoisyDefense
 from foreknow.evaluation.checks.certificate import CERTIFICATE
 from foreknow.evaluation.checks.program import checksum, defense_record, settings
 from foreknow.models.program_version import program_version
@@ -59,12 +59,18 @@ def published_cell(cell: Any) -> str:
 
 
 def write_release(
-    public: Path, sums: Mapping[str, str], times: Iterable[Any], defense: Defense, columns: Mapping[str, Any]
+    public: Path,
+    sums: Mapping[str, str],
+    times: Iterable[Any],
+    defense: Defense | NoisyDefense,
+    columns: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
 ) -> None:
     """Write ``release.json``: ``sums`` of the files of the published table, and ``columns``: time, sensitive, quasi_identifiers."""
     about = {"program": program_version(), "defense": settings(defense), "settings": defense_record(defense)}
     about["times"] = [str(time) for time in times]
-    write_json(public / RELEASE, about | {"columns": dict(columns), "sha256": dict(sums)}, private=False)
+    about |= {"columns": dict(columns), "sha256": dict(sums)}
+    write_json(public / RELEASE, about | dict(more or {}), private=False)
 
 
 def write_manifest(

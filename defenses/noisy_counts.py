@@ -9,6 +9,7 @@ import pandas as pd
 
 from foreknow.defenses.publish import READS
 from foreknow.models import MarkovChain, NoisyRelease, NoisyTable, View
+from foreknow.models.advice import Advice, Wording
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.noise import LAWS, MAX_SCALE, Noise, NoiseLaw, scale_of_gain
@@ -56,7 +57,7 @@ class NoisyCounts:
 
     Raises
     ------
-    ImportError
+    ModuleNotFoundError
         When called without ``rng``, if OpenDP is not installed.
     TypeError, ValueError
         If not one of ``epsilon``, ``rho`` and ``gain`` is given, or ``epsilon`` for a Gaussian law, which has no pure one. When
@@ -172,29 +173,34 @@ class NoisyCounts:
         return Cells.equal_counts(view.people, int(self.cells)) if cells is None else cells  # type: ignore[arg-type]
 
 
+def opendp() -> Any:
+    """The prelude of OpenDP; raise ModuleNotFoundError, with what to install, if it cannot be imported."""
+    try:
+        import opendp.prelude as dp
+    except ImportError:
+        experiment = Wording("give rng=, which draws the same law by NumPy", "add --for-experiment")
+        text = "NoisyCounts draws its noise by OpenDP, which is not installed: pip install 'foreknow[dp]'. For an experiment "
+        raise ModuleNotFoundError(Advice(text, experiment, ".")) from None
+    dp.enable_features("contrib")
+    return dp
+
+
 def noisy_by_opendp(counts: IntArray, law: Noise) -> IntArray:
     """Counts with noise by OpenDP, whose generator cannot be seeded: int array of the same shape.
 
     Raises
     ------
-    ImportError
+    ModuleNotFoundError
         If OpenDP is not installed.
     """
-    try:
-        import opendp.prelude as dp
-    except ImportError:
-        raise ImportError(
-            "NoisyCounts draws its noise by OpenDP, which is not installed: pip install 'foreknow[dp]'. For an experiment give "
-            "rng=, which draws the same law by NumPy."
-        ) from None
-    dp.enable_features("contrib")
+    dp = opendp()
     domain = dp.vector_domain(dp.atom_domain(T=int))
     # A distance of integers would round the root of 2 up, and double rho.
     metric = dp.l1_distance(T=int) if law.law == "laplace" else dp.l2_distance(T=float)
     make = dp.m.make_laplace if law.law == "laplace" else dp.m.make_gaussian
     measurement = make(domain, metric, law.scale)
     distance, promised = (2, 2 / law.scale) if law.law == "laplace" else (np.sqrt(2.0), 1 / law.scale**2)
-    assert float(measurement.map(distance)) <= promised * (1 + 1e-9)  # type: ignore[no-untyped-call]
+    assert float(measurement.map(distance)) <= promised * (1 + 1e-9)
     return np.array(measurement(counts.reshape(-1).tolist()), dtype=np.int64).reshape(counts.shape)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -383,6 +383,7 @@ class ScenarioAttack:
     others: History | None
     compromised: CompromisedRecords | None
     rng: np.random.Generator
+    reads_noise: ClassVar[bool] = True
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release."""

@@ -15,6 +15,7 @@ import foreknow.defenses
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS
 from foreknow.app.cli.command_shape import given_options
 from foreknow.app.cli.options import (
+    NOISY_PANEL,
     Beta,
     T,
     count,
@@ -43,6 +44,8 @@ from foreknow.defenses import (
     KPrimacy,
     MInvariance,
     Mondrian,
+    NoisyCounts,
+    NoisyDefense,
     Requirement,
     TCloseness,
     all_of,
@@ -170,6 +173,60 @@ class DefenseOptions:
             "anatomy, injector, m-invariance: group neighbours instead of drawing. Queries are answered more precisely, but "
             "an adversary who knows the rule and the value of one respondent infers most of the others.",
         ),
+    ] = False
+    cells: Annotated[
+        int,
+        option(
+            "Number of cells of quasi-identifiers, with about equal numbers of people at the first release.",
+            "N",
+            NOISY_PANEL,
+            min=1,
+        ),
+    ] = 16
+    releases: Annotated[
+        int | None,
+        option(
+            "Largest number of releases that the series will ever have. The noise is set for all of them, whether "
+            "they are published or not.",
+            "N",
+            NOISY_PANEL,
+            min=1,
+        ),
+    ] = None
+    epsilon: Annotated[
+        float | None,
+        option("Epsilon of pure differential privacy of a respondent's whole path.", "X", NOISY_PANEL, min=0),
+    ] = None
+    rho: Annotated[
+        float | None,
+        option("Rho of zero-concentrated differential privacy of a respondent's whole path.", "X", NOISY_PANEL, min=0),
+    ] = None
+    gain: Annotated[
+        float | None,
+        option(
+            "Largest mean gain over the prior of an adversary who knows all others, 0 to 1. Recommended in the "
+            "place of --epsilon and --rho.",
+            "X",
+            NOISY_PANEL,
+            min=0,
+            max=1,
+        ),
+    ] = None
+    noise: Annotated[
+        Literal["gaussian", "laplace"] | None,
+        option("Law of the noise; laplace with --epsilon, else gaussian.", "LAW", NOISY_PANEL),
+    ] = None
+    processing: Annotated[
+        Literal["none", "nonnegative", "totals"],
+        option(
+            "Counts published beside the noisy ones: none; these with negative ones as 0 (nonnegative); or whole "
+            "numbers that sum to the number of people of each cell (totals). It costs nothing of the promise.",
+            "RULE",
+            NOISY_PANEL,
+        ),
+    ] = "none"
+    clamped: Annotated[
+        bool, switch("--clamped", "Publish negative noisy counts as 0, and not the counts themselves.", NOISY_PANEL)
     ] = False
     seed: int | None = None
     given: frozenset[str] = frozenset()
@@ -304,14 +361,49 @@ BUILT_IN: dict[str, DefenseChoice] = {
 }
 """The defenses of `DEFENSES` that need no sensitive set."""
 
+NOISY = "noisy-counts"
+"""Name of the defense that publishes noisy counts in place of groups."""
+
+NOISY_SETTINGS = ("cells", "releases", "epsilon", "rho", "gain", "noise", "processing", "clamped")
+"""Options that define noisy counts."""
+
+NOISY_FILES = ("values", "public_values", "series", "ledger", "budget", "again", "for_experiment")
+"""Options of `foreknow publish` that noisy counts alone read."""
+
+
+def _noisy_counts(options: DefenseOptions) -> Any:
+    """Noisy counts whose noise OpenDP draws."""
+    given = [name for name in ("epsilon", "rho", "gain") if getattr(options, name) is not None]
+    if options.releases is None:
+        raise ValueError(
+            f"{NOISY} needs --releases, the largest number of releases that the series will ever have: the noise of each count is "
+            "set so that all of them together keep the promise. Give a number that will suffice, as --releases 24."
+        )
+    if len(given) != 1:
+        found = "none is given" if not given else f"{' and '.join(map(flag_of, given))} are given"
+        raise ValueError(
+            f"one of --epsilon, --rho and --gain sets the noise of {NOISY}, and {found}. Give --gain 0.1 for a mean gain of at "
+            "most a tenth by an adversary who knows all others."
+        )
+    return NoisyCounts(**{name: getattr(options, name) for name in NOISY_SETTINGS})
+
+
+CHOICES: dict[str, DefenseChoice] = BUILT_IN | {
+    NOISY: DefenseChoice(
+        (*NOISY_SETTINGS, "corpus", "pseudo_count", *NOISY_FILES),
+        _noisy_counts,
+    )
+}
+"""The defenses of the command line: those that group records, and noisy counts."""
+
 FLAGS = {each.name: flag_of(each.name) for each in fields(DefenseOptions)}
 """The flag of each option that another package's defense may have as a parameter."""
 
 
 def defense_choice(name: str) -> DefenseChoice:
     """The defense with a name: built in, or of another package."""
-    if name in BUILT_IN:
-        return BUILT_IN[name]
+    if name in CHOICES:
+        return CHOICES[name]
     parameters = inspect.signature(load_entry_point("defense", name)).parameters
     read = [name for name in FLAGS if name in parameters]
     read += REQUIREMENT_OPTIONS if "requirement" in parameters else ()
@@ -359,7 +451,7 @@ OTHERS = ("leftovers", "patience", "tolerance", "deterministic", "departures", "
 """Settings of defenses that are options with the same names, written where they differ from the default."""
 
 
-def defense_text(defense: Defense) -> str:
+def defense_text(defense: Defense | NoisyDefense) -> str:
     """The name and the options of a defense; its Python expression if no options of a built-in defense make it.
 
     >>> from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
@@ -371,7 +463,7 @@ def defense_text(defense: Defense) -> str:
     return defense_options(defense) or settings(defense)
 
 
-def defense_options(defense: Defense) -> str | None:
+def defense_options(defense: Defense | NoisyDefense) -> str | None:
     """The name and the options of a built-in defense; None if no options make an equal one.
 
     >>> from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
@@ -379,6 +471,10 @@ def defense_options(defense: Defense) -> str | None:
     'mondrian -k 6 -l 2'
     """
     name = defense_name(defense)
+    if isinstance(defense, NoisyCounts):
+        settled = {each: getattr(defense, each) for each in CHOICES[NOISY].options if hasattr(defense, each)}
+        given = {each: value for each, value in settled.items() if value not in (None, False, "none")}
+        return " ".join([NOISY, *(flagged(each, value) for each, value in given.items())])
     if name not in BUILT_IN:
         return None
     found = _options(defense, BUILT_IN[name])
@@ -389,13 +485,14 @@ def defense_options(defense: Defense) -> str | None:
     return " ".join([name, *(flagged(setting, value) for setting, value in found.items())])
 
 
-def defense_name(defense: Defense) -> str:
+def defense_name(defense: Defense | NoisyDefense) -> str:
     """The name of a built-in defense, as ``--defense`` takes it; the name of the class of another."""
-    names = (name for name, kind in DEFENSES.items() if type(defense) is kind and name in BUILT_IN)
+    kinds = DEFENSES | {NOISY: NoisyCounts}
+    names = (name for name, kind in kinds.items() if type(defense) is kind and name in CHOICES)
     return next(names, type(defense).__name__)
 
 
-def _options(defense: Defense, choice: DefenseChoice) -> dict[str, Any]:
+def _options(defense: Any, choice: DefenseChoice) -> dict[str, Any]:
     """Values of the options that a defense reads: all thresholds, and the others where they are not the default."""
     own, usual = {"l": 1} | thresholds(defense), choice.make(DefenseOptions())  # l = 1 requires nothing
     found: dict[str, Any] = {name: own[name] for name in THRESHOLDS if name in own and name in choice.options}
@@ -438,7 +535,7 @@ def read_defense(record: Any) -> Defense | None:
         made = _made(record)
     except (KeyError, TypeError, ValueError):
         return None
-    return made if type(made) in foreknow.defenses.DEFENSES.values() else None
+    return made if type(made) in (*DEFENSES.values(), NoisyCounts) else None
 
 
 def recorded_defense(groups: Path, kind: str | None = None) -> Defense | None:

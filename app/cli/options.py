@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 INPUT_PANEL, KNOWLEDGE_PANEL, OUTPUT_PANEL = "Input", "Knowledge of the adversary", "Output"
 PUBLISHED_PANEL, DISK_PANEL, REPORT_PANEL = "Published tables alone", "Tables larger than memory", "Report"
+NOISY_PANEL = "Noisy counts"
 """Headings of the help text under which options stand."""
 
 MEMORY, WORKERS = 4.0, 1

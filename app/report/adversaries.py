@@ -12,14 +12,24 @@ from foreknow.app.cli.adversary_knowledge import DEFAULT_LEARNING, knowing_termi
 from foreknow.app.cli.defense_choices import defense_text, thresholds
 from foreknow.app.exposure import exposed
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack, WithoutGroups
-from foreknow.defenses import Cohorts, Defense, Infeasible
+from foreknow.defenses import Cohorts, Defense, Infeasible, NoisyCounts, publish
 from foreknow.defenses.cohorts import Departures
-from foreknow.evaluation import compare, recommend
+from foreknow.evaluation import Workload, compare, query_error, recommend
 from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
-from foreknow.evaluation.risk.adversary_gain import risk_table
-from foreknow.models import Adversary, Averaged, Beliefs, History, MarkovChain, Presence, Release, UniformMembership
+from foreknow.evaluation.risk.adversary_gain import adversary_gain, risk_table
+from foreknow.models import (
+    Adversary,
+    Averaged,
+    Beliefs,
+    History,
+    MarkovChain,
+    NoisyRelease,
+    Presence,
+    Release,
+    UniformMembership,
+)
 from foreknow.models.joint import JointSolver
 from foreknow.models.knowledge.membership import connected_components
 from foreknow.models.progress import no_step
@@ -205,8 +215,8 @@ SIZES = {"k": "larger groups", "l": "more distinct values in each group", "m": "
 """Settings that a stricter step raises, and what the groups then have."""
 
 
-type Trial = Callable[[tuple[Release, ...], Defense], tuple[Beliefs, Adversary | Averaged | None]]
-"""An attack on trial: from releases and their defense to beliefs and the adversary, None for an attack without one."""
+type Trial = Callable[[Any, Any], tuple[Beliefs, Adversary | Averaged | None]]
+"""An attack on trial: from releases, groups or noisy counts, and their defense to beliefs and the adversary, None without one."""
 
 
 class Setting(NamedTuple):
@@ -350,16 +360,24 @@ def price_of_settings(
 
 def trial(
     history: History,
-    defense: Defense,
+    defense: Any,
     attacks: Mapping[str, Trial],
     sure: float | Mapping[str, float],
+    *,
+    workload: Workload | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Risk and price of a defense on trial: `risk_and_price`, or ``problem`` alone where nothing can be published.
 
-    `foreknow.evaluation.compare` with one defense; ``options`` are those of it. ``sure`` may be one number for each attack.
+    `foreknow.evaluation.compare` with one defense; ``options`` are those of it, which noisy counts do not read. ``sure`` may be one
+    number for each attack.
     """
     adversaries: dict[str, Adversary | Averaged | None] = {}
+    if isinstance(defense, NoisyCounts):
+        noisy, told = publish(history, defense), {}
+        for name, attack in attacks.items():
+            told[name], adversaries[name] = attack(noisy, defense)
+        return risk_and_price(noisy, told, history, sure, adversaries, workload=workload)
 
     def attacked(name: str, releases: tuple[Release, ...]) -> Beliefs:
         if not any(release.groups for release in releases):
@@ -373,23 +391,36 @@ def trial(
     except Infeasible as error:
         return {"problem": str(error)}
     beliefs = {name: found.beliefs["", name] for name in attacks}
-    return risk_and_price(found.releases[""], beliefs, history, sure, adversaries)
+    return risk_and_price(found.releases[""], beliefs, history, sure, adversaries, workload=workload)
 
 
 def risk_and_price(
-    releases: Sequence[Release],
+    releases: Sequence[Any],
     beliefs: Mapping[str, Beliefs],
     history: History,
     sure: float | Mapping[str, float],
     adversaries: Mapping[str, Adversary | Averaged | None],
+    *,
+    workload: Workload | None = None,
 ) -> dict[str, Any]:
-    """Risk and price of one publication: the columns of `price_of_settings` but for ``setting``."""
+    """Risk and price of one publication: the columns of `price_of_settings` but for ``setting``.
+
+    With a workload also ``query_error``, the mean over the releases of the median relative error of its queries, and ``gain``, the
+    largest mean gain over the law. Noisy counts of fixed cells have no ``gcp``.
+    """
     row: dict[str, Any] = {}
     for name, each in beliefs.items():
         least = sure[name] if isinstance(sure, Mapping) else sure
         found = exposed(each, history, least, adversary=adversaries[name])
         row |= {"respondents": found.respondents, f"exposed_{name}": found.exposed}
         row[f"at_most_{name}"] = None if found.sides is None else found.sides.at_most
+    if workload is not None:
+        row["query_error"] = float(query_error(releases, workload)["query_median"].mean())
+        row["gain"] = max((_gain_over_law(each, history) for each in beliefs.values()), default=np.nan)
+    if isinstance(releases[0], NoisyRelease):
+        sizes = [len(one.view) / len(one.made.cells) for one in releases]
+        row |= {"suppressed": 0.0, "invented": 0.0, "gcp": np.nan, "group_size": float(np.mean(sizes))}
+        return row | {"problem": ""}
     cost, width = suppressed(releases), gcp(releases)
     published = (cost["records"] - cost["suppressed"]).to_numpy()
     total = max(published.sum(), 1)
@@ -399,6 +430,14 @@ def risk_and_price(
     row["gcp"] = float(np.nansum(width["gcp"].to_numpy(dtype=float) * published) / total)
     row["group_size"] = float(published.sum() / max(sum(release.groups for release in releases), 1))
     return row | {"problem": ""}
+
+
+def _gain_over_law(beliefs: Beliefs, history: History) -> float:
+    """Mean gain over the law of all records; NaN for an attack that keeps none."""
+    if any(one.law is None for one in beliefs):
+        return np.nan
+    table = adversary_gain(beliefs, history, baseline="law")
+    return float(np.average(table["gain"].fillna(0), weights=np.maximum(table["measured"], 1e-9)))
 
 
 def _replaced(part: Any, name: str, new: int) -> Any:

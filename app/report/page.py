@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -100,6 +100,37 @@ def page(contents: ReportContents) -> str:
     )
 
 
+class TableOnPage(NamedTuple):
+    """Table of a page, whose cells are text, and the meaning of its columns."""
+
+    title: str
+    table: pd.DataFrame
+    terms: Mapping[str, str]
+
+
+def noisy_page(
+    word: str, level: str, lines: Sequence[str], defense: str, tables: Sequence[TableOnPage], notes: Sequence[str]
+) -> str:
+    """The page on noisy counts as HTML: a verdict in lines, tables and notes, without a script."""
+    check_packages()
+    return (
+        _environment()
+        .get_template("noisy.html")
+        .render(
+            word=word,
+            level=level,
+            lines=lines,
+            defense=defense,
+            tables=tables,
+            notes=notes,
+            program=program_version(),
+            policy=_policy([]),
+            style=_part("report.css"),
+            zip=zip,
+        )
+    )
+
+
 def calibration_rows(curves: pd.DataFrame) -> pd.DataFrame:
     """Means of the curves of calibration, and of their ends, over the beliefs in each tenth of 0 to 1.
 
@@ -143,7 +174,7 @@ def _policy(scripts: Sequence[str]) -> str:
     sums = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
     allowed = " ".join(f"'sha256-{each}'" for each in sums)
     others = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-    return f"default-src 'none'; script-src {allowed}; {others}"
+    return f"default-src 'none'; script-src {allowed or "'none'"}; {others}"
 
 
 @cache
@@ -156,7 +187,7 @@ def _environment() -> "Environment":
     from jinja2 import DictLoader, Environment, StrictUndefined
     from markupsafe import Markup
 
-    sources: Mapping[str, str] = {name: _part(name) for name in ("report.html", "macros.html")}
+    sources: Mapping[str, str] = {name: _part(name) for name in ("report.html", "noisy.html", "macros.html")}
     made = Environment(
         loader=DictLoader(sources), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )

@@ -43,7 +43,7 @@ CERTIFICATE = "certificate.json"
 FORMAT = 1
 """Version of the format of a certificate."""
 
-PASSED, FAILED, RELAXED, NOT_VERIFIED = "passed", "failed", "relaxed", "not verified"
+PASSED, FAILED, RELAXED, NOT_VERIFIED, PROMISED = "passed", "failed", "relaxed", "not verified", "promised"
 """Verdicts of a certificate."""
 
 SEEDS = {
@@ -69,8 +69,9 @@ class Certificate:
 
     Attributes
     ----------
-    verdict : {"passed", "failed", "relaxed", "not verified"}
+    verdict : {"passed", "failed", "relaxed", "not verified", "promised"}
         Result of the independent check. ``"relaxed"``: some groups fail, and the defense was asked to relax for leftovers.
+        ``"promised"``: noisy counts, whose promise is that of the law of the noise.
     enforced : dict
         ``defense`` and its settings; ``requirements``, each with ``name``, ``parameters`` and ``text``; ``unchecked``, promises
         that the checker has no definition of; ``seed``, how it was chosen, and not the seed.
@@ -117,6 +118,8 @@ class Certificate:
         """The verdict in one line."""
         if self.verdict == NOT_VERIFIED:
             return "Not verified."
+        if self.verdict == PROMISED:
+            return "The promise is that of the law of the noise; foreknow check recomputes it from the settings."
         if self.verdict == PASSED:
             return "Verified: every published group satisfies the requirements."
         names = ", ".join(f"{name} ({counted(number, 'group')})" for name, number in self.failing.items())

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from foreknow.defenses import Defense
+from foreknow.defenses import Defense, NoisyDefense
 
 PACKAGES = ("foreknow", "numpy", "scipy", "pandas", "numba", "duckdb", "pyarrow")
 """Packages whose versions are recorded."""
 
 
-def settings(defense: Defense) -> str:
+def settings(defense: Defense | NoisyDefense) -> str:
     """A defense and its settings as text, without its random generator."""
     if not dataclasses.is_dataclass(defense):
         return repr(defense)

@@ -51,6 +51,7 @@ from foreknow.models.joint.messages import thresholds
 from foreknow.models.joint.problem import (
     JointPosterior,
     JointProblem,
+    JointSolver,
     Layout,
     belief_starts,
     components,
@@ -77,6 +78,9 @@ LEARNING_DAMPING = 0.3
 
 EDGE_PARTS = 8
 """Number of parts of the edges whose expected steps are summed apart."""
+
+NOISY_SWEEPS = 40
+"""Sweeps of each of two chains for noisy counts."""
 
 MANY_RECORDS = 5000
 """Number of records from which the groups of a release are visited by several threads."""
@@ -167,6 +171,9 @@ class GroupGraph:
     Related members of a group are of one block, which is not split; the pairs of related members of two groups of a release are one
     more edge between them, whose messages arrive after the visit of all groups of the release.
 
+    Noisy counts are solved by `PathSampler`, with `NOISY_SWEEPS` sweeps of two chains of a fixed seed; those of chains of a higher
+    order, or beside exact counts, by `MaxEntropy`, which understates what they tell.
+
     Closed cohorts, and groups whose graph is a tree, are exact within the limit. Chains of an order above 1 are solved by
     `GroupMessages`; groups with distorted values have the tilts of `MaxEntropy`. Sources: Yedidia, Freeman, Weiss (2005), region
     graphs; Vats, Moura (2011), block graphs. None of the five papers has it.
@@ -205,7 +212,7 @@ class GroupGraph:
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
         if problem.noisy.any():
-            return _all_tilted(MaxEntropy(progress=self.progress)(problem))
+            return self._noisy(problem)(problem)
         if problem.order > 1:
             return _all_tilted(GroupMessages(progress=self.progress)(problem))
         step = stepping(self.progress, range(len(thresholds(MaxEntropy().tolerance)) + int(self.sweeps)))
@@ -217,10 +224,18 @@ class GroupGraph:
         The messages of the prefix before, as a start, send its evidence around cycles again.
         """
         if problem.noisy.any():
-            return _all_tilted(MaxEntropy(progress=self.progress).forward(problem))
+            return self._noisy(problem).forward(problem)
         if problem.order > 1:
             return _all_tilted(GroupMessages(progress=self.progress).forward(problem))
         return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
+
+    def _noisy(self, problem: JointProblem) -> JointSolver:
+        """Solver of noisy counts."""
+        from foreknow.models.joint.path_sampler import PathSampler
+
+        if problem.order > 1 or problem.constrained.any():
+            return MaxEntropy(progress=self.progress)
+        return PathSampler(NOISY_SWEEPS, chains=2, progress=self.progress, rng=0)
 
     def _solved(self, problem: JointProblem, step: Callable[[], None], doubted: bool = False) -> JointPosterior:
         """Posterior of a problem; components that the knowledge contradicts are solved apart, with a doubt mixed in."""

@@ -588,11 +588,6 @@ def each_observation(owner: str, releases: Iterable[Any]) -> tuple[Observation, 
     observations = tuple(getattr(release, "observation", release) for release in releases)
     for observation in observations:
         check_kind(owner, "one of the releases", observation, Observation, "is a release, as publish returns")
-        if observation.noise is not None:
-            raise ValueError(
-                f"{owner} does not read noisy counts, as those at {observation.time!r}; learn from a public corpus, as by "
-                "MarkovChain.fit."
-            )
     if not observations:
         raise ValueError(f"{owner}: there is no release; give one or more, in the order of time.")
     return observations

@@ -134,6 +134,8 @@ class SampledKnowledge:
         check_whole(owner, "order", order, "past values")
         observations = each_observation(owner, releases)
         data = learning_data(owner, observations, classes or {}, gaps, int(order), float(pseudo_count))
+        if data.problem.noisy.any():
+            raise ValueError(f"{owner} does not read noisy counts; LearnedKnowledge.fit does.")
         drawn, cells = law_draws(data, sampler), law_cells(data)
         law = law_of_rows(drawn.mean, cells)
         prior, chain, _ = data.knowledge(law)

@@ -53,6 +53,7 @@ from foreknow.app.cli.commands.attack_findings import (
     write_attack,
 )
 from foreknow.app.cli.commands.check_folder import AT_RISK, BELIEFS, written_sums
+from foreknow.app.cli.commands.noisy_runs import attack_noisy, refuse_noisy
 from foreknow.app.cli.defense_choices import recorded_defense
 from foreknow.app.cli.files.columns import InputFiles, notice_codes
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
@@ -85,6 +86,7 @@ from foreknow.app.cli.typed_commands import (
     unused_path,
 )
 from foreknow.app.exposure import Exposure, TwoSides, exposure_of_records
+from foreknow.app.noisy_publication import series_at
 from foreknow.app.publication import (
     BEGUN,
     MANIFEST,
@@ -139,6 +141,10 @@ def attack_command(run: AttackRun) -> Outcome:
 
     With --scenario, who attacks is one name or one file, which settles the options of the adversary and the attack.
 
+    With the folder of noisy counts in --groups, the joint attack reads them, by an adversary who knows the statistics of the
+    records or of a --corpus. The gain is over the law of the values before any release, and that of an adversary who knows
+    all others stands beside it.
+
     With --from-disk, --groups is the folder of foreknow publish --from-disk. The attack is joint (--solver
     group-messages, group-graph or max-entropy), sequential or snapshot, and the adversary learned from --corpus or from the
     records. The joint attack alone reads --presence there.
@@ -169,6 +175,8 @@ def attack_command(run: AttackRun) -> Outcome:
     """
     check_sure(run.sure)
     run = run.settled
+    if (noisy := series_at(run.groups)) is not None:
+        return attack_noisy(run, noisy)
     if run.chosen.settled is not None:
         run.check_attack()
     if run.from_disk:
@@ -512,6 +520,7 @@ PERSON_COLUMNS = ("respondent", "time", "believed", "belief", "prior", "share", 
 def _attack_published(run: AttackRun) -> Outcome:
     """Attack published tables with a register of persons, or measure the risk of an unknown member of each group."""
     _check_published_options(run)
+    refuse_noisy(_published_paths(run), "attack the original records, with its folder as --groups")
     if run.out is not None:
         check_output(run.out, [*run.names, *([BELIEFS_PICTURE] if run.pictures else [])], run.inputs, run.overwrite)
     columns = run.table.columns_at(run.table.time or ONE_RELEASE)

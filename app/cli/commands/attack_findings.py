@@ -22,7 +22,7 @@ from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, error
 from foreknow.app.exposure import Exposure, exposed
 from foreknow.app.report.adversaries import INFORMED, Inference
 from foreknow.app.report.respondents import LEAST_CHANGE, Pseudonyms, exposed_people, label, percent
-from foreknow.attacks import Attack, ForegroundAttack, JointAttack
+from foreknow.attacks import Attack, ForegroundAttack, JointAttack, OthersKnown
 from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.risk.adversary_gain import risk_table
@@ -125,9 +125,12 @@ def found_by(chosen: AttackOptions, read: Attacked, history: History, sure: floa
     attack = chosen.choice.make(chosen, read)
     beliefs = beliefs_of(chosen.attack, attack, read.releases)
     with error_console.status("counting exposed respondents"):
-        to, adversary = in_words(chosen.source, chosen.attack), getattr(attack, "adversary", None)
+        bounded: Any = attack
+        if isinstance(attack, OthersKnown) and any(one.observation.noise for one in beliefs):
+            bounded = attack.attack  # noise bounds the beliefs of one who knows all others, too
+        to, adversary = in_words(chosen.source, chosen.attack), getattr(bounded, "adversary", None)
         found = exposed(
-            beliefs, history, sure, to=to, adversary=adversary, hindsight=getattr(attack, "hindsight", True)
+            beliefs, history, sure, to=to, adversary=adversary, hindsight=getattr(bounded, "hindsight", True)
         )
     return Found(chosen.source, attack, beliefs, found)
 

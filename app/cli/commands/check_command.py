@@ -24,10 +24,11 @@ from foreknow.app.cli.commands.check_folder import (
     requirement_row,
     sides_of_key,
 )
-from foreknow.app.cli.defense_choices import DefenseOptions
+from foreknow.app.cli.commands.noisy_runs import DRAWN_ANEW, check_noisy, refuse_noisy
+from foreknow.app.cli.defense_choices import NOISY, DefenseOptions
 from foreknow.app.cli.files.columns import DEFAULT_TIME, InputFiles, check_encoding_used
 from foreknow.app.cli.files.published_tables import GROUP, PublishedFiles
-from foreknow.app.cli.files.run_settings import run_settings
+from foreknow.app.cli.files.run_settings import published_options, run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import (
     Beta,
@@ -53,6 +54,7 @@ from foreknow.app.cli.pictures import LEVELS as LEVELS_PICTURE
 from foreknow.app.cli.pictures import draw_levels
 from foreknow.app.cli.terminal import PrintedTable, continued, say, say_verdict, show
 from foreknow.app.cli.typed_commands import attack_of_key, paths_of, table_options, typed_lines, unused_path
+from foreknow.app.noisy_publication import series_at
 from foreknow.app.publication import ONE_RELEASE, PRIVATE, SETTINGS, read_json
 from foreknow.defenses import KAnonymity, Requirement
 from foreknow.evaluation.checks.verify import verify_table
@@ -142,7 +144,8 @@ def check_command(run: CheckRun) -> Outcome:
 
     With the folder of a publication, its files are compared with its manifest first: changed, missing and extra files are named,
     and the exit status is 1. Without thresholds, the requirements are those of its certificate. With the folder of foreknow attack
-    --from-disk, or its beliefs alone, the files are compared with their checksums, and nothing is recomputed.
+    --from-disk, or its beliefs alone, the files are compared with their checksums, and nothing is recomputed. With the folder of
+    noisy counts, which have no groups, the promise is recomputed in the place of requirements.
 
     The levels are computed by code that is independent of the defenses. For each release and requirement, the table printed has
     the worst level of a group, the threshold, the number of failing groups and the first of them.
@@ -169,6 +172,7 @@ def check_command(run: CheckRun) -> Outcome:
         check_output(run.out, written, run.published, run.overwrite)
     if folder is not None:
         return _check_publication(run, publication_at(folder))
+    refuse_noisy(run.published, "name the folder of the publication")
     requirement = run.requirement  # a requirement has no truth value
     outcome = _check_files(run, run.files, KAnonymity(DEFAULT_K) if requirement is None else requirement)
     say(*after_files(run.published, run.context.params))
@@ -183,6 +187,9 @@ def _check_publication(run: CheckRun, publication: Publication) -> Outcome:
     if found := differing_files(publication.folder, publication.listing):
         files = [one._asdict() for one in found]
         kept = publication.folder / PRIVATE / SETTINGS
+        if (published_options(kept) or {}).get("defense") == NOISY:
+            say(files_line(found), DRAWN_ANEW)
+            return Outcome({"failed": True, "verdict": files_line(found), "files": files}, True)
         is_kept = kept.exists() and f"{PRIVATE}/{SETTINGS}" not in {each["file"] for each in files}
         say(
             files_line(found), *after_other_files(files, "publish", "publication", kept if is_kept else None, "release")
@@ -190,6 +197,8 @@ def _check_publication(run: CheckRun, publication: Publication) -> Outcome:
         return Outcome({"failed": True, "verdict": files_line(found), "files": files}, True)
     listed = publication.listing
     say(f"{len(listed.sums)} files are as {listed.path.relative_to(publication.folder)} lists them.")
+    if (noisy := series_at(publication.folder)) is not None:
+        return check_noisy(run, noisy)
     requirement = certified_requirement(publication) if requirement is None else requirement
     if requirement is None:
         verdict = "Passed: the files are as listed. The certificate names no requirement that published tables show."

@@ -35,8 +35,9 @@ from foreknow.app.cli.attack_choices import (
 )
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.defense_choices import (
-    BUILT_IN,
+    CHOICES,
     FLAGS,
+    NOISY,
     DefenseChoice,
     DefenseOptions,
     defense_choice,
@@ -65,7 +66,8 @@ from foreknow.app.publication import SETTINGS
 from foreknow.app.report.adversaries import INFEASIBLE, LEARNED, SIZES, Trial, stricter_sizes, trial
 from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.attacks import JointAttack
-from foreknow.defenses import Cohorts, Defense
+from foreknow.defenses import Cohorts, Defense, NoisyCounts, Promise
+from foreknow.evaluation import Workload
 from foreknow.evaluation.scenario import SCENARIOS, Scenario
 from foreknow.models import Adversary, Auto, Averaged, Beliefs, History, Release
 from foreknow.models.joint.problem import with_progress
@@ -74,8 +76,15 @@ from foreknow.models.progress import Progress, stepping
 COMPARED = ("js-reduce", "mondrian", "anatomy")
 """Defenses that are compared if none is named: one that assumes an adversary, one that generalizes, one that does not."""
 
-SWEPT = ("k", "l", "t", "beta", "j", "m", "a", "size")
+SWEPT = ("k", "l", "t", "beta", "j", "m", "a", "size", "cells", "epsilon", "rho", "gain")
 """Options that --sweep can vary."""
+
+FRACTIONS = ("t", "beta", "j", "epsilon", "rho", "gain")
+"""Those of them that are no whole numbers."""
+
+QUERIES, SANITY_BOUND = 1_000, 0.001
+"""Number of counting queries by which noisy counts and groups are compared, and the least share of the records that divides an
+error."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +99,9 @@ class CompareRun:
         list[str],
         option(
             f"Defense to compare. Repeatable; by default {', '.join(COMPARED)}. "
-            f"There are {', '.join(choice_names('defense', BUILT_IN))}.",
+            f"There are {', '.join(choice_names('defense', CHOICES))}.",
             "NAME",
-            callback=lambda names: [checked_name("defense", name, BUILT_IN) for name in names],
+            callback=lambda names: [checked_name("defense", name, CHOICES) for name in names],
         ),
     ] = field(default_factory=list)
     sweep: Annotated[
@@ -145,7 +154,15 @@ class Compared(NamedTuple):
         made = self.defense
         if isinstance(made, Cohorts) and made.departures == "ghosts":
             return replace(made, transitions=ghost_chain(known, learning))
+        if isinstance(made, NoisyCounts):  # on trial, with noise that is not for release
+            return replace(made, rng=seeded_generator(self.options.seed, 2))
         return made
+
+    @property
+    def promise(self) -> Promise | None:
+        """The promise of noisy counts; None for groups."""
+        made: Any = self.defense
+        return made.promise if isinstance(made, NoisyCounts) else None
 
     @property
     def arguments(self) -> str:
@@ -204,9 +221,7 @@ def _swept(sweep: str, names: Sequence[str]) -> tuple[str, list[float]]:
     name, _, listed = sweep.partition("=")
     name = name.strip().lstrip("-")
     try:
-        values: list[float] = [
-            int(text) if name not in ("t", "beta", "j") else float(text) for text in listed.split(",")
-        ]
+        values: list[float] = [int(text) if name not in FRACTIONS else float(text) for text in listed.split(",")]
     except ValueError:
         values = []
     if name not in SWEPT or not values or min(values) <= 0:
@@ -231,6 +246,11 @@ TERMS = {
     "invented": "share of the published records that are invented",
     "gcp": "generalization of a published record: 0 exact, also for groups with exact quasi-identifiers, 1 no information",
     "size": "mean number of records of a group",
+    "query error": "median relative error of counting queries answered from the publication, mean over the releases",
+    "gain": "mean over the records of (belief in the true value - b) / (1 - b), where b is its probability before any release; a "
+    "group of c tells 1/c to one who knows nothing else",
+    "promise": "mean gain of an adversary who knows all others, at most, and epsilon of a whole path (delta 1e-06); groups "
+    "promise neither",
     "seconds": "time to publish, without the attacks",
 }
 """Meaning of the columns."""
@@ -241,6 +261,9 @@ def compare_command(run: CompareRun) -> Outcome:
 
     Each is a trial, which is not written. The attack is the joint one in hindsight, by the adversaries of foreknow report; or with
     --scenario those of the scenarios.
+
+    Beside --defense noisy-counts, with its --releases and one of --gain, --epsilon and --rho, the price is the error of counting
+    queries, and the promise stands beside each setting.
 
     The exit status is 1 if no setting publishes a record or, with --fail-over, brings the share of exposed respondents to it.
 
@@ -270,8 +293,15 @@ def compare_command(run: CompareRun) -> Outcome:
     shown = found.dropna(subset=["exposed"])[list(SHOWN)]
     shown["at_most"] = ["none" if pd.isna(most) else f"{most:,}" for most in shown["at_most"]]
     shown = shown if shown["invented"].any() else shown.drop(columns="invented")
-    show(PrintedTable(shown.rename(columns=SHOWN), "Risk and price"))
-    show(definitions({name: text for name, text in TERMS.items() if name != "invented" or name in shown}))
+    promises = [tried[row].promise for row in shown.index]
+    if any(promises):
+        shown["gcp"] = ["none" if pd.isna(each) else f"{each:.3f}" for each in shown["gcp"]]
+        shown["promise"] = [_promised(each) for each in promises]
+    else:
+        shown = shown.drop(columns=["query_error", "gain"])
+    printed = shown.rename(columns=SHOWN)
+    show(PrintedTable(printed, "Risk and price"))
+    show(definitions({name: text for name, text in TERMS.items() if name in printed}))
     for row in found[found["exposed"].isna()].itertuples():
         notice(f"{row.setting}: {row.problem}")
     if run.out is not None:
@@ -284,9 +314,12 @@ def compare_command(run: CompareRun) -> Outcome:
         options = other_settings(tried, weaker=bool(found["exposed"].isna().all()))
         say(*next_lines(run.context, "compare", options, also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS)))
     else:
-        more = (tried[best].arguments, f"--infeasible {INFEASIBLE}", f"--out {unused_path('release')}")
+        noisy = tried[best].name == NOISY
+        needed = "--values FILE" if noisy else f"--infeasible {INFEASIBLE}"
+        more = (tried[best].arguments, needed, f"--out {unused_path('release')}")
         read = [name for name in KNOWLEDGE_OPTIONS if name in tried[best].choice.options]
-        say(SUPPRESSED_AS_TRIED, *next_lines(run.context, "publish", *more, also=read))
+        said = "FILE lists every sensitive value that may occur, one a line." if noisy else SUPPRESSED_AS_TRIED
+        say(said, *next_lines(run.context, "publish", *more, also=read))
     sure: Any = {name: one.threshold for name, one in scenarios.items()} or run.sure
     content = {
         "sure": sure,
@@ -296,6 +329,11 @@ def compare_command(run: CompareRun) -> Outcome:
         "settings": found,
     }
     return Outcome(content | {"best": None if best is None else tried[best].title}, best is None)
+
+
+def _promised(promise: Promise | None) -> str:
+    """A promise in one cell."""
+    return "none" if promise is None else f"gain {promise.gain:.2g}, epsilon {promise.epsilon_delta:.2g}"
 
 
 def _verdict(found: pd.DataFrame, best: int | None, fail_over: float | None) -> str:
@@ -321,6 +359,8 @@ SHOWN = {
     "invented": "invented",
     "gcp": "gcp",
     "group_size": "size",
+    "query_error": "query error",
+    "gain": "gain",
     "seconds": "seconds",
 }
 """Columns that are printed, and their headings."""
@@ -339,7 +379,14 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
     """Risk and price, one row per setting, in their order: each is published, and attacked by two adversaries, or by scenarios."""
     records = run.table.read(run.corpus)
     history = records.history
-    phases = PHASES
+    phases, noisy = PHASES, [each for each in tried if each.name == NOISY]
+    for each in noisy:
+        if len(history) > (each.options.releases or 0):
+            raise ValueError(
+                f"--releases {each.options.releases} is the number for which the noise is set, and the records have {len(history)} "
+                "releases; raise it."
+            )
+    workload = Workload.draw(history, rng=seed, queries=QUERIES, sanity_bound=SANITY_BOUND) if noisy else None
     if scenarios:
         cost = KNOWLEDGE[LEARNED] + ATTACKS["all releases in hindsight"]
         phases = {"publishing": PUBLICATION} | {f"attack of {name}": cost for name in scenarios}
@@ -368,6 +415,7 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
                 # The order of records is drawn anew for each setting, as by a publication with this seed.
                 rng=seeded_generator(seed, 1),
                 within=shown.parts,
+                workload=workload,
             )
             if row["problem"]:
                 for _ in range(len(phases) - 1):
@@ -378,9 +426,12 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
                 upper = [row[f"at_most_{name}"] for name in attacks]
                 row["at_most"] = None if None in upper else max(upper)
                 row |= {"seconds": seconds, "exposed": exposed, "share": exposed / max(row["respondents"], 1)}
-            rows.append({"setting": each.title} | row)
+            promise = each.promise
+            told = {} if promise is None else {"promised_gain": promise.gain, "promised_epsilon": promise.epsilon_delta}
+            rows.append({"setting": each.title} | row | told)
     sides = [f"{side}_{name}" for side in ("exposed", "at_most") for name in attacks]
-    columns = [*SHOWN, *sides, "respondents", "problem"]
+    promised = ["promised_gain", "promised_epsilon"] if noisy else []
+    columns = [*SHOWN, *promised, *sides, "respondents", "problem"]
     whole = dict.fromkeys(("exposed", "at_most", *sides), "Int64")
     return pd.DataFrame(rows).reindex(columns=columns).astype(whole)
 
@@ -421,12 +472,13 @@ def best_row(found: pd.DataFrame, fail_over: float | None) -> int | None:
     """Row of the setting to publish: the lowest price under --fail-over, or else the least risk.
 
     The risk is the share of exposed respondents, then the upper side; the price that of suppressed and invented records, then of
-    generalization.
+    generalization; or beside noisy counts the error of queries.
     """
     known = found[found["exposed"].notna()]
     upper = known["at_most"].astype(float).fillna(np.inf)
     known = known.assign(price=known["suppressed"] + known["invented"], upper=upper)
     if fail_over is not None:
         known = known[known["share"] <= fail_over]
-    order = ["price", "gcp", "share"] if fail_over is not None else ["share", "upper", "price", "gcp"]
+    price = ["price", "gcp"] if known["query_error"].isna().all() else ["query_error"]
+    order = [*price, "share"] if fail_over is not None else ["share", "upper", *price]
     return None if known.empty else int(known.sort_values(order, kind="stable").index[0])

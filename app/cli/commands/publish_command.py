@@ -23,8 +23,10 @@ from foreknow.app.cli.adversary_knowledge import (
 from foreknow.app.cli.attack_choices import notice_if_compiled
 from foreknow.app.cli.command_shape import Outcome, refuse_unread_options, source_of
 from foreknow.app.cli.commands.attack_findings import notice_suppression, suppressed_share
+from foreknow.app.cli.commands.noisy_runs import publish_noisy
 from foreknow.app.cli.defense_choices import (
-    BUILT_IN,
+    CHOICES,
+    NOISY,
     DefenseChoice,
     DefenseOptions,
     defense_choice,
@@ -39,6 +41,7 @@ from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import formula_cells, output_suffix, write_table
 from foreknow.app.cli.options import (
     DISK_PANEL,
+    NOISY_PANEL,
     OUTPUT_PANEL,
     DiskOptions,
     FromDisk,
@@ -121,9 +124,9 @@ class PublishRun:
     defense: Annotated[
         str,
         option(
-            f"Defense that groups the records: {', '.join(choice_names('defense', BUILT_IN))}.",
+            f"Defense that groups the records, or counts them with noise: {', '.join(choice_names('defense', CHOICES))}.",
             "NAME",
-            callback=lambda name: checked_name("defense", name, BUILT_IN),
+            callback=lambda name: checked_name("defense", name, CHOICES),
         ),
     ] = "js-reduce"
     seed: Annotated[
@@ -199,6 +202,67 @@ class PublishRun:
         ),
     ] = None
     overwrite: Overwrite = False
+    values: Annotated[
+        Path | None,
+        option(
+            "The domain of the sensitive value, a text file with one value a line. It is public, and fixed before "
+            "the first release.",
+            "FILE",
+            NOISY_PANEL,
+        ),
+    ] = None
+    public_values: Annotated[
+        bool,
+        switch(
+            "--public-values",
+            "Take the values of the records for the domain, as it is public which of them occur.",
+            NOISY_PANEL,
+        ),
+    ] = False
+    series: Annotated[
+        Path | None,
+        option(
+            "Folder of an earlier publication of the same records without the new releases. Its releases stay as "
+            "they are, and the new ones have its cells, its domain and its noise.",
+            "FOLDER",
+            NOISY_PANEL,
+        ),
+    ] = None
+    ledger: Annotated[
+        Path | None,
+        option(
+            "Private file, as ledger.parquet, in which what each release spends is kept for each respondent, over all publications "
+            "of the series. Nothing is published where it cannot be written. A new one is made if there is none.",
+            "FILE",
+            NOISY_PANEL,
+        ),
+    ] = None
+    budget: Annotated[
+        float | None,
+        option(
+            "Largest amount of one respondent in a new ledger, in rho, or with --epsilon in epsilon; by default that of all "
+            "releases.",
+            "X",
+            NOISY_PANEL,
+            min=0,
+        ),
+    ] = None
+    again: Annotated[
+        bool,
+        switch(
+            "--again",
+            "Spend once more on releases that the ledger has, as those of a run that was interrupted: their noise is drawn anew.",
+            NOISY_PANEL,
+        ),
+    ] = False
+    for_experiment: Annotated[
+        bool,
+        switch(
+            "--for-experiment",
+            "Draw the noise by NumPy, which takes a --seed. The output says that it is not for release.",
+            NOISY_PANEL,
+        ),
+    ] = False
 
     @property
     def choice(self) -> DefenseChoice:
@@ -208,7 +272,7 @@ class PublishRun:
     @property
     def inputs(self) -> list[Path]:
         """All input files."""
-        return [path for path in (*self.table.files, self.corpus) if path is not None]
+        return [path for path in (*self.table.files, self.corpus, self.values) if path is not None]
 
     @property
     def published(self) -> Path:
@@ -271,6 +335,7 @@ def publish_command(run: PublishRun) -> Outcome:
     several releases, values that change           js-reduce, uhra
     ... against all releases read together         cohorts (adds records)
     ... by the rules of other papers               bkaa, k-primacy
+    ... counts alone, whatever an adversary knows  noisy-counts
     foreknow compare tries several on your records.
 
 
@@ -280,13 +345,15 @@ def publish_command(run: PublishRun) -> Outcome:
         --defense mondrian -k 5 -l 2 --out release
     """
     # Options and output folders are refused before a file is read, files before anything is computed.
-    rows = {name: choice.options for name, choice in BUILT_IN.items()} | {run.defense: run.choice.options}
+    rows = {name: choice.options for name, choice in CHOICES.items()} | {run.defense: run.choice.options}
     refuse_unread_options(run.context, "defense", run.defense, rows)
     if run.terminal_over is not None and run.corpus is None:
         raise ValueError(
             "--terminal-over reads how often respondents leave in a --corpus, so that later releases have the same terminal "
             "values; name a --corpus, or declare the values with --terminal."
         )
+    if run.defense == NOISY:
+        return publish_noisy(run)
     if run.from_disk:
         return _publish_from_disk(run)
     run.disk.refuse_given("records are read into memory", run.block)

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
+import pandas as pd
 import typer
 
 from foreknow.app.atomic_output import atomic_output, check_output, write_json
@@ -25,8 +26,16 @@ from foreknow.app.cli.attack_choices import (
     check_attack_options,
     notice_compilation,
 )
-from foreknow.app.cli.command_shape import Outcome
-from foreknow.app.cli.commands.attack_findings import fail_over_lines
+from foreknow.app.cli.command_shape import Outcome, given_options
+from foreknow.app.cli.commands.attack_findings import fail_over_lines, is_over
+from foreknow.app.cli.commands.noisy_runs import (
+    ATTACK_TERMS,
+    RELEASE_TERMS,
+    attacks_on,
+    promise_table,
+    promise_title,
+    releases_table,
+)
 from foreknow.app.cli.defense_choices import (
     DefenseOptions,
     defense_choice,
@@ -55,16 +64,19 @@ from foreknow.app.cli.options import (
     Sure,
     TableOptions,
     check_sure,
+    flag_of,
     option,
+    refuse_first,
     switch,
 )
 from foreknow.app.cli.terminal import TimeLeft, notice, say, say_verdict, tracked
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
+from foreknow.app.noisy_publication import NOT_COVERED, NoisySeries, series_at
 from foreknow.app.publication import SETTINGS, key_at
 from foreknow.app.report.adversaries import INFORMED, LEARNED
-from foreknow.app.report.page import check_packages
+from foreknow.app.report.page import TableOnPage, check_packages, noisy_page
 from foreknow.app.report.report import MAX_STRICTER, Report, check_page_path, report
-from foreknow.app.report.sentences import best_settings
+from foreknow.app.report.sentences import best_settings, risk_level
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense, DistinctDiversity, Injector, KAnonymity, Mondrian, publish
 from foreknow.models import History, Release
@@ -219,6 +231,8 @@ def report_command(run: ReportRun) -> Outcome:
       foreknow report records.csv --qi age --qi city --sensitive diagnosis \
         --groups release/private/groups.csv --out report.html
     """
+    if (noisy := series_at(run.groups)) is not None:
+        return _report_noisy(run, noisy)
     run = run if run.groups is None else replace(run, groups=key_at(run.groups))
     # Options and output are refused before a file is read, files before anything is computed.
     check_sure(run.sure)
@@ -264,6 +278,47 @@ def report_command(run: ReportRun) -> Outcome:
     say(*_next(run.context, found, made))
     failed = run.fail_over is not None and share > run.fail_over
     return Outcome(_content(run, found, used) | {"fail_over": run.fail_over, "failed": failed}, failed)
+
+
+def _report_noisy(run: ReportRun, series: NoisySeries) -> Outcome:
+    """Write a page on noisy counts: the verdict, the promise, both gains, and the limits of the promise."""
+    given = given_options(run.context)
+    unread = {
+        f"{flag_of(name)} is not read for noisy counts; leave it out.": name in given for name in ("names", "stricter")
+    }
+    refuse_first(unread)
+    check_sure(run.sure)
+    _check_output(run)
+    check_packages()
+    chosen = replace(run.attacked, learning=run.known, source=run.knowledge)
+    made = attacks_on(run.table, run.corpus, chosen, series, run.sure, run.context)
+    lines, exposed = made.lines(series.promise, run.fail_over), {one.source: one.exposed.exposed for one in made.found}
+    level = risk_level(max(exposed.values()), exposed.get(LEARNED, 0))
+    terms = {name: text.format(sure=run.sure) for name, text in ATTACK_TERMS.items()}
+    tables = [
+        TableOnPage(promise_title(series.promise), promise_table(series.promise), {}),
+        TableOnPage(f"Risk at each release, to {made.found[0].exposed.to}", _as_text(made.releases), terms),
+        TableOnPage("Published counts", _as_text(releases_table(made.published)), RELEASE_TERMS),
+    ]
+    html = noisy_page(level.word, level.name.lower(), lines, series.described["defense"], tables, NOT_COVERED)
+    with atomic_output(run.out.parent, run.inputs, run.overwrite) as folder:
+        page = folder / run.out.name
+        page.touch(mode=0o600)
+        page.write_text(html, encoding="utf-8")
+        write_json(
+            folder / run.settings.name, run_settings(run.context, [*run.table.files, run.corpus, series.table_path])
+        )
+    say_verdict(*lines)
+    say(f"The report, for you alone: {run.out}. Open it in a browser. Its settings: {run.settings.name}.")
+    failed = any(is_over(one.exposed, run.fail_over) for one in made.found)
+    return Outcome(
+        made.content(series.promise, run.fail_over) | {"page": str(run.out), "settings": str(run.settings)}, failed
+    )
+
+
+def _as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with its cells as text, fractions with three digits."""
+    return table.map(lambda cell: f"{cell:.3f}" if isinstance(cell, float) else str(cell))
 
 
 def _check_output(run: ReportRun) -> None:

@@ -16,6 +16,7 @@ TABLE = [
 THRESHOLDS = [
     "-k", "-l", "-t", "--beta", "-j", "-m", "-a", "--size", "--departures", "--ends", "--terminal", "--wait", "--priors",
     "--leftovers", "--patience", "--tolerance", "--deterministic",
+    "--cells", "--releases", "--epsilon", "--rho", "--gain", "--noise", "--processing", "--clamped",
 ]  # fmt: skip
 ATTACK = [
     "--attack", "--solver", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r", "--statements", "-k", "-l",
@@ -30,7 +31,7 @@ OPTIONS = {
     "publish": [
         *TABLE, "--out", *THRESHOLDS, *KNOWLEDGE, *DISK, "--defense", "--seed", "--infeasible", "--bucketized", "--generalized",
         "--quote-formulas", "--no-verify", "--corpus", "--terminal-over", "--pictures", "--from-disk", "--block", "--overwrite",
-        "--json", "--config",
+        "--values", "--public-values", "--series", "--ledger", "--budget", "--again", "--for-experiment", "--json", "--config",
     ],
     "attack": [
         *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, *DISK, "--groups", "--scenario", "--sure",

@@ -3,7 +3,7 @@
 A row is a defense on a simulated panel of `records` respondents at each of `releases` times, of whom a share `departures` leaves
 after each release and is replaced, with `values` sensitive values that stay with probability .95, and quasi-identifiers that tell
 of the first value. Its promise is known without an attack: the bound K on the expected gain of a calibrated adversary for cells of
-groups (`expected_gain_bound`), the mean gain of an adversary who knows everybody else for noise (`Noise.gain`), both beside the 1/c
+groups (`expected_gain_bound`), the mean gain of an adversary who knows all others for noise (`Noise.gain`), both beside the 1/c
 that exact counts of c respondents tell by themselves. Presence is not read.
 """
 
@@ -31,7 +31,7 @@ POINTS = [
     for m in (2, 6, 19)
     if n * t <= 1_200_000 and (t > 1 or d == 0)
 ]
-"""Panels; with one release nobody leaves."""
+"""Panels; with one release no respondent leaves."""
 
 
 CLASSES = 6

@@ -79,7 +79,7 @@ LEARNING_DAMPING = 0.3
 EDGE_PARTS = 8
 """Number of parts of the edges whose expected steps are summed apart."""
 
-NOISY_SWEEPS = 40
+NOISY_SWEEPS = 20
 """Sweeps of each of two chains for noisy counts."""
 
 MANY_RECORDS = 5000

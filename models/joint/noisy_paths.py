@@ -29,6 +29,7 @@ class NoisyLaw(NamedTuple):
     """Law of the records of a problem of noisy counts: `of` checks that chains are of order 1 and no group has a multiset."""
 
     at: Layout
+    back: FloatArray  # ``at.table`` with the matrix of each chain transposed: steps into each value
     first: IntArray  # first record of each path
     impossible: BoolArray  # shape of ``at.table``: steps of probability 0
     length: int  # of the longest path
@@ -43,7 +44,9 @@ class NoisyLaw(NamedTuple):
             )
         law, impossible = with_doubt(problem)
         length = int(np.bincount(problem.path).max(initial=0))
-        return cls(law.layout, np.flatnonzero(law.layout.previous < 0), impossible, length)
+        m, table = problem.values, law.layout.table
+        back = np.ascontiguousarray(table.reshape(-1, m, m).transpose(0, 2, 1)).reshape(-1, m)
+        return cls(law.layout, back, np.flatnonzero(law.layout.previous < 0), impossible, length)
 
     def start(self, problem: JointProblem, rng: np.random.Generator) -> NoisyPaths:
         """State of uniform random values."""
@@ -57,11 +60,14 @@ class NoisyLaw(NamedTuple):
 class Tally(NamedTuple):
     """Sums over the draws of a chain; `sweep` overwrites them.
 
-    ``beliefs``, shape ``(R, m)``, sums the conditional probabilities of each value given all other paths; ``drawn``, of the same
-    shape, the draws of the batch; ``ruled_out``, shape ``(R,)``, the draws in which an impossible step leads to a record.
+    ``batch``, shape ``(R, m)``, sums the conditional probabilities of each value given all other paths over a batch; ``beliefs``
+    sums the means of the batches and ``squares`` their squares; ``drawn``, of the same shape, the draws of the batch;
+    ``ruled_out``, shape ``(R,)``, the draws in which an impossible step leads to a record.
     """
 
+    batch: FloatArray
     beliefs: FloatArray
+    squares: FloatArray
     drawn: IntArray
     ruled_out: FloatArray
 
@@ -78,25 +84,29 @@ def record_noisy(
     component: IntArray,
     rng: np.random.Generator,
     step: Callable[[], None],
-) -> tuple[FloatArray, FloatArray]:
-    """Draw batches of ``length`` sweeps after a warm-up; return summed beliefs, shape ``(R, m)``, and numbers of impossible steps.
+) -> Tally:
+    """Draw batches of ``length`` sweeps after a warm-up, and return the sums over them.
 
     ``counts``, shape ``(b, R m)``, ``log_density``, shape ``(b length,)``, and ``densities``, shape ``(b, C)``, are overwritten:
     number of draws of each value, log density of each draw, and its sum over the draws of each batch by component.
     """
     state, records, m = law.start(problem, rng), len(problem.path), problem.values
-    tally = Tally(np.zeros((records, m)), np.zeros((records, m), dtype=np.int64), np.zeros(records))
+    sums = (np.zeros((records, m)) for _ in range(3))
+    tally = Tally(*sums, np.zeros((records, m), dtype=np.int64), np.zeros(records))
     step()
     for _ in range(warmup):
         sweep(law, state, tally, False, rng)
     for batch in range(batches):
         step()
-        tally.drawn[:] = 0
+        tally.drawn[:], tally.batch[:] = 0, 0.0
         for number in range(length):
             sweep(law, state, tally, True, rng)
             log_density[batch * length + number] = _add_density(law.at, state, component, densities[batch])
         counts[batch] = tally.drawn.reshape(-1)
-    return tally.beliefs, tally.ruled_out
+        tally.batch[:] /= length
+        tally.beliefs[:] += tally.batch
+        tally.squares[:] += tally.batch**2
+    return tally
 
 
 def contradicted(problem: JointProblem, ruled_out: FloatArray, beliefs: FloatArray) -> IntArray:
@@ -120,28 +130,31 @@ def sweep(law: NoisyLaw, state: NoisyPaths, tally: Tally, keep: bool, rng: np.ra
             line[t] = r
             state.number[g, own[r]] -= 1
             _write_weights(weight[t], at, state, r)
+            if before < 0:
+                forward[t] = at.prior[at.path[r]]
+            else:
+                base = at.state_rows[at.state_starts[before]]
+                forward[t] = 0.0
+                for x in range(m):
+                    part = forward[t - 1, x]
+                    for y in range(m):
+                        forward[t, y] += part * at.table[base + x, y]
             total = 0.0
             for y in range(m):
-                predicted = 0.0
-                if before < 0:
-                    predicted = at.prior[at.path[r], y]
-                else:
-                    for x in range(m):
-                        predicted += forward[t - 1, x] * at.table[at.state_rows[at.state_starts[before] + x], y]
-                forward[t, y] = predicted * weight[t, y]
+                forward[t, y] *= weight[t, y]
                 total += forward[t, y]
             for y in range(m):
                 forward[t, y] = forward[t, y] / total if total > 0.0 else 1.0 / m
             t, r = t + 1, at.following[r]
         if keep:
-            _add_beliefs(tally, at, forward, weight, line, t)
+            _add_beliefs(tally, law, forward, weight, line, t)
         # Backward: the last value by its filtered law, each other one given the next.
         for k in range(t - 1, -1, -1):
             r = line[k]
             if k < t - 1:
-                y = own[line[k + 1]]
+                column = at.state_rows[at.state_starts[r]] + own[line[k + 1]]
                 for x in range(m):
-                    forward[k, x] *= at.table[at.state_rows[at.state_starts[r] + x], y]
+                    forward[k, x] *= law.back[column, x]
             own[r] = drawn_place(forward[k], rng)
             state.number[at.group[r], own[r]] += 1
             if keep:
@@ -175,7 +188,7 @@ def _write_weights(weight: FloatArray, at: Layout, state: NoisyPaths, r: int) ->
 
 @compiled
 def _add_beliefs(
-    tally: Tally, at: Layout, forward: FloatArray, weight: FloatArray, line: IntArray, length: int
+    tally: Tally, law: NoisyLaw, forward: FloatArray, weight: FloatArray, line: IntArray, length: int
 ) -> None:
     """Add the conditional probability of each value of the records of a path, given all other paths."""
     m = weight.shape[1]
@@ -186,14 +199,15 @@ def _add_beliefs(
             total += forward[k, x] * onward[x]
         if total > 0.0:
             for x in range(m):
-                tally.beliefs[r, x] += forward[k, x] * onward[x] / total
+                tally.batch[r, x] += forward[k, x] * onward[x] / total
         if k > 0:
-            before, largest = line[k - 1], 0.0
+            base, largest = law.at.state_rows[law.at.state_starts[line[k - 1]]], 0.0
+            message[:] = 0.0
+            for y in range(m):
+                part = weight[k, y] * onward[y]
+                for x in range(m):
+                    message[x] += part * law.back[base + y, x]
             for x in range(m):
-                message[x] = 0.0
-                row = at.state_rows[at.state_starts[before] + x]
-                for y in range(m):
-                    message[x] += at.table[row, y] * weight[k, y] * onward[y]
                 largest = max(largest, message[x])
             for x in range(m):
                 onward[x] = message[x] / largest if largest > 0.0 else 1.0

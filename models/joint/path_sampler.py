@@ -28,7 +28,7 @@ from foreknow.models.joint.joint_draws import (
     values_beside,
 )
 from foreknow.models.joint.max_entropy import MaxEntropy, with_doubt
-from foreknow.models.joint.noisy_paths import NoisyLaw, contradicted, record_noisy
+from foreknow.models.joint.noisy_paths import NoisyLaw, Tally, contradicted, record_noisy
 from foreknow.models.joint.path_factors import PathFactors, path_factors
 from foreknow.models.joint.problem import (
     JointPosterior,
@@ -311,22 +311,28 @@ def _noisy_posterior(
 ) -> SampledPosterior:
     """Posterior by redraws of whole paths given noisy counts; the arrays are overwritten, with an axis of chains before the others.
 
-    Standard errors are those of the draws, an upper bound: the beliefs are means of conditional probabilities.
+    The beliefs are means of conditional probabilities, with the standard errors of batch means, or those of the chains where these
+    are larger. A group is unconverged if the log densities of the chains differ; R-hat and effective sample sizes are of the draws.
     """
     law, chains, length = NoisyLaw.of(problem), len(counts), log_density.shape[1] // BATCHES
     step = stepping(sampler.progress, range(chains * (1 + BATCHES)))
 
-    def of_chain(c: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def of_chain(c: int, rng: np.random.Generator) -> Tally:
         arrays = (counts[c], log_density[c], densities[c], component)
         return record_noisy(problem, law, sampler.warmup_sweeps, BATCHES, length, *arrays, rng, step)
 
     found = each_chain(sampler, chains, of_chain)
-    draws = chains * length * BATCHES
-    beliefs, ruled_out = (np.sum(each, axis=0) / draws for each in zip(*found, strict=True))
-    beliefs = beliefs.reshape(-1)
+    means = np.stack([one.beliefs.reshape(-1) for one in found]) / BATCHES
+    beliefs, batches = means.mean(axis=0), chains * BATCHES
+    squares = sum(one.squares.reshape(-1) for one in found) / batches
+    variance = np.maximum(squares - beliefs**2, 0.0) / (batches - 1)
+    if chains > 1:
+        variance = np.maximum(variance, means.var(axis=0, ddof=1) / chains)
+    ruled_out = np.sum([one.ruled_out for one in found], axis=0) / (batches * length)
     status = contradicted(problem, ruled_out, beliefs)
     status[problem.group[densities_differ(densities / length)[component]]] |= UNCONVERGED
-    return replace(posterior_of_counts(problem, counts, log_density, status, "PathSampler"), beliefs=beliefs)
+    drawn = posterior_of_counts(problem, counts, log_density, status.copy(), "PathSampler")
+    return replace(drawn, beliefs=beliefs, standard_error=np.sqrt(variance), status=status)
 
 
 def posterior_of_counts(

@@ -126,3 +126,69 @@ def measured(cell, rng):
 
 
 GROUPS_OR_NOISE = Experiment("groups_or_noise", measured, POINTS)
+
+SHAPE = ["records", "releases", "departures", "values"]
+
+
+def best(rows, most, own_counts):
+    """Least query error of cohorts and of noise on each panel, among the defenses whose gain is at most ``most``.
+
+    With ``own_counts`` the 1/c that the exact counts of a cell tell is a part of the gain of cohorts.
+    """
+    kind = np.where(rows["defense"].str.startswith("cohorts"), "cohorts", "noise")
+    gain = rows["gain"] + np.where(own_counts & (kind == "cohorts"), 1 / rows["size"], 0.0)
+    some = rows.assign(kind=kind, withheld=rows["ghosts"] + rows["withheld"])[
+        (gain <= most + 1e-9) & rows["failed"].isna()
+    ]
+    first = some.sort_values("query_median").groupby([*SHAPE, "kind"]).head(1)
+    error, price = (first.pivot_table(name, SHAPE, "kind") for name in ("query_median", "withheld"))
+    return error.assign(ratio=error["noise"] / error["cohorts"], price=price["cohorts"])
+
+
+def table(rows):
+    """Lines of Markdown: least query error of both, and their ratio, for each size and number of releases."""
+    lines = [
+        "| records | releases | departures | cohorts, 1/c counted | ghosts, withheld | noise | noise / cohorts | 1/c not counted |",
+        "|---" * 8 + "|",
+    ]
+    counted, beside = best(rows, 0.1, True), best(rows, 0.05, False)
+    for shape, own in counted.groupby(level=[0, 1, 2]):
+        other = beside.loc[shape]
+        cells = [f"{own[kind].median():.4f}".replace("0.", ".") for kind in ("cohorts", "noise")]
+        price = f"{own['price'].median():.2f}".replace("0.", ".")
+        ratios = [f"{one['ratio'].min():.1f} to {one['ratio'].max():.1f}" for one in (own, other)]
+        numbers = f"{int(shape[0]):,} | {int(shape[1])} | {shape[2]:g}"
+        lines.append(f"| {numbers} | {cells[0]} | {price} | {cells[1]} | {ratios[0]} | {ratios[1]} |")
+    return lines
+
+
+def picture(rows):
+    """Map of the ratio of the least query errors, noise over cohorts, by the shape of the panel: over 1 cohorts are better."""
+    import matplotlib.pyplot as plt
+
+    ratios = best(rows, 0.1, True).reset_index()
+    found = ratios.pivot_table("ratio", SHAPE[:2], SHAPE[2:]).sort_index(axis=1)
+    figure, axes = plt.subplots(figsize=(9, 6.5), layout="constrained")
+    shown = axes.imshow(np.log2(found.to_numpy(dtype=float)), cmap="RdBu", vmin=-2, vmax=2, aspect="auto")
+    for (i, j), ratio in np.ndenumerate(found.to_numpy(dtype=float)):
+        if np.isfinite(ratio):
+            axes.text(j, i, f"{ratio:.1f}", ha="center", va="center", color="white" if ratio > 2.4 else "black")
+    axes.set_xticks(range(found.shape[1]), [str(int(values)) for _, values in found.columns])
+    axes.set_yticks(range(found.shape[0]), [f"{int(n):,} x {int(t)}" for n, t in found.index])
+    axes.set_xlabel("sensitive values")
+    axes.set_ylabel("records x releases")
+    for j in range(0, found.shape[1], 3):
+        axes.text(j + 1, -0.75, f"{found.columns[j][0]:.0%} leave", ha="center")
+    figure.colorbar(shown, label="log2 of the query error of noise over that of cohorts")
+    axes.set_title("Gain of at most .10. Blue: cohorts answer queries better; red: noise", pad=28)
+    return figure
+
+
+if __name__ == "__main__":
+    from pathlib import Path
+
+    from foreknow.evaluation.cells import read
+
+    kept = read([GROUPS_OR_NOISE], Path(__file__).resolve().parents[1] / "cells")
+    picture(kept).savefig(Path(__file__).resolve().parents[2] / "docs" / "groups-or-noise.png", dpi=110)
+    print("\n".join(table(kept)))

@@ -92,6 +92,8 @@ def class_of(people):
 
 UNKNOWN = UnknownDraws(0, {"a": np.zeros((2, 8, 1))}, {"a": ("home",)}, {"home": ("hill",)})
 
+NOISY = defenses.publish([VIEW], defenses.NoisyCounts(2, 3, gain=0.2, **RNG))[0]
+
 GIVEN = [
     *(HISTORY, VIEW, PEOPLE, GROUPING, RELEASES[0], RELEASES[0].observation, MIXED, MIXED.quasi_identifiers["town"]),
     *(models.Numeric(0, 9), MIXED.quasi_identifiers["town"].hierarchy, TABLE, RECORDS, PROBLEM, models.Exact()(PROBLEM)),
@@ -135,6 +137,8 @@ GIVEN = [
     *(evaluation.BeliefBounds((RELEASES[0].observation,), (THIRDS,)), defenses.Cohorts(2, **RNG)),
     evaluation.SolverCalibration(2, 4, 1, 1, 0.9, 0.3, -0.5, -0.6, 0.2),
     hostile(),
+    *(NOISY, NOISY.made, NOISY.made.cells, NOISY.made.noise, defenses.NoisyCounts(2, 3, gain=0.2, **RNG)),
+    defenses.NoisyCounts(2, 3, gain=0.2, **RNG).promise,
     evaluation.certificate(RELEASES[1:], defenses.Mondrian(defenses.KAnonymity(2))),
     *(ON_DISK, PUBLISHED, *PUBLISHED.releases[:1], MEASURED),
     *(models.Cleaning(), models.ColumnRoles("illness", ["sex"]), CLEANED, models.InputFaults((), ())),

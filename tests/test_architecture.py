@@ -42,6 +42,7 @@ MOST_NAMES = 251
 
 ALONE = {
     "foreknow.app.disk.partition": "an algorithm of its own: the joint law of one partition, by tasks of workers",
+    "foreknow.models.joint.noisy_paths": "an algorithm of its own: redraws of whole paths given noisy counts",
     "foreknow.models.joint.graph_parts": "an algorithm of its own: construction of the graph of groups",
 }
 """Modules with one importer, in their own folder, and the reason why they are not a part of it."""

@@ -332,10 +332,12 @@ def risk_table(
 
     Parameters
     ----------
-    beliefs, history, leaving_out, baseline
+    beliefs, history, leaving_out
         As in `adversary_gain`.
     sure, least
         As in `disclosures` and `log_score`.
+    baseline
+        As in `adversary_gain`.
 
     Returns
     -------

@@ -91,8 +91,8 @@ def record_noisy(
     number of draws of each value, log density of each draw, and its sum over the draws of each batch by component.
     """
     state, records, m = law.start(problem, rng), len(problem.path), problem.values
-    sums = (np.zeros((records, m)) for _ in range(3))
-    tally = Tally(*sums, np.zeros((records, m), dtype=np.int64), np.zeros(records))
+    batch, beliefs, squares = np.zeros((3, records, m))
+    tally = Tally(batch, beliefs, squares, np.zeros((records, m), dtype=np.int64), np.zeros(records))
     step()
     for _ in range(warmup):
         sweep(law, state, tally, False, rng)

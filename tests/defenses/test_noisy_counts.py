@@ -13,11 +13,9 @@ from strategies import history_of, mixed_tables
 from foreknow.attacks import (
     DeFinettiAttack,
     JointAttack,
-    LearnedAttack,
     OthersKnown,
     SequentialAttack,
     SnapshotAttack,
-    WithoutGroups,
 )
 from foreknow.defenses import NoisyCounts, Promise, publish
 from foreknow.defenses.noisy_counts import with_totals
@@ -273,9 +271,7 @@ class TestOthersKnown:
     [
         SnapshotAttack(ADVERSARY),
         SequentialAttack(ADVERSARY),
-        LearnedAttack(),
         DeFinettiAttack(),
-        WithoutGroups(JointAttack(ADVERSARY)),
     ],
     ids=lambda attack: type(attack).__name__,
 )

@@ -146,6 +146,8 @@ OF_OTHER_SHAPES = {
     "SampledKnowledge": "the summary that ArviZ makes",
     "ItemRelease": "published tables, with the columns of the data",
     "People": "columns of the data",
+    "Cells": "labels of cells, with the columns of the data",
+    "Promise": "a row for each form of the promise",
     "Release": "published tables, with the columns of the data",
 }
 """Public classes that return tables which are no measures, and what these are."""

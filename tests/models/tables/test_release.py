@@ -172,7 +172,18 @@ def leaves(thing):
 
 class TestObservation:
     def test_it_holds_people_groups_counts_and_time(self):
-        names = ["people", "group", "counts", "time", "distorted", "vanished", "ghosts", "ghost_group", "listed"]
+        names = [
+            "people",
+            "group",
+            "counts",
+            "time",
+            "distorted",
+            "vanished",
+            "ghosts",
+            "ghost_group",
+            "listed",
+            "noise",
+        ]
         assert [field.name for field in dataclasses.fields(Observation)] == names
         names = ["respondents", "quasi_identifiers", "schema", "time"]
         assert [field.name for field in dataclasses.fields(People)] == names

@@ -11,7 +11,7 @@ from families.drawing import BLUE, GREY, ORANGE, PLAIN, Pictures
 from families.items import item_releases
 from foreknow import attacks, defenses, evaluation
 from foreknow.defenses import Mondrian, publish
-from foreknow.models import Adversary, Release
+from foreknow.models import Adversary, NoisyRelease, Release
 
 DEFENSES = {
     "Mondrian": Mondrian(PLAIN),
@@ -25,6 +25,7 @@ DEFENSES = {
     "UHRA": defenses.UHRA(3, 0.7, 0.5),
     "KPrimacy": defenses.KPrimacy(3, 4.0, 0.5),
     "Cohorts": defenses.Cohorts(2, 6, departures="withdraw", priors=20.0, rng=1),
+    "NoisyCounts": defenses.NoisyCounts(4, 3, gain=0.1, rng=1),
     "ForegroundSafe": defenses.ForegroundSafe(2, ("HIV",), support=4, rng=1),
 }
 
@@ -43,15 +44,20 @@ def defense_pictures() -> Pictures:
     yield "ItemSuppression", item_suppression(shown)
 
 
-def groups_of(axes: Axes, release: Release) -> None:
+def groups_of(axes: Axes, release: Release | NoisyRelease) -> None:
     """Records by their quasi-identifiers, with the box of each group, or lines within it if values are published exactly."""
     frame, colours = release.view.frame, plt.colormaps["tab10"]
+    cells = release.made.cells if isinstance(release, NoisyRelease) else None
+    ends = np.array([kind.bounds for kind in release.view.schema.quasi_identifiers.values()]).T
     points = frame[["age", "weight"]].to_numpy(dtype=float)
     for group in range(release.group.max() + 1):
         own, colour = points[release.group == group], colours(group % 10)
         if not len(own):
             continue
-        if release.bucketized:
+        if cells is not None:
+            low, high = np.maximum(cells.above[group], ends[0] - 2), np.minimum(cells.to[group], ends[1] + 2)
+            axes.add_patch(Rectangle(tuple(low), *(high - low), facecolor=(*colour[:3], 0.13), edgecolor=colour))
+        elif release.bucketized:
             for point in own:
                 axes.plot(*zip(own.mean(axis=0), point, strict=True), color=colour, linewidth=1, zorder=1)
         else:
@@ -62,21 +68,34 @@ def groups_of(axes: Axes, release: Release) -> None:
         faces = [GREY if group < 0 else colours(group % 10) for group in release.group[rows]]
         axes.scatter(*points[rows].T, marker=marker, c=faces, edgecolors="black", linewidths=0.6, s=34, zorder=2)
         axes.scatter([], [], marker=marker, c="white", edgecolors="black", linewidths=0.6, s=34, label=value)
-    suppressed = int((release.group < 0).sum())
-    invented = int(release.counts.sum()) - int((release.group >= 0).sum())
-    notes = [f"{release.group.max() + 1} groups"]
-    notes += [f"{suppressed} suppressed (grey)"] * (suppressed > 0) + [f"{invented} counterfeits"] * (invented > 0)
+    if isinstance(release, NoisyRelease):
+        notes = [f"{len(release.counts)} cells", f"noise of scale {release.made.noise.scale:.1f}"]
+    else:
+        notes = _notes(release)
     axes.set(title=", ".join(notes), xlabel="age", ylabel="weight, kg")
     axes.title.set_fontsize(10)
     axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=4, frameon=False, fontsize=8)
 
 
-def beliefs_left(axes: Axes, shown: Example, adversary: Adversary, releases: tuple[Release, ...]) -> None:
+def _notes(release: Release) -> list[str]:
+    suppressed = int((release.group < 0).sum())
+    invented = int(release.counts.sum()) - int((release.group >= 0).sum())
+    notes = [f"{release.group.max() + 1} groups"]
+    return (
+        notes + [f"{suppressed} suppressed (grey)"] * (suppressed > 0) + [f"{invented} counterfeits"] * (invented > 0)
+    )
+
+
+def beliefs_left(
+    axes: Axes, shown: Example, adversary: Adversary, releases: tuple[Release, ...] | tuple[NoisyRelease, ...]
+) -> None:
     """Belief in the true value of each person in the second release."""
     true = shown.history[1].sensitive
     rows = np.arange(len(true))
-    alone = attacks.SnapshotAttack(adversary)(releases[1:2])
-    joint = attacks.JointAttack(adversary)(releases).at(2)
+    together = attacks.JointAttack(adversary)
+    # Noisy counts are read by the joint attack alone.
+    alone = (together if isinstance(releases[1], NoisyRelease) else attacks.SnapshotAttack(adversary))(releases[1:2])
+    joint = together(releases).at(2)
     series = {
         "prior": (shown.prior(shown.history[1].people)[rows, true], "|", GREY),
         "this release alone": (alone.at(2).posterior.probabilities[rows, true], "o", BLUE),

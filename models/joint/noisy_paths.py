@@ -96,13 +96,13 @@ def record_noisy(
     step()
     for _ in range(warmup):
         sweep(law, state, tally, False, rng)
-    for batch in range(batches):
+    for part in range(batches):
         step()
         tally.drawn[:], tally.batch[:] = 0, 0.0
         for number in range(length):
             sweep(law, state, tally, True, rng)
-            log_density[batch * length + number] = _add_density(law.at, state, component, densities[batch])
-        counts[batch] = tally.drawn.reshape(-1)
+            log_density[part * length + number] = _add_density(law.at, state, component, densities[part])
+        counts[part] = tally.drawn.reshape(-1)
         tally.batch[:] /= length
         tally.beliefs[:] += tally.batch
         tally.squares[:] += tally.batch**2

@@ -309,7 +309,9 @@ related to whom, how long records wait, nor how groups and withheld records were
         *(NAMES.get(name, f"the part {name!r}") for name in adversary.parts if name != "prior"),
     ]
     if delta is not None:
-        chance = f"; a belief passes it with a chance of at most {delta:g} over the noise" if delta else ""
+        chance = (
+            f"; a belief passes it with a chance of at most {delta:g} where values follow this law" if delta else ""
+        )
         read = "all releases" if hindsight else "the releases up to each"
         return f"{', '.join(known)}, {read} read together, any values of others known, whatever is computed{chance}"
     silent = "" if adversary.presence is not None else "who leaves when, "

@@ -247,6 +247,11 @@ class Ledger:
             table = table.assign(respondent=object_array(given))
         return table.assign(left=(self.budget - table["amount"]).clip(lower=0))
 
+    def missing(self, times: Iterable[Any]) -> list[Any]:
+        """Those of some times at which the ledger has no release."""
+        known = {one["time"] for one in _read(self.path)[1]}
+        return [time for time in times if _text(time) not in known]
+
     @property
     def releases(self) -> pd.DataFrame:
         """Releases in the order of their spends: ``time``, ``amount``, ``respondents``, ``written`` and ``state``."""

@@ -23,15 +23,13 @@ import pandas as pd
 
 from foreknow.app.publication import PUBLIC, RELEASE, read_json
 from foreknow.defenses import NoisyCounts, Promise
+from foreknow.defenses.noisy_counts import PRIORS
 from foreknow.evaluation.checks.certificate import PROMISED, Certificate
 from foreknow.evaluation.checks.program import settings
 from foreknow.models import Categorical, Cells, History, NoisyRelease, NoisyTable, Numeric, Schema
 from foreknow.models.arrays import FloatArray
 from foreknow.models.noise import Noise
 from foreknow.models.tables.table_files import read_table
-
-PRIORS = (0.5, 0.1, 0.01)
-"""Priors for which the belief at the 99.9 % quantile is kept with a promise."""
 
 REPEATABLE = {
     True: "No: OpenDP draws the noise and takes no seed, so that none can be found that takes the noise off. No noise is kept.",
@@ -42,6 +40,7 @@ REPEATABLE = {
 NOT_COVERED = (
     "Who is listed at each release, with which quasi-identifiers: both are taken as public, and cells are cut by them.",
     "Respondents with more than one record in a release; each has at most one.",
+    "Whether a sensitive value is missing, where the publisher leaves such records out.",
     "Related respondents, as of a household: h of them have h times the epsilon and h^2 times the rho of one.",
     "Other publications about the same respondents, by this or another publisher.",
     "What follows from statistics of all respondents, which the counts are published for.",

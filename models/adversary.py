@@ -527,8 +527,6 @@ class Adversary:
         group = observation.group[claims.rows]
         inside = np.flatnonzero(group >= 0)
         missing = inside[observation.counts[group[inside], claims.values[inside]] == 0]
-        if observation.noise is not None:
-            return group[:0]
         if len(missing) and self.compromised is not None and self.compromised.contradicted == "raise":
             respondent = observation.people.respondents[claims.rows[missing[0]]]
             value = observation.people.schema.values[claims.values[missing[0]]]

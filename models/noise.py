@@ -16,7 +16,7 @@ MAX_SCALE = 1e6
 """Largest scale of a noise: its table of probabilities has some tens of entries for each unit."""
 
 TAIL = 38.0
-"""Standard deviations, or scales of a Laplace law, beyond which a probability is below 1e-300 or e^-38."""
+"""Scales of a discrete Gaussian beyond which a probability is below 1e-313."""
 
 NEARLY_NORMAL = 4.0
 """Scale over which sum and variance of the discrete Gaussian are those of the normal law, to ``exp(-2 pi^2 scale^2)``."""
@@ -63,8 +63,8 @@ class Noise:
 
     @property
     def _reach(self) -> int:
-        """Largest absolute noise with a probability of about e^-700 or more."""
-        return int(np.ceil((TAIL if self.law == "gaussian" else 700) * self.scale)) + 1
+        """Largest absolute noise of a discrete Gaussian that is read."""
+        return int(np.ceil(TAIL * self.scale)) + 1
 
     def log_probability(self, noise: ArrayLike) -> FloatArray:
         """Logarithm of the probability of each integer: float array of the same shape."""

@@ -211,8 +211,9 @@ def bound(releases: Iterable[Published], adversary: Adversary, hindsight: bool =
     releases, so that under a Laplace law of scale b' the counts y have ``P(y | x_i, others) <= exp(e) P(y | x_i', others)``, ``e =
     2 n / b'``. Respondents are independent without the counts, so that others have one law for all x_i, and its mean keeps the
     inequality; so do the means over the paths x_i in an event S and outside. Bayes' rule gives ``odds(S | y) <= exp(e) odds(S)``,
-    for any prior and chain. A Gaussian law has no pure epsilon: e is that at ``delta`` of `Promise.epsilon_delta`, and with a
-    probability of at most delta over noise and values the belief in S passes the bound.
+    for any prior and chain. A Gaussian law has no pure epsilon: e is that at ``delta`` of `Promise.epsilon_delta`, and the belief
+    in S passes the bound with a probability of at most delta over the noise and values of the adversary's own law. The chance is
+    that of one belief, not of all together; where values do not follow the law, beliefs may pass the bound more often.
 
     `JointAttack` is not exact where a respondent is published again after ghosts, and may pass the bound. Cost: as
     `odds_shift`, and O(n m) for each release; with ``hindsight=False`` once for each prefix.
@@ -357,7 +358,7 @@ class BeliefBounds:
         For each release, the bound on the belief of each respondent of the view in each value; 1 for records that are not
         published, whose values the releases do not bound.
     delta : float
-        Chance that a belief is over its bound: 0, but for noise of a Gaussian law.
+        Chance that one belief is over its bound, by the adversary's own law: 0, but for noise of a Gaussian law.
     """
 
     observations: tuple[Observation, ...]

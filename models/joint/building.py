@@ -494,14 +494,15 @@ def _count_logs(
     """Log-likelihoods of the noisy counts of each group that has records, and the row of each group; -1 for none."""
     m = observations[0].counts.shape[1] if observations else 0
     sizes, row = np.bincount(group, minlength=len(release)), np.full(len(release), -1)
-    most, logs = int(sizes.max(initial=0)), [np.zeros((0, m, 1))]
+    most = int(sizes.max(initial=0))
+    logs = [np.zeros((0, m, most + 1))]
     for t, seen in enumerate(observations):
         if seen.noise is None:
             continue
         own = np.flatnonzero(release == t)[: len(seen.counts)]
         some = sizes[own] > 0
         row[own[some]] = np.arange(some.sum()) + sum(map(len, logs))
-        logs = [each for each in logs if len(each)] + [seen.noise.log_likelihood(seen.counts[some], most)]
+        logs.append(seen.noise.log_likelihood(seen.counts[some], most))
     return np.concatenate(logs), row
 
 

@@ -38,7 +38,7 @@ from foreknow.app.cli.defense_choices import (
 from foreknow.app.cli.files.columns import Columns, notice_codes
 from foreknow.app.cli.files.run_settings import cleaned_as_published, published_options, run_settings
 from foreknow.app.cli.files.written_tables import formula_cells, write_table
-from foreknow.app.cli.options import TableOptions, flag_of, refuse_first, separator_character
+from foreknow.app.cli.options import TableOptions, flag_of, refuse_first
 from foreknow.app.cli.terminal import (
     PrintedTable,
     definitions,
@@ -83,8 +83,7 @@ from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.evaluation.scenario import SEQUENTIAL
 from foreknow.models import History, MarkovChain, NoisyRelease, Schema
 from foreknow.models.settings import counted
-from foreknow.models.tables.faults import stripped
-from foreknow.models.tables.table_files import existing_file, read_table
+from foreknow.models.tables.table_files import existing_file
 
 type PublishRun = Any
 """Options of `foreknow publish`: ``PublishRun`` of its module, which imports this one."""
@@ -131,7 +130,7 @@ def publish_noisy(run: PublishRun) -> Outcome:
     seed = (fresh_seed() if run.seed is None else run.seed) if run.for_experiment else None
     if seed is not None:
         defense = replace(defense, rng=seeded_generator(seed, 2 + len(before)))
-    releases, ledger = [*before], _ledger(run, defense, history.schema)
+    releases, ledger = [*before], _ledger(run, defense, history.schema, [one.time for one in before])
     people = {view.time: view.people.respondents for view in views}
     # What is spent is on disk before noise is drawn: a run that is killed has spent it.
     with nullcontext() if ledger is None else ledger.spend_all(people, _amount(ledger, defense), run.again):
@@ -144,8 +143,8 @@ def publish_noisy(run: PublishRun) -> Outcome:
     return _told(run, releases, len(before), defense, chain, formulas, ledger)
 
 
-def _ledger(run: PublishRun, defense: NoisyCounts, schema: Schema) -> Ledger | None:
-    """The ledger in which the releases are spent, a new one if there is no file; None without one."""
+def _ledger(run: PublishRun, defense: NoisyCounts, schema: Schema, published: Sequence[Any]) -> Ledger | None:
+    """The ledger in which the releases are spent, as those at the published times were; a new one if there is no file."""
     path = run.ledger
     if path is None:
         return None
@@ -154,7 +153,13 @@ def _ledger(run: PublishRun, defense: NoisyCounts, schema: Schema) -> Ledger | N
     if path.exists():
         if run.budget is not None:
             raise ValueError(f"--budget is that of a new ledger, and {path} has one; leave it out.")
-        return Ledger.read(path, unit, series)
+        ledger = Ledger.read(path, unit, series)
+        if missing := ledger.missing(published):
+            raise ValueError(
+                f"{path} has no release at {missing[0]!r}, which {run.series} publishes: that series was spent in another ledger, "
+                "or in none. Name its own."
+            )
+        return ledger
     if run.series is not None:
         raise ValueError(
             f"there is no {path}, and a new ledger would not know what the releases of {run.series} have spent; name theirs."
@@ -205,8 +210,14 @@ def _series(run: PublishRun) -> NoisySeries | None:
         raise ValueError(
             f"{run.series / found[0].file} is {found[0].state}; the series goes on from files as they were written."
         )
-    spent_in = (published_options(series.folder / PRIVATE / SETTINGS) or {}).get("ledger")
-    if spent_in is not None and run.ledger is None:
+    options = published_options(series.folder / PRIVATE / SETTINGS)
+    if options is None:
+        raise ValueError(
+            f"--series {run.series} has no {PRIVATE}/{SETTINGS}, which tells the ledger that it was spent in; name the whole "
+            "folder of --out."
+        )
+    spent_in = options.get("ledger")
+    if spent_in is not None and (run.ledger is None or _differ(run.ledger, Path(spent_in))):
         raise ValueError(f"--series {run.series} was spent in the ledger {spent_in}; name it by --ledger.")
     if series.noise["for_release"] == run.for_experiment:
         way_out = "leave --for-experiment out" if run.for_experiment else "add --for-experiment"
@@ -214,6 +225,11 @@ def _series(run: PublishRun) -> NoisySeries | None:
             f"--series {run.series} is {'' if series.noise['for_release'] else 'an experiment, and not '}for release; {way_out}."
         )
     return series
+
+
+def _differ(path: Path, recorded: Path) -> bool:
+    """True if a path is another file than a recorded one that is still there."""
+    return recorded.exists() and path.resolve() != recorded.resolve()
 
 
 def _defense(run: PublishRun, series: NoisySeries | None) -> NoisyCounts:
@@ -291,7 +307,8 @@ def _write(run: PublishRun, releases: list[NoisyRelease], defense: NoisyCounts, 
         write_release(folder / PUBLIC, sums, times, defense, run.table.columns.published, noise)
         files = checksums_of([folder / run.published, folder / PUBLIC / RELEASE])
         noisy_certificate(releases, defense, files).write(folder / PUBLIC / CERTIFICATE)
-        write_json(folder / PRIVATE / SETTINGS, run_settings(run.context, run.inputs, seed))
+        repeatable = {"repeatable": REPEATABLE[not run.for_experiment]}
+        write_json(folder / PRIVATE / SETTINGS, run_settings(run.context, run.inputs, seed) | repeatable)
         sums = sums_below(folder / PRIVATE, folder / PRIVATE) | sums_below(folder / PUBLIC, folder / PRIVATE)
         write_manifest(folder / PRIVATE, {str(run.table.records): checksum(run.table.records)}, sums)
     return formula_cells(table)
@@ -428,7 +445,7 @@ PROMISE_HOLDS = "Passed: the files are as listed, and the table and the promise 
 
 
 def promise_checks(series: NoisySeries) -> list[tuple[str, bool, str]]:
-    """Each claim on noisy counts, whether it holds, and what was found."""
+    """Each claim on noisy counts, whether it holds, and what was found. One record of each respondent is a rule of a `View`."""
     noise, law, defense = series.noise, series.law, read_defense(series.described["settings"])
     number, most, counted_all = len(series.times), noise["releases"], "a count for each release, cell and value"
     is_law = isinstance(defense, NoisyCounts) and np.isclose(defense.scale, law.scale, rtol=TOLERANCE)
@@ -450,34 +467,12 @@ def promise_checks(series: NoisySeries) -> list[tuple[str, bool, str]]:
         (counted_all, True, " x ".join(map(str, counts.shape))),
         (f"noisy counts are whole numbers{', none negative' * law.clamped}", bool(is_whole), f"{counts.size}"),
         ("cells are the same in all releases", bool((labels == 1).all(axis=None)), f"{len(labels)} cells"),
-        *_record_checks(series),
     ]
 
 
 def _rounded(record: Mapping[str, Any]) -> Any:
     """A record with nine digits of each number."""
     return json.loads(json.dumps(record), parse_float=lambda text: f"{float(text):.9g}")
-
-
-def _record_checks(series: NoisySeries) -> list[tuple[str, bool, str]]:
-    """At most one record of each respondent in a release, where the records are still as they were published."""
-    private = series.folder / PRIVATE
-    options = published_options(private / SETTINGS)
-    if options is None:
-        return []
-    path = Path(options["records"])
-    if not path.exists() or checksum(path) not in listed_in(private / MANIFEST, "records").sums.values():
-        notice(
-            f"{path} does not hold the records of this publication: that each respondent has one is not checked again."
-        )
-        return []
-    separator = separator_character(options.get("separator"))
-    table = read_table(path, [options["id"]], options["encoding"], separator=separator).rename(columns=stripped)
-    time = series.columns["time"]
-    if options["duplicates"] == "drop":
-        table = table.drop_duplicates()
-    twice = int(table.duplicated([options["id"], *([time] if time in table.columns else [])]).sum())
-    return [("one record of each respondent in a release", not twice, f"{twice} more")]
 
 
 ATTACK_TERMS = {
@@ -492,26 +487,35 @@ ATTACK_TERMS = {
 
 
 class Attacks(NamedTuple):
-    """Findings of each adversary on noisy counts; those of each release are of the first one, with gains over the law."""
+    """Findings of each adversary on noisy counts; those of each release are of the first one, with gains over the law.
+
+    ``others_known`` is None for clamped counts, from which those of the others cannot be taken out.
+    """
 
     found: list[Found]
     published: list[NoisyRelease]
     releases: pd.DataFrame
     gain: float
-    others_known: float
+    others_known: float | None
 
     def lines(self, promise: Promise, fail_over: float | None) -> list[str]:
         """The verdict on each adversary, and both gains beside the promise."""
+        of_known = "not measured" if self.others_known is None else f"{self.others_known:.3f}"
         return [
             *verdict_lines(self.found, fail_over),
-            f"Gain over the law, mean over all records: {self.gain:.3f}; with all others known {self.others_known:.3f}, "
+            f"Gain over the law, mean over all records: {self.gain:.3f}; with all others known {of_known}, "
             f"promised for any prior and any values: at most {promise.gain:.3f} on average over the noise.",
         ]
 
+    def terms(self, sure: float) -> dict[str, str]:
+        """Meaning of the columns of the table of the releases."""
+        return {name: text.format(sure=sure) for name, text in ATTACK_TERMS.items() if name in self.releases}
+
     def content(self, promise: Promise, fail_over: float | None) -> dict[str, Any]:
         """The findings as JSON has them."""
-        gains = {"gain_over_law": self.gain, "gain_others_known": self.others_known, "promise": promise_record(promise)}
-        return adversaries_content(self.found, fail_over) | {"releases": self.releases} | gains
+        gains: dict[str, Any] = {"gain_over_law": self.gain, "gain_others_known": self.others_known}
+        found = {"releases": self.releases, "promise": promise_record(promise)}
+        return adversaries_content(self.found, fail_over) | gains | found
 
 
 def attacks_on(
@@ -544,7 +548,7 @@ def attack_noisy(run: AttackRun, series: NoisySeries) -> Outcome:
     verdict = made.lines(series.promise, run.fail_over)
     say_verdict(*verdict)
     show(PrintedTable(made.releases, run.attack.title))
-    show(definitions({name: text.format(sure=run.sure) for name, text in ATTACK_TERMS.items()}))
+    show(definitions(made.terms(run.sure)))
     show("")
     show_promise(series.promise)
     if run.out is not None:
@@ -560,17 +564,21 @@ def attack_noisy(run: AttackRun, series: NoisySeries) -> Outcome:
     return Outcome(content, any(is_over(one.exposed, run.fail_over) for one in made.found))
 
 
-def _over_law(one: Found, releases: Any, history: History, sure: float) -> tuple[pd.DataFrame, float, float]:
+def _over_law(one: Found, releases: Any, history: History, sure: float) -> tuple[pd.DataFrame, float, float | None]:
     """Risk of each release with gains over the law, with that of an adversary who knows all others, and both means."""
-    known = one.beliefs
-    if not isinstance(one.attack, OthersKnown):
-        with error_console.status("attacking with all others known"):
-            known = OthersKnown(one.attack, history)(releases)
-    table = risk_table(one.beliefs, history, sure=sure, baseline="law")
-    table["others known"] = risk_table(known, history, sure=sure, baseline="law")["gain"]
-    records = table["published"].to_numpy(dtype=float)
-    means = [float(np.average(table[name], weights=records)) for name in ("gain", "others known")]
-    return table.rename(columns={"published": "records"})[["time", "records", *ATTACK_TERMS]], means[0], means[1]
+    table = risk_table(one.beliefs, history, sure=sure, baseline="law").rename(columns={"published": "records"})
+    if not releases[0].made.noise.clamped:
+        known = one.beliefs
+        if not isinstance(one.attack, OthersKnown):
+            with error_console.status("attacking with all others known"):
+                known = OthersKnown(one.attack, history)(releases)
+        table["others known"] = risk_table(known, history, sure=sure, baseline="law")["gain"]
+    records = table["records"].to_numpy(dtype=float)
+    mean, others = (
+        float(np.average(table[name], weights=records)) if name in table else None for name in ("gain", "others known")
+    )
+    assert mean is not None
+    return table[[name for name in ("time", "records", *ATTACK_TERMS) if name in table]], mean, others
 
 
 def _check_noisy_attack(chosen: AttackOptions, given: Collection[str]) -> None:

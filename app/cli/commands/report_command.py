@@ -29,7 +29,6 @@ from foreknow.app.cli.attack_choices import (
 from foreknow.app.cli.command_shape import Outcome, given_options
 from foreknow.app.cli.commands.attack_findings import fail_over_lines, is_over
 from foreknow.app.cli.commands.noisy_runs import (
-    ATTACK_TERMS,
     RELEASE_TERMS,
     attacks_on,
     promise_table,
@@ -294,10 +293,11 @@ def _report_noisy(run: ReportRun, series: NoisySeries) -> Outcome:
     made = attacks_on(run.table, run.corpus, chosen, series, run.sure, run.context)
     lines, exposed = made.lines(series.promise, run.fail_over), {one.source: one.exposed.exposed for one in made.found}
     level = risk_level(max(exposed.values()), exposed.get(LEARNED, 0))
-    terms = {name: text.format(sure=run.sure) for name, text in ATTACK_TERMS.items()}
     tables = [
         TableOnPage(promise_title(series.promise), promise_table(series.promise), {}),
-        TableOnPage(f"Risk at each release, to {made.found[0].exposed.to}", _as_text(made.releases), terms),
+        TableOnPage(
+            f"Risk at each release, to {made.found[0].exposed.to}", _as_text(made.releases), made.terms(run.sure)
+        ),
         TableOnPage("Published counts", _as_text(releases_table(made.published)), RELEASE_TERMS),
     ]
     html = noisy_page(level.word, level.name.lower(), lines, series.described["defense"], tables, NOT_COVERED)

@@ -168,7 +168,7 @@ class TestSeries:
         first, second = series_at(tmp_path / "a"), series_at(tmp_path / "b")
         assert first.cells == second.cells
         assert (second.law, second.promise, second.times) == (first.law, first.promise, ["1", "2", "3", "4"])
-        assert run("check", tmp_path / "b").stdout.count(" yes ") == 7
+        assert run("check", tmp_path / "b").stdout.count(" yes ") == 6
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -193,6 +193,13 @@ class TestSeries:
         assert "4 releases, and the noise is set for 3" in str(result.exception)
         assert "are published in" in str(run("publish", months[0], *ROLES, *again, status=None).exception)
         assert not (tmp_path / "b").exists()
+
+    def test_a_series_goes_on_from_its_whole_folder(self, tmp_path, months):
+        """The public folder alone does not tell the ledger."""
+        run("publish", months[0], *ROLES, *NOISY, "--public-values", "--out", tmp_path / "a")
+        (tmp_path / "a/public").rename(tmp_path / "copy")
+        alone = ["--defense", "noisy-counts", "--series", tmp_path / "copy", "--out", tmp_path / "b"]
+        assert "no private/settings.json" in str(run("publish", months[1], *ROLES, *alone, status=None).exception)
 
     def test_a_series_of_other_records_or_changed_files(self, tmp_path, months, kind):
         run("publish", months[1], *ROLES, *NOISY, "--public-values", "--out", tmp_path / "a")
@@ -223,8 +230,15 @@ class TestLedger:
         again = ["--defense", "noisy-counts", "--series", tmp_path / "a", "--ledger", path]
         result = run("publish", months[1], *ROLES, *again[:4], "--out", tmp_path / "b", status=None)
         assert "was spent in the ledger" in str(result.exception)
+        # Another ledger of the same columns does not know what the series has spent.
+        run("publish", months[0], *ROLES, *noise[:-1], tmp_path / "other.parquet", "--out", tmp_path / "o")
+        other = run(
+            "publish", months[1], *ROLES, *again[:5], tmp_path / "other.parquet", "--out", tmp_path / "b", status=None
+        )
+        assert "was spent in the ledger" in str(other.exception)
         run("publish", months[1], *ROLES, *again, "--out", tmp_path / "b")
         assert ledger.releases["time"].tolist() == ["1", "2", "3"]
+        assert ledger.missing([1, 2.0, 4]) == [4]
         assert ledger.spent()["amount"].max() == pytest.approx(0.3)
         # Another draw of the same release is refused, and nothing is written.
         result = run("publish", months[1], *ROLES, *again, "--out", tmp_path / "c", status=None)
@@ -364,6 +378,13 @@ class TestAttack:
         ]
         run("publish", source, *ROLES, *noise, "--public-values", "--out", tmp_path / "noisy")
         return [source, *ROLES, "--groups", tmp_path / "noisy"]
+
+    def test_clamped_counts_have_no_gain_with_others_known(self, tmp_path):
+        source = write(records(weeks=(1, 2), people=60, present=50), tmp_path / "r.csv")
+        run("publish", source, *ROLES, *EXPERIMENT, "--clamped", "--out", tmp_path / "out")
+        found = json.loads(run("attack", source, *ROLES, "--groups", tmp_path / "out", "--json").stdout)
+        assert found["gain_others_known"] is None
+        assert "others known" not in found["releases"][0]
 
     def test_gains_over_the_law_and_both_sides(self, tmp_path, attacked):
         found = json.loads(run("attack", *attacked, "--json", "--out", tmp_path / "risk").stdout)

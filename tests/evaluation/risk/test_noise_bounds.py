@@ -115,6 +115,14 @@ def test_a_sure_value_is_bounded_by_1():
     assert (upper[:, 1] < 1e-9).all()
 
 
+def test_gaussian_bounds_are_those_of_the_own_law():
+    """Five respondents surely have a by the law, and b in truth: the most probable counts shift odds beyond epsilon."""
+    releases = [noisy_release(history_of(("ABCDE", "bbbbb"), domain="ab")[0], Noise("gaussian", 0.5), [[0, 5]])]
+    adversary = Adversary(ClassFrequencies({}, [1 - 1e-30, 1e-30]))
+    belief = JointAttack(adversary, Enumeration())(releases).releases[0].posterior.probabilities[0, 1]
+    assert belief > 1e6 * bound(releases, adversary).upper[0][0, 1]
+
+
 class TestRefused:
     RELEASES = tuple(noisy_release(view, LAPLACE, [[1, 1]]) for view in HISTORY)
 

@@ -90,9 +90,9 @@ def record_noisy(
     ``counts``, shape ``(b, R m)``, ``log_density``, shape ``(b length,)``, and ``densities``, shape ``(b, C)``, are overwritten:
     number of draws of each value, log density of each draw, and its sum over the draws of each batch by component.
     """
-    state, records, m = law.start(problem, rng), len(problem.path), problem.values
-    batch, beliefs, squares = np.zeros((3, records, m))
-    tally = Tally(batch, beliefs, squares, np.zeros((records, m), dtype=np.int64), np.zeros(records))
+    state, shape = law.start(problem, rng), (len(problem.path), problem.values)
+    beliefs, squares, sums = np.zeros((3, *shape))
+    tally = Tally(sums, beliefs, squares, np.zeros(shape, dtype=np.int64), np.zeros(len(problem.path)))
     step()
     for _ in range(warmup):
         sweep(law, state, tally, False, rng)

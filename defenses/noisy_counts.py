@@ -315,7 +315,11 @@ class Promise:
         rows += [(f"belief reached in 1 of 1,000 cases, prior {p:g}", self.quantile(p)) for p in PRIORS]
         if transitions is not None:
             leak = temporal_leakage(transitions, self.epsilon_event, self.releases)
-            rows += [("epsilon of one release alone", self.epsilon_event), ("the same, given all releases", leak.max())]
+            at = "" if self.noise.law == "laplace" else f", at delta {self.delta:g} as if it were pure"
+            rows += [
+                (f"epsilon of one release alone{at}", self.epsilon_event),
+                ("the same, given all releases", leak.max()),
+            ]
         return pd.DataFrame(rows, columns=pd.Index(["promise", "value"]))
 
 

@@ -125,6 +125,8 @@ def publish_noisy(run: PublishRun) -> Outcome:
             f"All {len(history)} releases of the records are published in {run.series} already.": not views,
             f"The records have {len(history)} releases, and the noise is set for {defense.releases}: more would pass the promise. "
             "Publish fewer, or begin a series of its own with more --releases.": len(history) > defense.releases,
+            "--overwrite would draw the noise anew, and both draws tell of the same records; give another --out, or a --ledger, "
+            "which counts both.": run.overwrite and run.out.exists() and not run.for_experiment and run.ledger is None,
         }
     )
     seed = (fresh_seed() if run.seed is None else run.seed) if run.for_experiment else None

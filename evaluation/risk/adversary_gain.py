@@ -11,7 +11,7 @@ from foreknow.evaluation.arguments import check_share, release_table
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, mean
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.settings import check_flag, check_range
+from foreknow.models.settings import check_flag, check_range, shown
 
 type Baseline = Literal["share", "law"] | Beliefs
 """Belief over which a gain is measured: the share of the group, the law without any release, or the beliefs of a control."""
@@ -99,8 +99,8 @@ def _baselines(owner: str, beliefs: Beliefs, baseline: Baseline) -> list[FloatAr
             )
         return [one.posterior.probabilities for one in baseline]
     takes = 'is "share", "law", or the Beliefs of a control'
-    if baseline not in ("share", "law"):
-        raise ValueError(f"{owner}: baseline is {baseline!r}; it {takes}.")
+    if not isinstance(baseline, str) or baseline not in ("share", "law"):
+        raise ValueError(f"{owner}: baseline is {shown(baseline)}; it {takes}.")
     if baseline == "share":
         return [None] * len(beliefs)
     if any(one.law is None for one in beliefs):
@@ -170,9 +170,9 @@ def total_risk(
     ([0.0], [0.5])
     """
     table = adversary_gain(beliefs, history, leaving_out=leaving_out, baseline=baseline)
-    shown = isinstance(baseline, str) and baseline == "share"
+    of_shares = isinstance(baseline, str) and baseline == "share"
     risks = [
-        with_certain(gain, measured, certain if shown else 0)
+        with_certain(gain, measured, certain if of_shares else 0)
         for gain, measured, certain in zip(table["gain"], table["measured"], table["certain"], strict=True)
     ]
     table = table.assign(gain=risks, measured=table["measured"] + table["certain"]).rename(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.arguments import check_share, release_table
+from foreknow.evaluation.arguments import check_beliefs, check_share, release_table
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, mean
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
@@ -88,6 +88,7 @@ def adversary_gain(
 
 def _baselines(owner: str, beliefs: Beliefs, baseline: Baseline) -> list[FloatArray | None]:
     """Beliefs of the baseline about each release, shapes ``(n, m)``; None for shares."""
+    check_beliefs(owner, beliefs)
     if isinstance(baseline, Beliefs):
         same = baseline.times == beliefs.times and all(
             np.array_equal(one.observation.people.respondents, other.observation.people.respondents)

@@ -175,7 +175,8 @@ class LearnedKnowledge:
         each cell over time, whose level is free. At most `NOISY_ROUNDS` rounds with expected counts follow: these do not read the
         fluctuations that tell who stays, and more of them underestimate staying. Of 24 x 2,000 respondents in 16 cells, six values
         and Gaussian noise of scale 10, the transitions had a mean total variation from the true ones of .05 where .95 or .8 stay
-        at least, .01 where .99 do, and .2 where .5 do (.37, .26, .40 and .10 at the other start).
+        at least, .01 where .99 do, and .2 where .5 do (.37, .26, .40 and .10 at the other start): two seeds, by which the number of
+        rounds was chosen, so that these figures are optimistic.
 
         Where no respondent has two records, only the prior is learned, and ``transitions`` is None. Counterfeits keep a uniform
         prior. The channel of distorted values is not learned: it is estimated once, going forward, under a uniform prior and the

@@ -219,6 +219,34 @@ def test_the_same_groups_at_each_release_teach_as_much_as_known_values():
     assert weighted_error(learned.transitions.probabilities, values) < 2.5 * known + 0.005
 
 
+@pytest.mark.parametrize("presence", [False, True])
+def test_a_part_of_a_large_history_is_enough(presence):
+    # Groups of three who stay together: each is a component, of four records.
+    values, _ = simulated(6000, 4, 2, np.random.default_rng(3))
+    observations = [observed(row, np.arange(6000) // 3, t) for t, row in enumerate(values)]
+    everything, part = (
+        LearnedKnowledge.fit(observations, records=records, presence=presence) for records in (None, 12_000)
+    )
+    assert "learned from 12,000 of the 24,000 records" in part.notes[-1]
+    assert not everything.notes
+    assert weighted_error(part.transitions.probabilities, values) < 0.03
+    assert np.abs(part.transitions.probabilities - everything.transitions.probabilities).max() < 0.06
+    assert LearnedKnowledge.fit(observations, records=24_000, presence=presence) == everything
+
+
+def test_a_part_has_the_frequencies_of_its_respondents():
+    values, _ = simulated(300, 3, 2, np.random.default_rng(2))
+    values[:, 150:] = values[:, :150]
+    law = LearnedKnowledge.fit(known_values(values), pseudo_count=0.0, records=450)
+    shares = law.prior.probabilities.ravel() * 150
+    assert shares == pytest.approx(shares.round(), abs=1e-9)
+
+
+def test_a_connected_history_is_never_in_parts():
+    _, observations = simulated(60, 4, 3, np.random.default_rng(4))
+    assert LearnedKnowledge.fit(observations, records=10) == LearnedKnowledge.fit(observations)
+
+
 def test_order_of_rows_and_names_do_not_matter():
     rng = np.random.default_rng(6)
     _, releases = simulated(40, 3, 2, rng)

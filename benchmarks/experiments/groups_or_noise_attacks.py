@@ -1,0 +1,220 @@
+"""Attacks on groups and on noise at twelve panels of `groups_or_noise`: the worst gain over the law, and the query error beside it.
+
+A cell is a publication of one simulated panel by one of fourteen defenses: the ten of the literature with groups of five, or of as
+many records as there are values where these are fewer; two settings of `Cohorts`; and two of `NoisyCounts`. A row is an adversary
+who knows the law of the panel or has learned it from the releases: joint in hindsight and forward; one who reads the rule of
+m-invariance; one who reads presence, fitted on a second panel of the same law; and, for noise, one who knows all other respondents.
+
+Gains are means of (p - b) / (1 - b) over all published records. b is the law's marginal before any release (``gain``), that of the
+adversary's own law, which may be learned (``over_own_law``), the share of the group (``over_share``), or the belief of an adversary
+who reads presence and no groups (``over_control``). ``bits`` is the log score over that of the law: a gain may be raised by beliefs
+that are too sure, the log score may not. ``own_counts`` is the mean of 1/c over the records in groups of c, which the exact counts
+of a group tell by themselves.
+"""
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from subjects import seeded, ten
+
+from experiments.groups_or_noise import SHAPE, law, panel
+from foreknow.attacks import JointAttack, OthersKnown, WithoutGroups
+from foreknow.defenses import Cohorts, MInvariance, NoisyCounts, publish
+from foreknow.evaluation import Workload, adversary_gain, disclosures, log_score, query_error
+from foreknow.evaluation.cells import Experiment
+from foreknow.models import Adversary, GhostChain, LearnedKnowledge, Omega, Posterior, Presence
+
+POINTS = (
+    (1_000, 1, 0.0, 6),
+    (1_000, 4, 0.02, 2),
+    (1_000, 4, 0.08, 19),
+    (1_000, 12, 0.0, 6),
+    (1_000, 12, 0.02, 19),
+    (1_000, 12, 0.08, 6),
+    (1_000, 24, 0.0, 2),
+    (1_000, 24, 0.02, 6),
+    (5_000, 1, 0.0, 19),
+    (5_000, 4, 0.02, 6),
+    (5_000, 12, 0.0, 6),
+    (5_000, 12, 0.02, 2),
+)
+"""Records, releases, departures and values."""
+
+SEEDS = 3
+COHORTS = {"Cohorts(10, 10)": (10, 10), "Cohorts(10, 40)": (10, 40)}
+NOISE = {"NoisyCounts(gain=.05)": 0.05, "NoisyCounts(gain=.10)": 0.1}
+NOISE_CELLS = 16
+LITERATURE = tuple(name.partition("(")[0].partition(" ")[0] for name in ten(1))
+DEFENSES = (*LITERATURE, *COHORTS, *NOISE)
+MOST_RECORDS = 5_000
+"""Records of all releases beyond which the adversaries who learn, or go forward, attack the first seed alone."""
+
+CLASSES = {"age": 3, "sex": 2}
+"""Attributes that define the classes of a learned prior: those of the law."""
+
+
+@lru_cache(maxsize=1)
+def published_panel(shape, seed):
+    """History, prior, a second history of the same law, and queries of the first, the middle and the last view."""
+    rng = np.random.default_rng([seed, *(round(1000 * each) for each in shape)])
+    (history, prior), (corpus, _) = panel(*shape, rng), panel(*shape, rng)
+    shown = [history[t] for t in sorted({0, len(history) // 2, len(history) - 1})]
+    return history, prior, corpus, shown, Workload.draw(shown, rng=rng, queries=1000)
+
+
+def defense(name, shape, chain, seed):
+    """The defense of a name."""
+    if name in COHORTS:
+        return Cohorts(*COHORTS[name], transitions=chain, rng=seeded([2, seed]))
+    if name in NOISE:
+        return NoisyCounts(NOISE_CELLS, shape[1], gain=NOISE[name], processing="totals", rng=seeded([3, seed]))
+    return list(ten(seed, min(5, shape[3])).values())[LITERATURE.index(name)]
+
+
+def attacks(known, rule, releases, history, corpus, costly):
+    """Name and attack of each adversary; ``costly`` for those who learn, or go forward, too."""
+    yield "hindsight", JointAttack(known)
+    if costly:
+        learned = LearnedKnowledge.fit(releases, classes=CLASSES)
+        yield "learned", JointAttack(replace(known, prior=learned.prior, transitions=learned.transitions))
+    if costly and len(releases) > 1:
+        yield "forward", JointAttack(known, hindsight=False)
+    if isinstance(rule, MInvariance):
+        yield "rule", JointAttack(known, signatures=True)
+    if isinstance(rule, NoisyCounts):
+        yield "others known", OthersKnown(JointAttack(known), history)
+    if len(history.respondents) > len(history[0]):
+        read = JointAttack(replace(known, presence=Presence.fit(corpus, pseudo_count=0.5)))
+        yield "presence", read
+        yield "control", WithoutGroups(read)
+
+
+def mean_gain(beliefs, history, baseline):
+    """Mean gain over all published records."""
+    table = adversary_gain(beliefs, history, baseline=baseline)
+    return float((table["gain"] * table["measured"]).sum() / max(table["measured"].sum(), 1))
+
+
+def mean_bits(beliefs, history):
+    """Mean log score over all published records."""
+    table = log_score(beliefs, history)
+    return float((table["log_score"] * table["measured"]).sum() / max(table["measured"].sum(), 1))
+
+
+def laws(beliefs):
+    """Beliefs of an adversary who has the law and no release."""
+    rows = (replace(one, posterior=Posterior(one.law, one.posterior.status)) for one in beliefs)
+    return replace(beliefs, releases=tuple(rows))
+
+
+def measured(cell, _rng):
+    """Gains and sure beliefs of each adversary, with the price of the publication."""
+    shape, seed = tuple(cell[name] for name in SHAPE), cell["seed"]
+    history, prior, corpus, shown, workload = published_panel(shape, seed)
+    _, chain = law(cell["values"])
+    rule = defense(cell["defense"], shape, chain, seed)
+    own = Adversary(prior, chain, estimator=Omega())
+    try:
+        releases = publish(history, rule, own, infeasible="suppress", rng=seeded([1, seed]))
+        inside = [one.group[one.group >= 0] for one in releases]
+        if not any(map(len, inside)):
+            publish(history, rule, own, rng=seeded([1, seed]))
+            raise ValueError("No record is published.")
+    except ValueError as reason:
+        return pd.DataFrame([{"adversary": None, "failed": str(reason)}])
+    noisy, listed = isinstance(rule, NoisyCounts), sum(map(len, history))
+    sizes = np.concatenate([one.counts.sum(axis=1)[rows] for one, rows in zip(releases, inside, strict=True)])
+    ghosts = 0 if noisy else sum(int(one.ghost_counts.sum()) for one in releases)
+    times = {view.time for view in shown}
+    error = query_error([one for one in releases if one.time in times], workload)
+    price = {
+        "own_counts": 0.0 if noisy else float((1 / sizes).mean()),
+        "query_median": float(error["query_median"].mean()),
+        "query_mean": float(error["query_mean"].mean()),
+        "ghosts": ghosts / (len(sizes) + ghosts),
+        "withheld": 1 - len(sizes) / listed,
+        "failed": None,
+    }
+    known = Adversary(prior, chain, mechanism=GhostChain())
+    costly = seed == 0 or listed <= MOST_RECORDS
+    found = {name: attack(releases) for name, attack in attacks(known, rule, releases, history, corpus, costly)}
+    untold = laws(found["hindsight"])
+    rows = []
+    for name, beliefs in found.items():
+        sure = disclosures(beliefs, history)[["sure", "right", "expected"]].sum()
+        gains = {
+            "gain": mean_gain(beliefs, history, untold),
+            "over_own_law": mean_gain(beliefs, history, laws(beliefs)),
+            "bits": mean_bits(beliefs, history) - mean_bits(untold, history),
+            "over_share": np.nan if noisy else mean_gain(beliefs, history, "share"),
+            "over_control": mean_gain(beliefs, history, found["control"]) if name == "presence" else np.nan,
+        }
+        rows.append({"adversary": name} | gains | sure.to_dict() | price)
+    return pd.DataFrame(rows)
+
+
+CELLS = [
+    dict(zip(SHAPE, shape, strict=True)) | {"seed": seed, "defense": name}
+    for shape in POINTS
+    for seed in range(SEEDS)
+    for name in DEFENSES
+]
+
+GROUPS_OR_NOISE_ATTACKS = Experiment("groups_or_noise_attacks", measured, CELLS)
+
+ADVERSARIES = ("hindsight", "forward", "learned", "rule", "presence", "others known")
+
+
+def worst(rows):
+    """Worst adversary of each defense on each panel, and the gain over the law less ``own_counts``, its excess: mean of the seeds.
+
+    The gain of an adversary who reads presence is that over the control. A defense that fails with any seed has an excess of NaN.
+    """
+    of = [*SHAPE, "defense"]
+    some = rows[rows["adversary"].isin(ADVERSARIES)]
+    excess = some["gain"].where(some["adversary"] != "presence", some["over_control"]) - some["own_counts"]
+    each = some.assign(excess=excess).groupby([*of, "adversary"])["excess"].agg(["mean", "min", "max"])
+    found = each.reset_index().sort_values("mean").groupby(of).last()
+    found = found.join(rows.groupby(of)[["own_counts", "query_median", "ghosts", "withheld"]].mean(), how="right")
+    fails = rows[rows["failed"].notna()].groupby(of)["failed"].first()
+    found = found.join(fails)
+    found.loc[found["failed"].notna(), ["mean", "min", "max", "query_median"]] = np.nan
+    return found
+
+
+def point_name(shape):
+    """Name of a panel: records x releases, share of departures, and number of values."""
+    return f"{shape[0]:,.0f} x {shape[1]:.0f}, {shape[2]:.0%}, {shape[3]:.0f}"
+
+
+def decimals(number, places):
+    """Text of a number without the zero before the point."""
+    return f"{number:.{places}f}".replace("0.", ".", 1)
+
+
+def table(rows):
+    """Lines of Markdown: excess of the worst gain, ± half of the range of the seeds, with its adversary and the query error.
+
+    A second table has the defense of the least query error among those whose excess, or gain, is at most .05 and .10.
+    """
+    found = worst(rows)
+    lines = [f"| panel | {' | '.join(f'`{name}`' for name in DEFENSES)} |", "|---" * (len(DEFENSES) + 1) + "|"]
+    for shape in POINTS:
+        cells = []
+        for name in DEFENSES:
+            one = found.loc[(*shape, name)]
+            half = (one["max"] - one["min"]) / 2
+            shown = f"{decimals(one['mean'], 2)} ± {decimals(half, 2)}, {one['adversary']}; {decimals(one['query_median'], 3)}"
+            cells.append("fails" if pd.isna(one["mean"]) else shown)
+        lines.append(f"| {point_name(shape)} | {' | '.join(cells)} |")
+    lines += ["", "| panel | least query error at .05 | at .10 | ten: at .10 | at .10, 1/c counted |", "|---" * 5 + "|"]
+    for shape in POINTS:
+        own, cells = found.loc[shape], []
+        for most, names, counted in ((0.05, DEFENSES, 0), (0.1, DEFENSES, 0), (0.1, LITERATURE, 0), (0.1, DEFENSES, 1)):
+            some = own.loc[list(names)]
+            best = some.loc[some["mean"] + counted * some["own_counts"] <= most, "query_median"].sort_values()
+            cells.append(f"`{best.index[0]}` {decimals(best.iloc[0], 3)}" if len(best) else "none")
+        lines.append(f"| {point_name(shape)} | {' | '.join(cells)} |")
+    return lines

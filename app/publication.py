@@ -4,7 +4,8 @@
 
     public/                 for everyone
         published.csv       time, group, quasi-identifiers as text, sensitive value; or published.parquet
-        release.json        program, defense, times, columns of the table, checksums of its files
+        release.json        program, defense, times, columns of the table, checksums of its files; of cohorts with terminal values,
+                            the number of respondents who reached one
         certificate.json    requirements that were verified
     private/                for the publisher alone, with mode 0700 and files with mode 0600
         groups.csv          the key: respondent, time, group; or groups.parquet
@@ -42,6 +43,9 @@ PARTS = ".parquet"
 
 RELEASE, SETTINGS, MANIFEST, BEGUN = "release.json", "settings.json", "manifest.json", "begun.json"
 """Names of the files beside them. ``begun.json`` is the first file of a run from disk."""
+
+REACHED = "reached_terminal"
+"""Number of respondents who reached a terminal value, in ``release.json`` of a series by `Cohorts`."""
 
 ONE_RELEASE = "release"
 """Column of the time of a table without one: all its records are one release, with the time 1."""

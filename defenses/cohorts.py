@@ -1,6 +1,7 @@
 """Cohorts: cells whose members stay together, leave in batches, and are carried on by ghosts."""
 
 import weakref
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -35,9 +36,8 @@ DIGITS = 9
 GHOSTS = "{ghosts:,} {ghosts:ghost carries|ghosts carry} on {ghosts:the place|the places} of respondents who left."
 WAITING = "{records:,} {records:record is|records are} suppressed: there are too few people of the same revised prior for a cell."
 RETURNED = "{records:,} {records:record is|records are} suppressed: the respondent is back, and a ghost carries on the old place."
-WITHDRAWN = "{records:,} {records:record is|records are} suppressed: the respondent was withdrawn with others who left."
+WITHDRAWN = "{records:,} {records:record is|records are} suppressed: the respondent departed, or was withdrawn with those who did."
 ENDING = "{records:,} {records:record is|records are} suppressed, the last {ends} before a departure."
-TERMINAL = "{records:,} {records:record is|records are} suppressed: a terminal value counts as a departure."
 
 
 @equal_by_fields
@@ -59,8 +59,8 @@ class Cohorts:
     departures : {"ghosts", "withdraw", "lag", "retire"}
         What hides that a member has left. ``"ghosts"``: invented records carry on the place by a step of ``transitions`` each,
         until a places of the cell have left, which then end together. ``"withdraw"``: as many others of the cell, drawn at random,
-        are withdrawn for good at once. ``"lag"``: as before, first those who leave within ``lag`` releases. ``"retire"``: the
-        whole cell ends.
+        are withdrawn for good at once. ``"lag"``: publication is delayed by ``lag`` releases, and those who leave within it go
+        with the first of them; where they are fewer than a, others are drawn as before. ``"retire"``: the whole cell ends.
     transitions : MarkovChain, optional
         Chain of the ghosts, of order 1; the adversary's own, or that of those who stay (`GhostChain.of_stayers`).
     priors : float
@@ -70,7 +70,7 @@ class Cohorts:
         many releases to come, and as many releases at the end are held back.
     terminal : sequence of values, optional
         Values that end a course: who has one counts as departed. They are not hidden: a listed respondent who is withheld beside a
-        ghost has one, which is evidence of the value before.
+        ghost has one, which is evidence of the value before. Their number is told once for the series (`reached_terminal`).
     wait : int
         Number of releases for which respondents wait for a cell of ``size``; those left then form a smaller one, of at least a.
         Fewer than a of one revised prior wait on.
@@ -97,7 +97,8 @@ class Cohorts:
     ghost's, is never a respondent's again, and places are not filled again. Who returns after an absence is placed as an arrival,
     by the revised prior, after the own ghost has ended; until then, and while the prior fits no cell, the record is suppressed.
     Who was withdrawn is never published again. Where a cell has fewer than 2 a places left, they end when all have left. No ghost
-    has a terminal value (`mechanism`).
+    has a terminal value (`mechanism`). With ``"lag"`` a cell is not held back until a have left: that is as safe, and withholds
+    at least as much on all panels measured (docs/methods/cohorts.md).
 
     What breaks it: presence, read by the adversary (``ends`` bounds it), returners, quasi-identifiers that tell more than the
     prior says, transitions that differ between members, relations, and leaked values (docs/reference/defenses.md). Cost:
@@ -186,6 +187,23 @@ class Cohorts:
         weights[ends], totals[ends] = np.eye(len(ends))[ends], 1.0
         return GhostChain(MarkovChain(1, weights / totals[:, None]))
 
+    def reached_terminal(self, releases: Iterable[Release]) -> int:
+        """Number of respondents with a terminal value in some release: the one number that is published for a series.
+
+        Parameters
+        ----------
+        releases : iterable of Release
+
+        Notes
+        -----
+        The notes of a release do not tell it. A total of a longer series, less this one, tells the number of those in between.
+        """
+        found: set[Hashable] = set()
+        for view in (release.view for release in releases):
+            terminal = np.isin(view.sensitive, self._terminal_codes(view.schema))
+            found.update(view.people.respondents[terminal].tolist())
+        return len(found)
+
     def __call__(
         self, view: View, prior: FloatArray, past: tuple[Release, ...] = (), *, coming: tuple[People, ...] = ()
     ) -> Grouping:
@@ -223,7 +241,7 @@ class Cohorts:
         self._check_coming(view, coming)
         rng = as_generator("Cohorts", self.rng, optional=True)
         prior = prior_of(view, prior)
-        stays, ending, terminal = self._staying(view, coming)
+        stays, ending = self._staying(view, coming)
         seen = course.listing(view.people)
         at = seen.respondents.get_indexer(_index(view.people))
         row = np.full(len(seen.respondents), -1)
@@ -241,13 +259,14 @@ class Cohorts:
         free = unplaced & (~seen.published[at] | returned) & ~carried_on
         first = int(seen.cell.max(initial=-1)) + 1
         labels = np.maximum(labels, self._cells(view, prior, free, seen.waited[at] >= self.wait, first))
+        waiting, back = free & (labels < 0), unplaced & carried_on
+        # Records of terminal values are counted with others: those before a departure whatever their values.
         number = {
             GHOSTS: len(ghosts),
-            WAITING: int((free & (labels < 0)).sum()),
-            RETURNED: int((unplaced & carried_on).sum()),
-            WITHDRAWN: int((unplaced & ~carried_on & ~free).sum()),
+            WAITING: int(waiting.sum()),
+            RETURNED: int(back.sum()),
+            WITHDRAWN: int(((labels < 0) & ~waiting & ~back & ~ending).sum()),
             ENDING: int(ending.sum()),
-            TERMINAL: int(terminal.sum()),
         }
         notes = tuple(
             Note(kind, **({"ghosts": n} if kind == GHOSTS else {"records": n, "ends": str(self.ends)}))
@@ -279,13 +298,12 @@ class Cohorts:
             )
         return [schema.values.index(value) for value in self.terminal]
 
-    def _staying(self, view: View, coming: tuple[People, ...]) -> tuple[BoolArray, BoolArray, BoolArray]:
-        """Records that may be published, those withheld before a departure, and those of a terminal value: bool arrays."""
-        terminal = np.isin(view.sensitive, self._terminal_codes(view.schema))
-        stays, own = ~terminal, _index(view.people)
+    def _staying(self, view: View, coming: tuple[People, ...]) -> tuple[BoolArray, BoolArray]:
+        """Records that may be published, and those before a departure, whatever their values: bool arrays."""
+        own, ending = _index(view.people), np.zeros(len(view), dtype=np.bool_)
         for people in coming[: self.ends]:
-            stays &= _index(people).get_indexer(own) >= 0
-        return stays, ~stays & ~terminal, terminal
+            ending |= _index(people).get_indexer(own) < 0
+        return ~ending & ~np.isin(view.sensitive, self._terminal_codes(view.schema)), ending
 
     def _kept(self, cell: IntArray, gone: BoolArray, leaving: IntArray, rng: np.random.Generator) -> BoolArray:
         """Places that are carried on, given the cell of each and who is gone: bool array, shape ``(p,)``."""
@@ -310,11 +328,12 @@ class Cohorts:
         return np.where(left == 0, 0, np.where(batch > most, sizes, batch))
 
     def _leaving(self, respondents: "pd.Index[Any]", coming: tuple[People, ...]) -> IntArray:
-        """Number of coming releases that list the respondent of each place, where those who leave first are withdrawn first."""
-        found = np.zeros(len(respondents), dtype=np.int64)
+        """Number of coming releases before the first absence of each respondent, by which those of a batch are chosen."""
+        found, here = np.zeros(len(respondents), dtype=np.int64), np.ones(len(respondents), dtype=np.bool_)
         if self.departures == "lag":
             for people in coming:
-                found += _index(people).get_indexer(respondents) >= 0
+                here &= _index(people).get_indexer(respondents) >= 0
+                found += here
         return found
 
     def _cells(self, view: View, prior: FloatArray, free: BoolArray, late: BoolArray, first: int) -> IntArray:

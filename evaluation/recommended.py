@@ -9,6 +9,7 @@ import pandas as pd
 from foreknow.defenses import Cohorts, Infeasible, publish
 from foreknow.defenses.cohorts import DEPARTURES, Departures, prior_classes
 from foreknow.evaluation.arguments import check_history
+from foreknow.evaluation.loss.generalization_loss import price, suppressed
 from foreknow.evaluation.risk.bounds import expected_gain_bound, role_anonymity
 from foreknow.models import Adversary, Averaged, History, MarkovChain, Release, UniformPrior
 from foreknow.models.arrays import IntArray
@@ -216,19 +217,13 @@ def foreseen(defense: Cohorts, arrivals: Arrivals, releases: int) -> tuple[float
 def _row(defense: Cohorts, releases: Sequence[Release]) -> dict[str, object]:
     table = role_anonymity(releases)
     own = table[~table["ghost"].astype(bool)] if len(table) else table
-    listed, shown, waiting = 0, 0, 0
-    ever: set[object] = set()
+    waiting, ever, cost = 0, set[object](), suppressed(releases)
     for release in releases:
         people, kept = release.view.people.respondents, release.group >= 0
         ever |= set(people[kept].tolist())
-        listed, shown = listed + len(people), shown + int(kept.sum())
         waiting += sum(one not in ever for one in people[~kept].tolist())
-    ghosts = sum(int(release.ghost_counts.sum()) for release in releases)
-    shares = {
-        "ghosts": ghosts / max(shown + ghosts, 1),
-        "withheld": (listed - shown - waiting) / max(listed, 1),
-        "waiting": waiting / max(listed, 1),
-    }
+    (withheld, ghosts), waits = price(cost), waiting / max(int(cost["records"].sum()), 1)
+    shares = {"ghosts": ghosts, "withheld": withheld - waits, "waiting": waits}
     bound = float(expected_gain_bound(own["atom_all"], own["cell"]).mean()) if len(own) else np.nan
     settings: dict[str, object] = {
         "a": defense.a,

@@ -145,6 +145,8 @@ def test_tables_of_the_documentation_are_those_of_the_cells():
     cohorts = importlib.import_module("experiments.cohorts")
     assert "\n".join(cohorts.table(rows["cohorts"])) in page
     assert "\n".join(cohorts.panels_table(rows["cohorts_presence"])) in page
+    of_cohorts = (ROOT / "docs" / "methods" / "cohorts.md").read_text(encoding="utf-8")
+    assert "\n".join(cohorts.departures_table(rows["departures"])) in of_cohorts
     assert "\n".join(importlib.import_module("experiments.groups_or_noise").table(rows["groups_or_noise"])) in page
     calibrated = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
     for panel in calibration.REAL:

@@ -111,11 +111,15 @@ class DefenseOptions:
         Literal["ghosts", "withdraw", "lag", "retire"] | None,
         option(
             "cohorts: what hides that one of a cell has left. Invented records carry on the place until a have left (ghosts, the "
-            "default); others are withdrawn with each who leaves (withdraw), first those who leave next (lag); or the cell ends "
-            "(retire).",
+            "default); others are withdrawn with each who leaves (withdraw), first those who leave within --lag releases (lag); or "
+            "the cell ends (retire).",
             "RULE",
         ),
     ] = None
+    lag: Annotated[
+        int,
+        option("cohorts: releases by which publication is delayed with --departures lag; 1 by default.", "N", min=0),
+    ] = 0
     ends: Annotated[
         int,
         option(
@@ -303,6 +307,29 @@ def _default(value: Any, default: Any) -> Any:
 
 GROWING_OPTIONS = (*REQUIREMENT_OPTIONS, "j", "leftovers", "patience", *KNOWLEDGE_OPTIONS)
 CLUSTERING_OPTIONS = ("k", "beta", "j", "tolerance", *KNOWLEDGE_OPTIONS)
+
+
+OF_COHORTS = ("departures", "lag", "ends", "terminal", "wait", "priors")
+"""Settings of cohorts that are written where they differ from the default."""
+
+
+def _cohorts(options: DefenseOptions) -> Cohorts:
+    """Cohorts without a chain for the ghosts, which the command learns."""
+    if options.lag and options.departures != "lag":
+        raise ValueError("--lag delays a publication with --departures lag alone; add that, or leave --lag out.")
+    return Cohorts(
+        _default(options.a, 10),
+        _default(options.size, 4 * _default(options.a, 10)),
+        _default(options.departures, "ghosts"),
+        ends=options.ends,
+        terminal=tuple(options.terminal),
+        wait=options.wait,
+        priors=options.priors,
+        lag=options.lag,
+        rng=seeded_generator(options.seed),
+    )
+
+
 BUILT_IN: dict[str, DefenseChoice] = {
     "js-reduce": DefenseChoice(
         GROWING_OPTIONS,
@@ -345,17 +372,8 @@ BUILT_IN: dict[str, DefenseChoice] = {
     "mask": DefenseChoice(("k", "l"), lambda o: MASK(o.k, o.least_values, rng=seeded_generator(o.seed)), cut_parts),
     "injector": DefenseChoice(("l", "deterministic"), lambda o: Injector(o.least_values, **o.randomness), bucketize),
     "cohorts": DefenseChoice(
-        ("a", "size", "departures", "ends", "terminal", "terminal_over", "wait", "priors", *KNOWLEDGE_OPTIONS),
-        lambda o: Cohorts(
-            _default(o.a, 10),
-            _default(o.size, 4 * _default(o.a, 10)),
-            _default(o.departures, "ghosts"),
-            ends=o.ends,
-            terminal=tuple(o.terminal),
-            wait=o.wait,
-            priors=o.priors,
-            rng=seeded_generator(o.seed),
-        ),
+        ("a", "size", *OF_COHORTS, "terminal_over", *KNOWLEDGE_OPTIONS),
+        _cohorts,
     ),
     "m-invariance": DefenseChoice(("m", "deterministic"), lambda o: MInvariance(_default(o.m, 2), **o.randomness)),
 }
@@ -447,7 +465,7 @@ def _of_package(name: str, options: DefenseOptions) -> Defense:
 THRESHOLDS = ("k", "l", "t", "j", "beta", "m", "a", "size")
 """Settings of defenses and requirements that are options with the same names; they are always written."""
 
-OTHERS = ("leftovers", "patience", "tolerance", "deterministic", "departures", "ends", "terminal", "wait", "priors")
+OTHERS = ("leftovers", "patience", "tolerance", "deterministic", *OF_COHORTS)
 """Settings of defenses that are options with the same names, written where they differ from the default."""
 
 
@@ -496,7 +514,9 @@ def _options(defense: Any, choice: DefenseChoice) -> dict[str, Any]:
     """Values of the options that a defense reads: all thresholds, and the others where they are not the default."""
     own, usual = {"l": 1} | thresholds(defense), choice.make(DefenseOptions())  # l = 1 requires nothing
     found: dict[str, Any] = {name: own[name] for name in THRESHOLDS if name in own and name in choice.options}
-    others = [name for name in OTHERS if name in choice.options and hasattr(defense, name)]
+    # The lag of other cohorts is their ends.
+    unread = {"lag"} if getattr(defense, "departures", "lag") != "lag" else set()
+    others = [name for name in OTHERS if name in choice.options and hasattr(defense, name) and name not in unread]
     return found | {name: getattr(defense, name) for name in others if getattr(defense, name) != getattr(usual, name)}
 
 

@@ -182,6 +182,14 @@ class LargeReleases:
         """Records of a release, as a table of a query (`key_rows`)."""
         return key_rows(self.key_parts(release), self.schema)
 
+    def reached_terminal(self, defense: Cohorts, engine: Engine) -> int:
+        """`Cohorts.reached_terminal` of these releases."""
+        parts = [part for release in range(len(self.releases)) for part in self.key_parts(release)]
+        codes = ", ".join(str(code) for code, value in enumerate(self.schema.values) if value in defense.terminal)
+        with engine.connection() as connection:
+            where = f"{key_rows(parts, self.schema)} WHERE NOT ghost AND value IN ({codes})"
+            return int(connection.execute(f"SELECT count(DISTINCT respondent) FROM {where}").fetchall()[0][0])
+
     def ranges(self, release: int) -> list[tuple[int, int]]:
         """First row of each part of the key of a release and of the next one, if the parts are read one after the other."""
         edges = np.cumsum([0, *(pq.read_metadata(part).num_rows for part in self.key_parts(release))]).tolist()

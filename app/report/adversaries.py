@@ -17,7 +17,7 @@ from foreknow.defenses.cohorts import Departures
 from foreknow.evaluation import Workload, compare, query_error, recommend
 from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.experiment import total_of_risk
-from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
+from foreknow.evaluation.loss.generalization_loss import gcp, price, suppressed
 from foreknow.evaluation.risk.adversary_gain import adversary_gain, risk_table
 from foreknow.models import (
     Adversary,
@@ -424,9 +424,7 @@ def risk_and_price(
     cost, width = suppressed(releases), gcp(releases)
     published = (cost["records"] - cost["suppressed"]).to_numpy()
     total = max(published.sum(), 1)
-    row["suppressed"] = float(cost["suppressed"].sum() / max(cost["records"].sum(), 1))
-    invented = cost["counterfeits"].sum()
-    row["invented"] = float(invented / max(published.sum() + invented, 1))
+    row["suppressed"], row["invented"] = price(cost)
     row["gcp"] = float(np.nansum(width["gcp"].to_numpy(dtype=float) * published) / total)
     row["group_size"] = float(published.sum() / max(sum(release.groups for release in releases), 1))
     return row | {"problem": ""}

@@ -5,7 +5,7 @@ An experiment has a module of its own, so that a new one leaves the cells of oth
 """
 
 from experiments.calibration import CALIBRATION, CORPUS_SIZE
-from experiments.cohorts import COHORTS, COHORTS_PRESENCE
+from experiments.cohorts import COHORTS, COHORTS_PRESENCE, HIDDEN_DEPARTURES
 from experiments.defenders import DEFENDERS
 from experiments.defenses_and_adversaries import DEFENSES_AND_ADVERSARIES
 from experiments.groups_or_noise import GROUPS_OR_NOISE
@@ -28,6 +28,7 @@ EXPERIMENTS = (
     DEFENDERS,
     COHORTS,
     COHORTS_PRESENCE,
+    HIDDEN_DEPARTURES,
     CALIBRATION,
     CORPUS_SIZE,
     *PARTS,

@@ -4,7 +4,8 @@ A row of `cohorts` is an attack on a publication of `exams` (24 x 5,000): gain o
 right and expected; the shares of respondents whose upper bound stays below .9 and .5; the shares of ghosts among the published
 records and of withheld records; the error of 10,000 queries; and the total variation of the law that an analyst learns from the
 releases. The adversary knows the law, or has learned it from the releases. A row of `cohorts_presence` is an attack by an adversary
-who reads presence, on the panels of `presence`.
+who reads presence, on the panels of `presence`. A row of `departures` is the price of a way to hide departures, on the releases of
+`exams` (24 x 2,000) that a delay of publication leaves.
 """
 
 from dataclasses import replace
@@ -18,8 +19,10 @@ from subjects import seeded, ten
 from experiments.presence import PANELS, corpus_and_rest, measured, publishable
 from foreknow.attacks import JointAttack, WithoutGroups
 from foreknow.defenses import Cohorts, KAnonymity, Mondrian, publish
+from foreknow.defenses.cohorts import DEPARTURES
 from foreknow.evaluation import Workload, bound, exams, expected_gain_bound, query_error, risk_utility_map
 from foreknow.evaluation.cells import Experiment, read
+from foreknow.evaluation.loss.generalization_loss import price, suppressed
 from foreknow.models import (
     Adversary,
     ClassFrequencies,
@@ -65,11 +68,10 @@ def defense(name, transitions, seed):
     return LARGER[name] if name in LARGER else ten(1)[name]
 
 
-def price(releases):
-    """Shares of ghosts among published records, and of records that are withheld."""
-    ghosts = sum(0 if one.grouping.places is None else len(one.grouping.places) for one in releases)
-    shown = sum(int((one.group >= 0).sum()) for one in releases)
-    return {"ghosts": ghosts / (shown + ghosts), "withheld": 1 - shown / sum(len(one.view) for one in releases)}
+def price_of(releases):
+    """Shares of ghosts among published records, and of records that are withheld; counterfeits of others are no ghosts."""
+    withheld, invented = price(suppressed(releases))
+    return {"ghosts": invented * any(one.grouping.places is not None for one in releases), "withheld": withheld}
 
 
 def upper_side(releases, adversary, history):
@@ -96,7 +98,7 @@ def disclosure(cell, _rng):
     known = Adversary(simulation.prior, simulation.transitions, mechanism=GhostChain())
     learned = LearnedKnowledge.fit(releases, classes={"age": 3, "gender": 2, "weight": 3})
     guess = Adversary(learned.prior, learned.transitions, mechanism=GhostChain())
-    columns = price(releases) | {
+    columns = price_of(releases) | {
         "query_error": float(query_error(releases, workload)["query_median"].mean()),
         "law_off": off(simulation, learned),
     }
@@ -148,7 +150,7 @@ def told(cell, _rng):
     upper = {name: upper_side(releases, one.adversary, shown) for name, one in attacks.items() if name != "control"}
     return pd.DataFrame(
         [
-            {"attack": name} | measured(attack(releases), shown) | upper.get(name, {}) | price(releases)
+            {"attack": name} | measured(attack(releases), shown) | upper.get(name, {}) | price_of(releases)
             for name, attack in attacks.items()
         ]
     )
@@ -157,6 +159,37 @@ def told(cell, _rng):
 COHORTS_PRESENCE = Experiment(
     "cohorts_presence", told, [{"panel": panel, "cohorts": name} for panel in PANELS for name in HIDING]
 )
+
+
+LAGS = (0, 1, 2, 4, 8, 12, 23)
+"""Releases by which a publication is delayed."""
+
+
+def delayed(cell, _rng):
+    """Price of the ways to hide departures from cells of 40 in batches of 10; ``"lag"`` is one where there is a delay."""
+    simulation, lag, rows = exams(VIEWS, 2000, rng=seeded([2012, 0])), cell["lag"], []
+    own = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
+    for departures in DEPARTURES if lag else sorted({*DEPARTURES} - {"lag"}):
+        listed, own_lag = (simulation.history, lag) if departures == "lag" else (simulation.history[: VIEWS - lag], 0)
+        rule = Cohorts(10, 40, departures, simulation.transitions, lag=own_lag, rng=seeded([3, 0]))
+        releases = publish(listed, rule, own, rng=seeded([4, 0]))
+        rows.append({"rule": departures, "releases": len(releases)} | price_of(releases))
+    return pd.DataFrame(rows)
+
+
+HIDDEN_DEPARTURES = Experiment("departures", delayed, [{"lag": lag} for lag in LAGS])
+
+
+def departures_table(rows):
+    """Lines of Markdown of `departures`: withheld records, and ghosts where there are some, of each way to hide departures."""
+    order = ("lag", "ghosts", "withdraw", "retire")
+    lines = [f"| lag | releases | {' | '.join(f'`"{one}"`' for one in order)} |", "|---" * 6 + "|"]
+    for lag, own in rows.groupby("lag"):
+        found = own.set_index("rule")
+        prices = [found.loc[one, ["ghosts", "withheld"]] if one in found.index else None for one in order]
+        cells = ["" if one is None else f"{one.sum():.2f}".removeprefix("0") for one in prices]
+        lines.append(f"| {lag} | {own['releases'].iloc[0]} | {' | '.join(cells)} |")
+    return lines
 
 
 def mean_and_range(values):

@@ -14,6 +14,7 @@ from subjects import seeded
 from foreknow.defenses import Cohorts, NoisyCounts, publish
 from foreknow.evaluation import Workload, expected_gain_bound, query_error
 from foreknow.evaluation.cells import Experiment
+from foreknow.evaluation.loss.generalization_loss import price, suppressed
 from foreknow.models import Adversary, GivenPrior, History, MarkovChain, Numeric, Schema, View
 
 COHORTS = ((4, 4), (10, 10), (20, 20), (5, 20), (10, 40), (10, 100), (20, 60), (30, 90), (20, 200))
@@ -103,11 +104,9 @@ def measured(cell, rng):
         except ValueError as reason:
             rows.append({"defense": name, "gain": gain, "size": size, "failed": str(reason)})
             continue
-        listed = sum(map(len, history))
         some = [one for one in releases if one.time in {view.time for view in shown}]
         groups = size is not None
-        ghosts = sum(int(one.ghost_counts.sum()) for one in releases) if groups else 0
-        withheld = sum(int((one.group < 0).sum()) for one in releases) if groups else 0
+        withheld, ghosts = price(suppressed(releases)) if groups else (0.0, 0.0)
         error = query_error(some, workload)
         rows.append(
             {
@@ -116,8 +115,8 @@ def measured(cell, rng):
                 "size": size if groups else cell["records"] / len(releases[0].counts),
                 "query_median": float(error["query_median"].mean()),
                 "query_mean": float(error["query_mean"].mean()),
-                "ghosts": ghosts / max(listed - withheld + ghosts, 1),
-                "withheld": withheld / listed,
+                "ghosts": ghosts,
+                "withheld": withheld,
                 "scale": None if groups else rule.scale,
                 "failed": None,
             }

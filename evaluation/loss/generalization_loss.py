@@ -131,6 +131,13 @@ def suppressed(releases: Iterable[Release]) -> pd.DataFrame:
     return release_table(rows, ("time", "records", "suppressed", "suppressed_share", "distorted", "counterfeits"))
 
 
+def price(cost: pd.DataFrame) -> tuple[float, float]:
+    """Share of the records that are withheld, and of the published records that are invented, by the table of `suppressed`."""
+    records, withheld = int(cost["records"].sum()), int(cost["suppressed"].sum())
+    invented = int(cost["counterfeits"].sum()) if "counterfeits" in cost else 0
+    return withheld / max(records, 1), invented / max(records - withheld + invented, 1)
+
+
 def kl_loss(releases: Iterable[Release], *, penalize_suppressed: bool = False) -> pd.DataFrame:
     """Kullback-Leibler divergence, in bits, of the distribution that a reader infers from the original one.
 

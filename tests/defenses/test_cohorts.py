@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Cohorts, KAnonymity, Mondrian, publish
-from foreknow.defenses.cohorts import DEPARTURES, prior_classes
+from foreknow.defenses.cohorts import DEPARTURES, ENDING, prior_classes
 from foreknow.defenses.requirements.summary import DrawnPrior
 from foreknow.evaluation import odds_shift
 from foreknow.models import (
@@ -191,6 +191,10 @@ class Simulator:
                 batch = max(left, self.a)
                 assert len(ended) == (0 if not left else c if batch > c - self.a else batch)
                 assert gone <= ended
+                soon = {i for i in before if not all(self.listed(i, u) for u in range(t, t + 1 + self.lag))} | gone
+                assert self.rule != "lag" or not after or ended <= soon or soon <= ended, (
+                    "one who stays is withdrawn first"
+                )
             self.banned |= ended - gone
 
     def _check_new(self, t, now, new):
@@ -248,8 +252,14 @@ class TestRules:
     @settings(deadline=None)
     @given(history=histories(terminal=0.2), made=defenses(ends=1))
     def test_nothing_terminal_and_no_last_record_is_published(self, history, made):
+        """And their number is a total of the series: no note counts records of terminal values apart."""
         lists, value = history
-        for t, release in enumerate(published(lists, value, made)[0]):
+        releases, defense = published(lists, value, made)
+        ended = {i for t, listed in enumerate(lists[: len(releases)]) for i in listed if VALUES[value[i, t]] == "end"}
+        assert defense.reached_terminal(releases) == len(ended)
+        for t, release in enumerate(releases):
+            told = sum(note.of["records"] for note in release.grouping.notes if note.kind == ENDING)
+            assert told == len({*lists[t]} - {*lists[t + 1]})
             assert not release.counts[:, VALUES.index("end")].any(), "a ghost or a record has a terminal value"
             for name, (_, _, ghost) in places_of(release).items():
                 assert ghost or int(name[1:]) in lists[t + 1]
@@ -531,12 +541,12 @@ class TestMechanism:
 
 @pytest.mark.parametrize(("a", "withdrawn"), [(2, {"p5"}), (3, {"p5", "p6"})])
 def test_lag_withdraws_first_those_who_leave_next(a, withdrawn):
-    """Of twelve p0 leaves, and a - 1 are withdrawn with it: p5, who leaves after one more release, then p6, after two."""
-    listed = [range(12), range(1, 12), [1, 2, 3, 4, 6, 7, 8, 9, 10, 11], [1, 2, 3, 4, 7, 8, 9, 10, 11]]
-    value = {(i, t): i % 3 for i in range(12) for t in range(4)}
+    """Of twelve p0 leaves, and a - 1 are withdrawn with it: p5, who is absent after one more release, then p6, after two."""
+    listed = [range(12), range(1, 12), [1, 2, 3, 4, 6, 7, 8, 9, 10, 11], *[[1, 2, 3, 4, 5, 7, 8, 9, 10, 11]] * 2]
+    value = {(i, t): i % 3 for i in range(12) for t in range(5)}
     views = [view_of(t, people, value, kinds=1) for t, people in enumerate(listed)]
     for seed in range(8):
-        first, second = publish(views, Cohorts(a, 12, "lag", lag=2, rng=seed), ADVERSARY, rng=seed)
+        first, second = publish(views, Cohorts(a, 12, "lag", lag=3, rng=seed), ADVERSARY, rng=seed)
         assert (first.group == 0).all()
         assert set(second.view.people.respondents[second.group < 0]) == withdrawn
 

@@ -46,7 +46,6 @@ from foreknow.app.cli.commands.attack_findings import (
     say_files,
     shown_values,
     sources,
-    suppressed_share,
     two_sides_lines,
     verdict_line,
     verdict_lines,
@@ -100,7 +99,7 @@ from foreknow.app.publication import (
 )
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
 from foreknow.evaluation.checks.program import checksum
-from foreknow.evaluation.loss.generalization_loss import suppressed
+from foreknow.evaluation.loss.generalization_loss import price, suppressed
 from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.models import Adversary, Beliefs, GhostChain, History, Release
 from foreknow.models.arrays import object_array
@@ -231,7 +230,7 @@ def _attack_records(run: AttackRun) -> Outcome:
     say(*next_lines(run.context, "report", f"--out {unused_path('report.html')}", also=REPORTED))
     content = (
         adversaries_content(found, run.fail_over)
-        | {"attack": run.chosen.attack, "solver": solver, "seed": run.seed, "suppressed": suppressed_share(cost)}
+        | {"attack": run.chosen.attack, "solver": solver, "seed": run.seed, "suppressed": price(cost)[0]}
         | {"releases": risk_columns(risk_table(beliefs, history))}
         | ({} if goal is None else {"goal": goal})
         | files_content(run)

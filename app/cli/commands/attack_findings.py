@@ -25,6 +25,7 @@ from foreknow.app.report.respondents import LEAST_CHANGE, Pseudonyms, exposed_pe
 from foreknow.attacks import Attack, ForegroundAttack, JointAttack, OthersKnown
 from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.evaluation.experiment import total_of_risk
+from foreknow.evaluation.loss.generalization_loss import price
 from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.evaluation.scenario import Scenario
@@ -441,14 +442,9 @@ def posterior_table(beliefs: Beliefs, time: str) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def suppressed_share(cost: pd.DataFrame) -> float:
-    """Share of suppressed records of all releases, from their numbers at each; 0 without a record."""
-    return float(cost["suppressed"].sum() / max(cost["records"].sum(), 1))
-
-
 def notice_suppression(cost: pd.DataFrame) -> None:
     """Print a warning if most records are suppressed."""
-    if (share := suppressed_share(cost)) > MOST:
+    if (share := price(cost)[0]) > MOST:
         notice(
             f"WARNING: {cost['suppressed'].sum():,} of {cost['records'].sum():,} records ({percent(share)}) are suppressed. The "
             "table tells little, and a low risk is that of the few records that are left."

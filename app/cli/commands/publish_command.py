@@ -22,7 +22,7 @@ from foreknow.app.cli.adversary_knowledge import (
 )
 from foreknow.app.cli.attack_choices import notice_if_compiled
 from foreknow.app.cli.command_shape import Outcome, refuse_unread_options, source_of
-from foreknow.app.cli.commands.attack_findings import notice_suppression, suppressed_share
+from foreknow.app.cli.commands.attack_findings import notice_suppression
 from foreknow.app.cli.commands.noisy_runs import publish_noisy
 from foreknow.app.cli.defense_choices import (
     CHOICES,
@@ -66,6 +66,7 @@ from foreknow.app.publication import (
     PARTS,
     PRIVATE,
     PUBLIC,
+    REACHED,
     RELEASE,
     SETTINGS,
     TABLE,
@@ -88,7 +89,7 @@ from foreknow.evaluation.checks.certificate import (
     enforced_requirement,
 )
 from foreknow.evaluation.checks.program import checksum, settings
-from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
+from foreknow.evaluation.loss.generalization_loss import gcp, price, suppressed
 from foreknow.evaluation.risk.bounds import leaving_shift
 from foreknow.models import Adversary, MarkovChain, Omega, Presence, Release, Schema
 from foreknow.models.settings import counted
@@ -507,7 +508,10 @@ def _write(
         (folder / PRIVATE).mkdir(mode=0o700)
         write_table(table, folder / run.published, formulas=not run.quotes_formulas)
         sums = {run.published.name: checksum(folder / run.published)}
-        write_release(folder / PUBLIC, sums, [release.time for release in releases], defense, columns.published)
+        times, more = [release.time for release in releases], {}
+        if isinstance(defense, Cohorts) and defense.terminal:
+            more[REACHED] = defense.reached_terminal(releases)
+        write_release(folder / PUBLIC, sums, times, defense, columns.published, more)
         public = [folder / run.published, folder / PUBLIC / RELEASE]
         replace(stated, files=checksums_of(public)).write(folder / PUBLIC / CERTIFICATE)
         key = key_table(releases, columns)
@@ -543,7 +547,7 @@ def _report_cost(cost: pd.DataFrame, defense: Defense, bucketized: bool) -> None
     show(PrintedTable(shown.rename(columns={"suppressed_share": "share"}), defense_text(defense)))
     show(definitions(COST_TERMS))
     show("")
-    if (share := suppressed_share(cost)) > SUPPRESSION_TO_REPORT:
+    if (share := price(cost)[0]) > SUPPRESSION_TO_REPORT:
         others = "weaker thresholds, another defense, --patience or --leftovers"
         weaker = WEAKER if isinstance(defense, Cohorts) else others
         notice(f"{percent(share)} of the records are suppressed; choose {weaker}.")
@@ -580,9 +584,12 @@ def _outcome(
 ) -> Outcome:
     """Print where the files are, what the check found, and the next commands; the seed is in the file of settings alone."""
     table, key = run.out / run.published, run.out / run.key
+    reached = read_json(table.parent / RELEASE).get(REACHED)
     path = table.parent / CERTIFICATE
     kept = f"The files are kept, and marked as failed in {path}." if stated.verdict == FAILED else f"See {path}."
     found = [*(f"Not recomputed: {promise}" for promise in stated.enforced["unchecked"]), f"{stated.sentence} {kept}"]
+    if reached is not None:
+        say(f"Respondents who reached a terminal value: {reached:,} over all releases, as {RELEASE} tells, too.")
     say(
         f"For the public: {table}, and {RELEASE} beside it.",
         f"The key, for you alone: {key}. It names the group of each record and undoes the publication: keep it apart.",
@@ -599,14 +606,14 @@ def _outcome(
     say(*next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=also))
     content = {
         "defense": settings(defense),
-        "suppressed": suppressed_share(cost),
+        "suppressed": price(cost)[0],
         "releases": cost,
         "notes": notes,
         "published": str(table),
         "key": str(key),
         "settings": str(key.parent / SETTINGS),
         "verdict": stated.verdict,
-    }
+    } | ({} if reached is None else {REACHED: reached})
     return Outcome(content, stated.verdict == FAILED)
 
 
@@ -736,7 +743,10 @@ def _certified(
         if name.startswith(f"../{PUBLIC}/") and name.endswith(PARTS)
     }
     columns = {"time": published.time, "sensitive": run.table.sensitive, "quasi_identifiers": list(run.table.qi)}
-    write_release(public, parts, [one.time for one in published.releases], defense, columns)
+    more = {}
+    if isinstance(defense, Cohorts) and defense.terminal:
+        more[REACHED] = published.reached_terminal(defense, run.disk.engine("counting terminal values"))
+    write_release(public, parts, [one.time for one in published.releases], defense, columns, more)
     numbers = [ReleaseNumbers(one.time, one.records, one.groups, one.suppressed) for one in published.releases]
     files = parts | {RELEASE: checksum(public / RELEASE)}
     stated = certificate_of(defense, adversary, numbers, found, is_seeded(published.folder), files)

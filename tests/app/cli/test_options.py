@@ -14,7 +14,7 @@ TABLE = [
     "--equal-values", "--missing", "--duplicates", "--time-format", "--number", "--decimal",
 ]  # fmt: skip
 THRESHOLDS = [
-    "-k", "-l", "-t", "--beta", "-j", "-m", "-a", "--size", "--departures", "--ends", "--terminal", "--wait", "--priors",
+    "-k", "-l", "-t", "--beta", "-j", "-m", "-a", "--size", "--departures", "--lag", "--ends", "--terminal", "--wait", "--priors",
     "--leftovers", "--patience", "--tolerance", "--deterministic",
     "--cells", "--releases", "--epsilon", "--rho", "--gain", "--noise", "--processing", "--clamped",
 ]  # fmt: skip

@@ -301,10 +301,13 @@ class TestCohorts:
 
     def test_terminal_values_are_in_no_group_and_known_to_the_attack(self, tmp_path):
         """A respondent who is listed and withheld has the value, as a reader of the rule knows."""
-        source, _, out = self.published(tmp_path, "-a", 3, "--size", 6, "--terminal", "b")
+        source, result, out = self.published(tmp_path, "-a", 3, "--size", 6, "--terminal", "b")
         assert "b" not in set(read(out / "public" / "published.csv")["result"])
-        options = json.loads((out / "public" / "release.json").read_text())["settings"]
-        assert options["terminal"] == ["b"]
+        described = json.loads((out / "public" / "release.json").read_text())
+        assert described["settings"]["terminal"] == ["b"]
+        ended = pd.read_csv(source).query("result == 'b'")["id"].nunique()
+        assert described["reached_terminal"] == ended
+        assert f"Respondents who reached a terminal value: {ended} over all releases" in " ".join(result.output.split())
         told = json.loads(run("attack", source, *ROLES, "--groups", out, "--json").stdout)
         assert "the same compromised records" in told["bound"]
         large = (
@@ -322,6 +325,7 @@ class TestCohorts:
         )
         said = " ".join(run("publish", source, *ROLES, *large).output.replace("\\\n", " ").split())
         key = tmp_path / "l" / "private" / "groups.parquet"
+        assert json.loads((tmp_path / "l" / "public" / "release.json").read_text())["reached_terminal"] == ended
         assert f"--groups {key} --out risk" in said
         assert f"--groups {key} --out risk" in " ".join(
             run("check", tmp_path / "l").output.replace("\\\n", " ").split()
@@ -417,6 +421,24 @@ class TestCohorts:
         assert set(read(out / "private" / "groups.csv")["week"]) == {1, 2, 3}
         history, _ = read_releases(read_table(source, ["id"]), out / "private" / "groups.csv", COLUMNS, SCHEMA)
         assert list(history.times) == [1, 2, 3]
+        for folder, more in (("memory", ()), ("disk", ("--from-disk",))):
+            delayed = (
+                "--defense",
+                "cohorts",
+                "-a",
+                3,
+                "--size",
+                6,
+                "--departures",
+                "lag",
+                "--lag",
+                2,
+                "--out",
+                tmp_path / folder,
+            )
+            said = " ".join(run("publish", source, *ROLES, *delayed, *more).output.split())
+            assert "The records at 3, 4 are held back" in said
+            assert "(cohorts -a 3 --size 6 --departures lag --lag 2)" in said
 
     @pytest.mark.parametrize(
         ("options", "says"),
@@ -424,6 +446,7 @@ class TestCohorts:
             (("-a", 5, "--size", 7), "size is 7 and a is 5"),
             (("--ends", 4), "the last 4 of 4 views are held back"),
             (("-a", 39), "Choose a smaller -a and --size, --wait 0"),
+            (("--lag", 2), "--lag delays a publication with --departures lag alone"),
             (("--terminal", "dead"), "terminal holds 'dead', which is no sensitive value"),
             (("--terminal-over", 0.5), "name a --corpus, or declare the values with --terminal"),
             (("--from-disk", "--block", 20), "--block is not read by --defense cohorts"),

@@ -76,6 +76,9 @@ def test_the_releases_are_those_in_memory(tmp_path, more, gaps):
     published = publish_large(table, defense(), tmp_path / "out", adversary, seed=9, engine=Engine(1, 2))
     releases = published_in_memory(table, frame, defense, adversary, 9)
     check_same(published, releases)
+    if "terminal" in more:
+        ended = frame.loc[frame["result"] == "w", "id"].nunique()
+        assert defense().reached_terminal(releases) == published.reached_terminal(defense(), Engine()) == ended > 0
     if more.get("departures", "ghosts") == "ghosts":
         assert sum(one.ghosts for one in published.releases) > 0
         assert max(len(release.grouping.notes) for release in releases) > 1

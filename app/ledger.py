@@ -26,7 +26,6 @@ import pyarrow.parquet as pq
 from foreknow.app.atomic_output import locked
 from foreknow.models import Categorical, Schema
 from foreknow.models.advice import Advice, Setting
-from foreknow.models.arrays import object_array
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.settings import MAX_FLOAT, as_list, check_choice, check_flag, check_kind, check_range, counted
 from foreknow.models.tables.atomic_file import atomic_file
@@ -80,7 +79,7 @@ class Ledger:
     >>> series = Ledger.series_of("visits", Schema({"age": Numeric()}, "illness", ("flu", "gout")))
     >>> with TemporaryDirectory() as folder:
     ...     ledger = Ledger.create(Path(folder, "ledger.parquet"), "rho", 0.25, series)
-    ...     with ledger.spend(["Ann", "Bob"], 1, 0.125):
+    ...     with ledger.spend({1: ["Ann", "Bob"]}, 0.125):
     ...         pass  # the release is written here
     ...     ledger.spent().to_dict("list")
     {'respondent': ['Ann', 'Bob'], 'releases': [1, 1], 'amount': [0.125, 0.125], 'left': [0.125, 0.125]}
@@ -151,22 +150,17 @@ class Ledger:
         ledger, _, _ = _read(Path(path))
         if unit not in (None, ledger.unit):
             raise ValueError(
-                f"{path} counts {ledger.unit}, and this release spends {unit}; set its noise by {ledger.unit}, or create a ledger "
-                "for a series of its own."
+                f"{path} counts {ledger.unit}, and this release spends {unit}; set its noise by {ledger.unit}."
             )
         others = [name for name, each in (series or {}).items() if ledger.series.get(name) != each]
         if others:
             raise ValueError(
                 f"{path} is the ledger of the series {ledger.series.get('name')!r}, which differs from this one "
-                f"in {' and '.join(others)}; name the ledger of this series, or create one."
+                f"in {' and '.join(others)}; name the ledger of this series."
             )
         return ledger
 
-    def spend(self, respondents: Iterable[Hashable], time: Any, amount: float, again: bool = False) -> "ExitStack[Any]":
-        """Spend an amount on each respondent of one release: `spend_all`."""
-        return self.spend_all({time: respondents}, amount, again)
-
-    def spend_all(
+    def spend(
         self, respondents: Mapping[Any, Iterable[Hashable]], amount: float, again: bool = False
     ) -> "ExitStack[Any]":
         """Spend an amount on each respondent of each release of a publication, before it is written.
@@ -230,21 +224,9 @@ class Ledger:
             stack.push(lambda kind, *_: write("published", MARKED_BEGUN) if kind is None else None)
             return stack.pop_all()
 
-    def spent(self, respondents: Iterable[Hashable] | None = None) -> pd.DataFrame:
-        """Totals: a row of ``respondent``, ``releases``, ``amount`` and ``left`` for each.
-
-        Parameters
-        ----------
-        respondents : iterable, optional
-            In the order of the rows; 0 for those without a release. By default all in the ledger, as text.
-        """
-        _, _, totals = _read(self.path)
-        if respondents is not None:
-            given = as_list("Ledger.spent", "respondents", respondents, "is a list of respondents")
-            totals = totals.take(pc.index_in(_texts(given), value_set=totals["respondent"]))
-        table: pd.DataFrame = totals.to_pandas().fillna({"releases": 0, "amount": 0}).astype({"releases": np.int64})
-        if respondents is not None:
-            table = table.assign(respondent=object_array(given))
+    def spent(self) -> pd.DataFrame:
+        """Totals: a row of ``respondent`` as text, ``releases``, ``amount`` and ``left`` for each in the ledger."""
+        table: pd.DataFrame = _read(self.path)[2].to_pandas()
         return table.assign(left=(self.budget - table["amount"]).clip(lower=0))
 
     def missing(self, times: Iterable[Any]) -> list[Any]:
@@ -263,14 +245,10 @@ def _text(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def _texts(cells: list[Any]) -> pa.Array:
-    return pa.array(map(_text, cells), pa.string())
-
-
 def _rows(respondents: Iterable[Hashable], time: Any, amount: float) -> pa.Table:
     """Rows that a release adds to the totals."""
     given = as_list("Ledger.spend", "respondents", respondents, "is a list of respondents, as view.people.respondents")
-    texts = _texts(given)
+    texts = pa.array(map(_text, given), pa.string())
     if len(texts.unique()) < len(given):
         raise ValueError(
             f"Ledger.spend: a respondent appears twice in the release at {time!r}, where identifiers are compared as text; a "
@@ -282,7 +260,9 @@ def _rows(respondents: Iterable[Hashable], time: Any, amount: float) -> pa.Table
 def _read(path: Path) -> tuple[Ledger, list[dict[str, Any]], pa.Table]:
     """Ledger, releases and totals of a file."""
     if not path.exists():
-        raise FileNotFoundError(f"there is no ledger {path}; make one by Ledger.create, before the first release.")
+        raise FileNotFoundError(
+            f"there is no ledger {path}; name its file, or make one by Ledger.create before the first release of a series."
+        )
     version = VERSION
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:

@@ -34,6 +34,7 @@ from foreknow.defenses import (
     KPrimacy,
     MInvariance,
     Mondrian,
+    NoisyCounts,
     PosteriorBound,
     Requirement,
     TCloseness,
@@ -129,6 +130,19 @@ def knowing(part: str) -> Work:
     }
     adversary = Adversary(simulation.prior, simulation.transitions, **parts[part])  # type: ignore[arg-type]
     return lambda: JointAttack(adversary)(releases)
+
+
+def joint_of_noise() -> Work:
+    """Joint attack on noisy counts of 16 cells at each release of the exams."""
+    simulation, _ = subject()
+    releases = publish(simulation.history, NoisyCounts(16, 24, gain=0.1, rng=1))
+    return lambda: JointAttack(Adversary(simulation.prior, simulation.transitions))(releases)
+
+
+def noisy_counts(records: int) -> Work:
+    """Noisy counts of one view of exams, in cells cut from it, with noise by OpenDP."""
+    views = exams(views=1, records=records, rng=seeded()).history
+    return lambda: publish(views, NoisyCounts(16, 24, gain=0.1))
 
 
 def learned(name: str) -> Work:
@@ -379,6 +393,8 @@ FIGURES: dict[str, Figure] = {
         f"{EXAMS}: GroupGraph{title} on Mondrian k=2, l=2": Figure(None, partial(knowing, part))
         for part, title in (("", ""), ("presence", " with presence"), ("relations", " with relations of couples"))
     },
+    f"{EXAMS}: GroupGraph on NoisyCounts of 16 cells": Figure(None, joint_of_noise),
+    "10^6 exams: NoisyCounts of 16 cells, by OpenDP": Figure(2.0, partial(noisy_counts, 10**6)),
     f"{EXAMS}: PathSampler, four chains to an R-hat under 1.05 for 99 % of beliefs, on Mondrian k=2, l=2": Figure(
         60.0, partial(converged, "Mondrian k=2, l=2")
     ),

@@ -96,7 +96,7 @@ class NoisyCounts:
     def __post_init__(self) -> None:
         if not isinstance(self.cells, Cells):
             check_whole("NoisyCounts", "cells", self.cells, "cells, or Cells")
-        check_whole("NoisyCounts", "releases", self.releases, "releases of the whole series")
+        check_whole("NoisyCounts", "releases", self.releases, "releases that the series has at most")
         given = [name for name in ("epsilon", "rho", "gain") if getattr(self, name) is not None]
         if len(given) != 1:
             found = "none is given" if not given else f"{' and '.join(given)} are given"
@@ -302,7 +302,8 @@ class Promise:
     def frame(self, transitions: MarkovChain | None = None) -> pd.DataFrame:
         """Table of all forms of the promise, with the belief at the 99.9 % quantile for priors of .5, .1 and .01.
 
-        With ``transitions`` the epsilon of one release stands beside what all releases give away of one (`temporal_leakage`).
+        With ``transitions`` the epsilon of one release stands beside what all releases give away of one (`temporal_leakage`), which
+        for a Gaussian law takes the epsilon at ``delta`` as if it were pure.
         """
         rows: list[tuple[str, Any]] = [
             ("law of the noise", self.noise.law),
@@ -315,10 +316,10 @@ class Promise:
         rows += [(f"belief reached in 1 of 1,000 cases, prior {p:g}", self.quantile(p)) for p in PRIORS]
         if transitions is not None:
             leak = temporal_leakage(transitions, self.epsilon_event, self.releases)
-            at = "" if self.noise.law == "laplace" else f", at delta {self.delta:g} as if it were pure"
+            pure = self.noise.law == "laplace"
             rows += [
-                (f"epsilon of one release alone{at}", self.epsilon_event),
-                ("the same, given all releases", leak.max()),
+                ("epsilon of one release alone" + ("" if pure else f" at delta {self.delta:g}"), self.epsilon_event),
+                ("epsilon of one release given all" + ("" if pure else ", if it were pure"), leak.max()),
             ]
         return pd.DataFrame(rows, columns=pd.Index(["promise", "value"]))
 

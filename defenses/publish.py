@@ -151,8 +151,9 @@ def publish(
     defense: NoisyDefense,
     adversary: Adversary | Averaged | None = None,
     *,
-    progress: Progress = iter,
+    infeasible: Literal["raise", "suppress"] = "raise",
     rng: np.random.Generator | int | None = None,
+    progress: Progress = iter,
 ) -> tuple[NoisyRelease, ...]: ...
 def publish(
     views: Iterable[View],
@@ -181,13 +182,14 @@ def publish(
         prior given to the defense is a `DrawnPrior`, and requirements on beliefs hold on average over its draws, or in the worst.
     bucketized : bool, optional
         If True, publish exact quasi-identifiers and hide only the link to sensitive values within each group. If False,
-        generalize the quasi-identifiers. By default, the defense decides.
+        generalize the quasi-identifiers. By default, the defense decides. Noisy counts have no groups, and refuse both.
     infeasible : {"raise", "suppress"}
         Treatment of a view that the defense cannot publish. ``"raise"`` stops and publishes no view. ``"suppress"`` releases
         the view with all its records suppressed, adds a note to ``release.grouping.notes``, and continues.
     rng : numpy.random.Generator or int, optional
         Source of the order of the records and of the numbers of the groups, for experiments that must be repeated. An adversary
-        finds a seed by trying all of them. By default, fresh entropy. A defense that draws has an ``rng`` of its own.
+        finds a seed by trying all of them. By default, fresh entropy. A defense that draws has an ``rng`` of its own; noisy counts
+        without it are drawn for release, cannot be repeated, and refuse this one.
     progress : callable, optional
         Function of the sequence of views that returns an iterable of the same length, as ``rich.progress.track``. One item is
         taken for each view.
@@ -249,16 +251,26 @@ def publish(
             kind = "the whole view cannot be published, and its {records} records are suppressed: {reason}"
             note = Note(kind, records=len(view), reason=str(reason))
             grouping = Grouping(np.full(len(view), -1), notes=(note,))
-        releases.append(_released(view, grouping, bucketized))
+        releases.append(_released(view, grouping, defense, bucketized, rng))
     assumed.check_claim_times([release.time for release in releases])
     return tuple(releases)
 
 
-def _released(view: View, made: Grouping | NoisyTable, bucketized: bool | None) -> Any:
-    """Release of what a defense made of a view."""
-    if isinstance(made, NoisyTable):
-        return NoisyRelease(view, made)
-    return Release(view, made if bucketized is None else replace(made, bucketized=bucketized))
+def _released(view: View, made: Grouping | NoisyTable, defense: object, bucketized: bool | None, rng: object) -> Any:
+    """Release of what a defense made of a view; ValueError for an option that noisy counts cannot follow."""
+    if not isinstance(made, NoisyTable):
+        return Release(view, made if bucketized is None else replace(made, bucketized=bucketized))
+    name = type(defense).__name__
+    if bucketized is not None:
+        raise ValueError(
+            f"publish: bucketized is a setting of groups, and {name} publishes noisy counts; leave it out."
+        )
+    if rng is not None and made.for_release:
+        raise ValueError(
+            f"publish: rng repeats an experiment, and {name} draws noise for release, which no seed repeats. Give the defense an "
+            "rng of its own for an experiment, or leave this one out."
+        )
+    return NoisyRelease(view, made)
 
 
 def lag_of(defense: object, views: Sequence[View]) -> int:

@@ -180,7 +180,7 @@ def spend_and_publish(ledger, folder):
     """Spend and publish ten releases; a file of its own tells how far each came, before and after its block ends."""
     for _ in range(10):
         time = len(list(folder.glob("spent-*")))
-        with ledger.spend(RESPONDENTS, f"{os.getpid()}-{time}", 1e-6):
+        with ledger.spend({f"{os.getpid()}-{time}": RESPONDENTS}, 1e-6):
             (folder / f"spent-{os.getpid()}-{time}").touch()
         (folder / f"published-{os.getpid()}-{time}").touch()
 
@@ -203,7 +203,8 @@ def ledgers(_source, work, kills, rng):
         assert told["spent"] <= set(state)
         assert len(set(state) - told["spent"]) <= killed
         assert told["published"] <= {time for time, each in state.items() if each == "published"} <= told["spent"]
-        spent = ledger.spent(RESPONDENTS)
+        spent = ledger.spent()
+        assert len(spent) == len(RESPONDENTS)
         assert (spent["releases"] == len(state)).all()
         assert np.allclose(spent["amount"], 1e-6 * len(state))
     attempt(spend_and_publish, ledger, work)

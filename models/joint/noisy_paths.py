@@ -8,6 +8,7 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.assignments import drawn_place
 from foreknow.models.joint.max_entropy import contradicted_groups, with_doubt
+from foreknow.models.joint.messages import MAX_TILT
 from foreknow.models.joint.problem import JointProblem, Layout
 
 
@@ -15,11 +16,13 @@ class NoisyPaths(NamedTuple):
     """State of a chain, and buffers of a redraw; overwritten by `sweep`.
 
     ``own``, shape ``(R,)``, is the value of each record, ``number``, shape ``(G, m)``, that of the records of each value in each
-    group; ``line`` has the records of a path, ``forward`` and ``weight``, shape ``(L, m)``, its filtered values and its emissions.
+    group, ``ratio``, of the same shape, the factor of one more record of it; ``line`` has the records of a path, ``forward`` and
+    ``weight``, shape ``(L, m)``, its filtered values and its emissions.
     """
 
     own: IntArray
     number: IntArray
+    ratio: FloatArray
     line: IntArray
     forward: FloatArray
     weight: FloatArray
@@ -53,8 +56,10 @@ class NoisyLaw(NamedTuple):
         m = problem.values
         own, number = rng.integers(m, size=len(problem.path)), np.zeros(problem.counts.shape, dtype=np.int64)
         np.add.at(number, (problem.group, own), 1)
-        shape = (self.length, m)
-        return NoisyPaths(own, number, np.zeros(self.length, dtype=np.int64), np.zeros(shape), np.zeros(shape))
+        line, shape = np.zeros(self.length, dtype=np.int64), (self.length, m)
+        state = NoisyPaths(own, number, np.ones(number.shape), line, np.zeros(shape), np.zeros(shape))
+        _write_ratios(self.at, state)
+        return state
 
 
 class Tally(NamedTuple):
@@ -118,8 +123,7 @@ def contradicted(problem: JointProblem, ruled_out: FloatArray, beliefs: FloatArr
 def sweep(law: NoisyLaw, state: NoisyPaths, tally: Tally, keep: bool, rng: np.random.Generator) -> None:
     """Redraw each path given all others, by forward filtering and backward sampling; add what is drawn to the tally if ``keep``.
 
-    The weight of the value s of a record in a group, of whose other records n have it, is ``P(y_s | n + 1) / P(y_s | n)``.
-    Cost: O(t m^2) for a path of t records.
+    The weight of a value of a record is the ratio of its group without the record. Cost: O(t m^2) for a path of t records.
     """
     at, own, forward, weight, line = law.at, state.own, state.forward, state.weight, state.line
     m = at.table.shape[1] if at.table.size else weight.shape[1]
@@ -129,6 +133,7 @@ def sweep(law: NoisyLaw, state: NoisyPaths, tally: Tally, keep: bool, rng: np.ra
             g, before = at.group[r], at.previous[r]
             line[t] = r
             state.number[g, own[r]] -= 1
+            _write_ratio(at, state, g, own[r])
             _write_weights(weight[t], at, state, r)
             if before < 0:
                 forward[t] = at.prior[at.path[r]]
@@ -157,6 +162,7 @@ def sweep(law: NoisyLaw, state: NoisyPaths, tally: Tally, keep: bool, rng: np.ra
                     forward[k, x] *= law.back[column, x]
             own[r] = drawn_place(forward[k], rng)
             state.number[at.group[r], own[r]] += 1
+            _write_ratio(at, state, at.group[r], own[r])
             if keep:
                 tally.drawn[r, own[r]] += 1
                 if k < t - 1:
@@ -165,19 +171,27 @@ def sweep(law: NoisyLaw, state: NoisyPaths, tally: Tally, keep: bool, rng: np.ra
 
 
 @compiled
+def _write_ratio(at: Layout, state: NoisyPaths, g: int, s: int) -> None:
+    """Factor of one more record of the value s in a group of which n records have it: ``P(y_s | n + 1) / P(y_s | n)``."""
+    row, n = at.count_row[g], state.number[g, s]
+    if row >= 0 and n + 1 < at.count_logs.shape[2]:
+        log = at.count_logs[row, s, n + 1] - at.count_logs[row, s, n]
+        state.ratio[g, s] = np.exp(min(max(log, -MAX_TILT), MAX_TILT))
+
+
+@compiled
+def _write_ratios(at: Layout, state: NoisyPaths) -> None:
+    for g in range(len(state.number)):
+        for s in range(state.number.shape[1]):
+            _write_ratio(at, state, g, s)
+
+
+@compiled
 def _write_weights(weight: FloatArray, at: Layout, state: NoisyPaths, r: int) -> None:
     """Weight of each value of a record by the noisy counts of its group, its evidence, and the values of its relatives."""
     g, claim = at.group[r], at.evidence_row[r]
-    row = at.count_row[g]
-    most = -np.inf
     for s in range(len(weight)):
-        weight[s] = 0.0
-        if row >= 0:
-            n = state.number[g, s]
-            weight[s] = at.count_logs[row, s, n + 1] - at.count_logs[row, s, n]
-        most = max(most, weight[s])
-    for s in range(len(weight)):
-        weight[s] = np.exp(weight[s] - most)
+        weight[s] = state.ratio[g, s]
         if claim >= 0:
             weight[s] *= at.evidence[claim, s]
         for k in range(at.related_starts[r], at.related_starts[r + 1]):

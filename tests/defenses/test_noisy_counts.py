@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -78,6 +79,10 @@ class TestSettings:
             ({"gain": 0.1, "noise": "cauchy"}, "NoisyCounts: noise is"),
             ({"gain": 0.1, "cells": 0}, "NoisyCounts: cells is"),
             ({"gain": 0.1, "releases": 0}, "NoisyCounts: releases is"),
+            (
+                {"gain": 0.1, "releases": None},
+                "releases is None; it is a number of releases that the series has at most",
+            ),
             ({"gain": 0.1, "processing": "round"}, "NoisyCounts: processing is"),
             ({"gain": 0.1, "clamped": 1}, "clamped is"),
             ({"gain": 0.1, "rng": "x"}, "NoisyCounts: rng is"),
@@ -91,8 +96,14 @@ class TestSettings:
         frame = Promise(Noise("laplace", 12.0), 24).frame(MarkovChain(1, np.eye(2))).set_index("promise")["value"]
         assert frame["epsilon of a whole path"] == 4.0
         assert frame["epsilon of one release alone"] == pytest.approx(4.0 / 24)
-        assert frame["the same, given all releases"] == pytest.approx(4.0)
+        assert frame["epsilon of one release given all"] == pytest.approx(4.0)
         assert len(frame) == 11
+        promise = Promise(Noise("gaussian", 12.0), 24)
+        rows = promise.frame(MarkovChain(1, np.eye(2))).set_index("promise")["value"]
+        assert rows["epsilon of a whole path"] == np.inf
+        one = rows["epsilon of one release alone at delta 1e-06"]
+        assert one == pytest.approx(1 / 144 + 2 * np.sqrt(np.log(1e6) / 144))
+        assert rows["epsilon of one release given all, if it were pure"] == pytest.approx(24 * one)
 
 
 class TestSeries:
@@ -123,6 +134,20 @@ class TestSeries:
         assert publish(HISTORY, NoisyCounts(3, 3, gain=0.2, rng=8))[0].made != one[0].made
         assert not one[0].made.for_release
         assert "can be seeded: for experiments, not for release" in one[0].made.notes[0]
+
+    def test_options_of_publish_that_it_cannot_follow(self):
+        """A seed of the order of records would not repeat noise for release; beside the seed of an experiment it is taken."""
+        pytest.importorskip("opendp", reason="OpenDP is not installed")
+        with pytest.raises(ValueError, match="NoisyCounts draws noise for release, which no seed repeats"):
+            publish(HISTORY, NoisyCounts(3, 3, gain=0.2), rng=1)
+        seeded = NoisyCounts(3, 3, gain=0.2, rng=1)
+        one, other = (publish(HISTORY, replace(seeded, rng=1), rng=seed, infeasible="suppress") for seed in (1, 2))
+        assert [a.made for a in one] == [b.made for b in other]
+        for bucketized in (True, False):
+            with pytest.raises(
+                ValueError, match="publish: bucketized is a setting of groups, and NoisyCounts publishes"
+            ):
+                publish(HISTORY, seeded, bucketized=bucketized)
 
     def test_more_views_than_promised_are_refused(self):
         with pytest.raises(

@@ -135,7 +135,7 @@ def publish_noisy(run: PublishRun) -> Outcome:
     releases, ledger = [*before], _ledger(run, defense, history.schema, [one.time for one in before])
     people = {view.time: view.people.respondents for view in views}
     # What is spent is on disk before noise is drawn: a run that is killed has spent it.
-    with nullcontext() if ledger is None else ledger.spend_all(people, _amount(ledger, defense), run.again):
+    with nullcontext() if ledger is None else ledger.spend(people, _amount(ledger, defense), run.again):
         for view in tracked(views, "publishing"):
             prior = np.full((len(view), len(view.schema.values)), np.nan)  # not read
             releases.append(NoisyRelease(view, defense(view, prior, tuple(releases))))

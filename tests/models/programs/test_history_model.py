@@ -1,11 +1,13 @@
 """PyMC program of the joint law: its likelihood and beliefs against enumeration, and its posterior against Enumeration."""
 
+import re
+
 import joint_oracle
 import numpy as np
 import pymc as pm
 import pytensor
-import pytensor.tensor as pt
 import pytest
+from places import ROOT
 
 from foreknow.models import Adversary, Enumeration, MarkovChain, Noise, UniformPrior, history_model
 from foreknow.models.estimators import TooLarge
@@ -13,6 +15,8 @@ from foreknow.models.joint import JointProblem
 from foreknow.models.joint.building import joint_history
 from foreknow.models.programs import history_model as package_function
 from foreknow.models.programs.history_model import _arrangements
+
+PAGE = ROOT / "docs" / "methods" / "noise.md"
 
 
 def program_arrays(rng, emission=False):
@@ -111,17 +115,14 @@ class TestNoisyCounts:
         assert log_probability.sum() == pytest.approx(np.log(weight.sum()), abs=1e-9)
         assert np.allclose(belief, joint_oracle.shares(values, weight, noisy["counts"].shape[1]), atol=1e-9)
 
-    def test_a_program_of_own_states_the_same_history(self):
-        """Six people in two cells over two releases: paths, counts, noise; the sum over its 4,096 worlds is enumeration's."""
-        frequencies, transitions, scale = np.array([0.6, 0.4]), np.array([[0.8, 0.2], [0.3, 0.7]]), 1.3
-        cell, shown = np.array([0, 0, 0, 0, 1, 1]), np.array([[[3, 0], [1, 2]], [[5, -1], [0, 1]]])
-        with pm.Model() as model:
-            first = pm.Categorical("first", frequencies, shape=6)
-            second = pm.Categorical("second", pt.as_tensor(transitions)[first])
-            for t, value in enumerate((first, second)):
-                for c in range(2):
-                    number = pt.stack([pt.eq(value[cell == c], s).sum() for s in range(2)])
-                    pm.Potential(f"noise_{t}_{c}", -pt.abs(shown[t, c] - number).sum() / scale)
+    def test_the_program_of_the_page_states_the_same_history(self):
+        """Six people in two cells over two releases: the sum over the 4,096 worlds of docs/methods/noise.md is enumeration's."""
+        (code,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+        assert code.count("\n") <= 30
+        exec(compile(code, PAGE.name, "exec"), page := {})
+        frequencies, transitions, cell, scale, shown, model = (
+            page[name] for name in ("frequencies", "transitions", "cell", "scale", "published", "model")
+        )
         density, weight, belief = model.compile_logp(), 0.0, np.zeros((12, 2))
         for world in np.ndindex(*[2] * 12):
             here = np.exp(density({"first": np.array(world[:6]), "second": np.array(world[6:])}))

@@ -310,7 +310,10 @@ related to whom, how long records wait, nor how groups and withheld records were
     ]
     if delta is not None:
         chance = (
-            f"; a belief passes it with a chance of at most {delta:g} where values follow this law" if delta else ""
+            f"; each belief by itself passes its bound with a chance of at most {delta:g}, one of n with at most n times that, "
+            "where values follow this law"
+            if delta
+            else ""
         )
         read = "all releases" if hindsight else "the releases up to each"
         return f"{', '.join(known)}, {read} read together, any values of others known, whatever is computed{chance}"

@@ -73,6 +73,7 @@ ROW_COLUMNS: dict[str, str] = {
     "cell": "number of records of the group, counterfeits included",
     "atom": "number of places of equal role, up to the release or over all of them",
     "atom_all": "number of places of equal role over all releases",
+    "delta": "probability of the paths that are set aside in an atom, or that Gaussian noise shifts log odds further",
     "epsilon": "largest shift of the log odds by all sources together, in nats",
     "departures": "what hides that a member of a cell has left",
     "mechanism": "chain of the ghosts: own, or stayers",

@@ -116,8 +116,8 @@ def _claimed(world, who, t):
     return world.claim is not None and world.claim[:2] == (who, t)
 
 
-def outcomes(world):
-    """Weight of each outcome, and the weight of each value at each respondent's record: dict of outcome to (weight, (n, T, m))."""
+def _worlds(world):
+    """Outcome, path of each respondent, and weight of all combinations of paths."""
     n, m = world.prior.shape
     releases = world.state.shape[1]
     groups = [
@@ -130,19 +130,44 @@ def outcomes(world):
         i, j, table = world.pair
         common = np.flatnonzero((world.state[i] == PUBLISHED) & (world.state[j] == PUBLISHED))
         both = common[0] if len(common) else None
-    found = {}
     for chosen in itertools.product(*(paths(world, who) for who in range(n))):
         weight = math.prod(one for _, one in chosen)
         if both is not None:
             weight *= table[chosen[i][0][both], chosen[j][0][both]]
         shown = [[chosen[who][0][t] for who in members] for t, members in groups]
         key = tuple(tuple(values.count(value) for value in range(m)) for values in shown)
+        yield key, [path for path, _ in chosen], weight
+
+
+def outcomes(world):
+    """Weight of each outcome, and the weight of each value at each respondent's record: dict of outcome to (weight, (n, T, m))."""
+    (n, m), releases = world.prior.shape, world.state.shape[1]
+    found = {}
+    for key, chosen, weight in _worlds(world):
         total, each = found.setdefault(key, [0.0, np.zeros((n, releases, m))])
         found[key][0] = total + weight
-        for who, (path, _) in enumerate(chosen):
+        for who, path in enumerate(chosen):
             for t, value in path.items():
                 each[who, t, value] += weight
     return {key: (total, each) for key, (total, each) in found.items() if total > 0}
+
+
+def apart(world):
+    """Weight, in each outcome, of a path in each respondent's atom that is impossible for a member; and the sum of probabilities.
+
+    A dict of outcome to ``(n,)``, and ``(n,)``, the sum over members of their paths by their own laws, without relations. For
+    worlds in which each respondent has one place.
+    """
+    atoms = [np.flatnonzero((world.group == row).all(axis=1)) for row in world.group]
+    laws = [{tuple(sorted(path.items())): w for path, w in paths(world, who)} for who in range(len(atoms))]
+    common = [set.intersection(*(set(laws[who]) for who in members)) for members in atoms]
+    lost = [sum(w for path, w in law.items() if path not in some) for law, some in zip(laws, common, strict=True)]
+    lost = np.array([each / sum(law.values()) if law else np.nan for each, law in zip(lost, laws, strict=True)])
+    found = {}
+    for key, chosen, weight in _worlds(world):
+        outside = np.array([tuple(sorted(path.items())) not in common[who] for who, path in enumerate(chosen)])
+        found[key] = found.get(key, 0.0) + weight * np.array([outside[members].any() for members in atoms])
+    return found, np.array([lost[members].sum() for members in atoms])
 
 
 def observations(world, outcome, releases=None):
@@ -230,6 +255,40 @@ def random_world(rng):
     own_class = rng.integers(2, size=n)
     back = None if pause is None else 0.5
     return World(prior, chains, own_class, ghost_chain, state, ghost, group, leave, pause, back, claim, pair, power)
+
+
+def floored_world(rng):
+    """A random world in which some members have a small probability of paths that are impossible for others, one place each."""
+    one, floor = random_world(rng), float(rng.choice([1e-9, 1e-4, 0.01, 0.1]))
+    n, m = one.prior.shape
+    rare = int(rng.integers(m))
+    some = np.arange(n) == rng.integers(n)
+    prior, chains, ghost_chain = one.prior.copy(), one.chains.copy(), one.ghost_chain
+    if rng.random() < 0.5:
+        prior[:] = _rare(prior[:1], rare, floor)
+        prior[some] = _rare(prior[:1], rare, 0.0)
+    if rng.random() < 0.5:
+        chains[1] = chains[0] = _rare(chains[0], rare, floor)
+        before = int(rng.integers(m))
+        chains[1, before] = _rare(chains[1, [before]], rare, 0.0)
+    if rng.random() < 0.3:
+        ghost_chain = _rare(chains[0], rare, float(rng.choice([0.0, floor])))
+    leave = one.leave
+    if leave is not None and rng.random() < 0.3:
+        leave = np.where(np.arange(m) == rare, 0.0, leave)
+    state = np.where(np.maximum.accumulate(one.ghost, axis=1) & ~one.ghost, ABSENT, one.state)
+    group = np.where((state == PUBLISHED) | one.ghost, one.group, -1)
+    claim = None if one.claim is None or state[one.claim[:2]] == ABSENT else one.claim
+    laws = {"prior": prior, "chains": chains, "ghost_chain": ghost_chain, "leave": leave}
+    return one._replace(state=state, group=group, claim=claim, **laws)
+
+
+def _rare(laws, value, probability):
+    """Laws of which a value has some probability."""
+    laws = np.where(np.arange(laws.shape[1]) == value, 0.0, laws + 0.01)
+    laws *= (1 - probability) / laws.sum(axis=1, keepdims=True)
+    laws[:, value] = probability
+    return laws
 
 
 def odd_world(rng):

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from foreknow.defenses.noisy_counts import Promise
+from foreknow.defenses.noisy_counts import DELTA, Promise
 from foreknow.evaluation.arguments import check_history
 from foreknow.models import (
     Adversary,
@@ -40,7 +40,7 @@ from foreknow.models.joint.problem import solved
 from foreknow.models.knowledge.parts import Visits, evidence_of
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
 from foreknow.models.knowledge.presence import following_releases
-from foreknow.models.settings import as_floats, as_list, check_flag, check_kind, check_whole
+from foreknow.models.settings import as_floats, as_list, check_flag, check_kind, check_range, check_whole
 
 type Published = Release | NoisyRelease | Observation
 """What bounds read of one time."""
@@ -111,7 +111,9 @@ def role_anonymity(releases: Iterable[Published]) -> pd.DataFrame:
     ).infer_objects()
 
 
-def odds_shift(releases: Iterable[Published], adversary: Adversary, hindsight: bool = True) -> pd.DataFrame:
+def odds_shift(
+    releases: Iterable[Published], adversary: Adversary, hindsight: bool = True, delta: float = 0.0
+) -> pd.DataFrame:
     """Largest change of an adversary's law by exchanging the path of each respondent with that of another member of the atom.
 
     Parameters
@@ -122,6 +124,8 @@ def odds_shift(releases: Iterable[Published], adversary: Adversary, hindsight: b
         Its parts are read as `JointAttack` reads them; see Notes.
     hindsight : bool
         True for atoms and laws of all releases; False for those up to each release.
+    delta : float
+        As in `bound`: probability of paths that may be set aside in an atom.
 
     Returns
     -------
@@ -130,10 +134,11 @@ def odds_shift(releases: Iterable[Published], adversary: Adversary, hindsight: b
         first record of the place, or of the record; ``atom``, the number of places of the atom; a column for each source, in nats:
         ``from_priors``; ``from_transitions``; ``from_ghosts``, steps of ghosts; ``from_leaving``, presence and parts of one's own
         at records before the last; ``from_last_record``, the same at the last record; ``from_compromised``; ``from_relations``;
-        ``from_returns``; and ``epsilon``, that of all sources together, at most their sum. 0 for an atom of one;
-        infinite if a path is possible for one of two alone. Of noisy counts: ``respondent``; ``time``; ``releases``, the number of
-        those that count a record of the respondent; ``epsilon``, by which they shift the log odds of any set of values from those
-        of the law without them; and ``delta``, the chance that they shift them further (`bound`).
+        ``from_returns``; ``epsilon``, that of all sources together, at most their sum; and ``delta``, the probability of the paths
+        that are set aside. Epsilon is 0 for an atom of one, and infinite if a path that is not set aside is possible for one of
+        two alone. Of noisy counts: ``respondent``; ``time``; ``releases``, the number of those that count a record of the
+        respondent; ``epsilon``, by which they shift the log odds of any set of values from those of the law without them; and
+        ``delta``, the chance that they shift them further (`bound`).
 
     Raises
     ------
@@ -156,18 +161,20 @@ def odds_shift(releases: Iterable[Published], adversary: Adversary, hindsight: b
 
     Cost: O(n) and, for each pair of different laws in an atom, O(t m^2).
     """
-    observations = _known("odds_shift", releases, adversary, hindsight)
+    observations = _known("odds_shift", releases, adversary, hindsight, delta)
     if any(seen.noise for seen in observations):
-        shifts = _noise_shifts("odds_shift", adversary, observations, hindsight)
+        shifts = _noise_shifts("odds_shift", adversary, observations, hindsight, delta)
         shifts = shifts[shifts.pop("counted")]
         return (shifts.drop_duplicates("respondent") if hindsight else shifts).reset_index(drop=True).infer_objects()
-    known = _knowledge(adversary, observations, hindsight)
+    known = _knowledge(adversary, observations, hindsight, delta)
     tables = [_shift_table(shifts, None if hindsight else t) for shifts, t in islice(known, 1 if hindsight else None)]
-    names = ("respondent", "time", "atom", *TERMS, "epsilon")
+    names = ("respondent", "time", "atom", *TERMS, "epsilon", "delta")
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(names))
 
 
-def bound(releases: Iterable[Published], adversary: Adversary, hindsight: bool = True) -> "BeliefBounds":
+def bound(
+    releases: Iterable[Published], adversary: Adversary, hindsight: bool = True, delta: float = 0.0
+) -> "BeliefBounds":
     """Upper bound on each respondent's belief in each value at each release, by an adversary of this knowledge.
 
     Parameters
@@ -178,6 +185,9 @@ def bound(releases: Iterable[Published], adversary: Adversary, hindsight: bool =
         Its parts are read as `JointAttack` reads them.
     hindsight : bool
         True for beliefs given all releases; False for beliefs given the releases up to each.
+    delta : float
+        Largest probability, below 1, of paths that are set aside in an atom; 0 for none. Of counts with Gaussian noise, the chance
+        that one belief is over its bound; 0 for 1e-6.
 
     Returns
     -------
@@ -202,6 +212,13 @@ def bound(releases: Iterable[Published], adversary: Adversary, hindsight: bool =
     whole atom. Where the group is one atom, the share is the published one. Members whose value at a release is known are taken
     out of the group there.
 
+    Members with other possible paths than the respondent are not in K, unless ``delta`` allows it. Let B be the event that a
+    member of the atom has a path that is not possible for all members. If ``P(B) <= delta``, by the sum over members, K is taken
+    from all of them, e is that of the common paths, and ``belief <= bound + P(B | releases)``, of which the mean over releases is
+    P(B). All terms of the laws of paths are read: priors, transitions, steps of ghosts, presence, compromised records; relations
+    multiply the probability by exp of their shift. An atom with a place of a respondent who returned is treated as at 0, as its
+    law depends on the counts.
+
     No attack is made; the bound holds for exact beliefs under the joint law, whatever the solver, of adversaries who read nothing
     in the choice of the groups: that they were made by a rule which looks at values, or at coming releases, is not taken account
     of.
@@ -218,12 +235,15 @@ def bound(releases: Iterable[Published], adversary: Adversary, hindsight: bool =
     `JointAttack` is not exact where a respondent is published again after ghosts, and may pass the bound. Cost: as
     `odds_shift`, and O(n m) for each release; with ``hindsight=False`` once for each prefix.
     """
-    observations = _known("bound", releases, adversary, hindsight)
+    observations = _known("bound", releases, adversary, hindsight, delta)
     if any(seen.noise for seen in observations):
-        shifts = _noise_shifts("bound", adversary, observations, hindsight)
-        return _noise_bounds(shifts, adversary, observations, hindsight)
-    upper = [shifts.upper(t) for shifts, t in _knowledge(adversary, observations, hindsight)]
-    return BeliefBounds(observations, tuple(upper))
+        noise_shifts = _noise_shifts("bound", adversary, observations, hindsight, delta)
+        return _noise_bounds(noise_shifts, adversary, observations, hindsight)
+    upper, aside = [], 0.0
+    for shifts, t in _knowledge(adversary, observations, hindsight, delta):
+        upper.append(shifts.upper(t))
+        aside = max(aside, float(shifts.aside.max(initial=0.0)))
+    return BeliefBounds(observations, tuple(upper), aside)
 
 
 def expected_gain_bound(a: ArrayLike, c: ArrayLike) -> FloatArray:
@@ -358,7 +378,8 @@ class BeliefBounds:
         For each release, the bound on the belief of each respondent of the view in each value; 1 for records that are not
         published, whose values the releases do not bound.
     delta : float
-        Chance that one belief is over its bound, by the adversary's own law: 0, but for noise of a Gaussian law.
+        Largest mean excess of one belief over its bound, over releases of the adversary's own law: 0, but for paths that were set
+        aside, and for noise of a Gaussian law, of which it is also the chance of an excess.
     """
 
     observations: tuple[Observation, ...]
@@ -407,7 +428,7 @@ class BeliefBounds:
 
 
 def _noise_shifts(
-    owner: str, adversary: Adversary, observations: tuple[Observation, ...], hindsight: bool
+    owner: str, adversary: Adversary, observations: tuple[Observation, ...], hindsight: bool, delta: float
 ) -> pd.DataFrame:
     """Shifts of log odds by noisy counts, a row for each row of each release; ValueError if they are not known."""
     noise = observations[0].noise
@@ -430,7 +451,7 @@ def _noise_shifts(
     rows = pd.DataFrame(dict(zip(columns, map(np.concatenate, zip(*parts, strict=True)), strict=True)))
     counted = rows["counted"].groupby(pd.factorize(rows["respondent"])[0])
     rows["releases"] = counted.transform("sum") if hindsight else counted.cumsum()
-    promises = [Promise(noise, n) for n in range(1, len(observations) + 1)]
+    promises = [Promise(noise, n, delta or DELTA) for n in range(1, len(observations) + 1)]
     pure = noise.law == "laplace"
     epsilon = np.array([0.0, *(one.epsilon if pure else one.epsilon_delta for one in promises)])
     return rows.assign(epsilon=epsilon[rows["releases"]], delta=0.0 if pure else promises[0].delta)
@@ -469,9 +490,12 @@ def _observations(owner: str, releases: Iterable[Published]) -> tuple[Observatio
     return tuple(found)
 
 
-def _known(owner: str, releases: Iterable[Published], adversary: Adversary, hindsight: bool) -> tuple[Observation, ...]:
+def _known(
+    owner: str, releases: Iterable[Published], adversary: Adversary, hindsight: bool, delta: float
+) -> tuple[Observation, ...]:
     """Observations of releases on which an adversary's beliefs are bounded; TypeError or ValueError if they cannot be."""
     check_flag(owner, "hindsight", hindsight)
+    check_range(owner, "delta", delta, 0, 1, "a probability", excluded=(1,))
     check_kind(owner, "adversary", adversary, Adversary, "is an Adversary, as Adversary(UniformPrior())")
     check_reads(owner, adversary, READS)
     observations = _observations(owner, releases)
@@ -612,7 +636,7 @@ class _Laws:
     Numbers of arrays of ``vectors`` and ``kernels``: of each record the ``kernel`` from the record before (-1 for the first one),
     the ``evidence`` of presence and parts of one's own, and that of ``claims``; of each place its ``prior``, and the ``tail`` by
     which withheld records after the last one multiply its evidence. ``last`` is True for the last record of a respondent at a
-    place, ``charge`` has what relations and returns add, shape ``(places, 2)``.
+    place, ``charge`` has what relations and returns add, shape ``(places, 2)``, ``returns`` is True for places of who returned.
     """
 
     vectors: _Distinct
@@ -624,6 +648,7 @@ class _Laws:
     tail: IntArray
     last: BoolArray
     charge: FloatArray
+    returns: BoolArray
 
 
 class _LawBuilder:
@@ -650,6 +675,7 @@ class _LawBuilder:
         self.kernel, self.evidence, self.claims = np.full((3, records), -1)
         self.prior, self.tail, self.last = np.full((3, rows.places), -1)
         self.charge = np.zeros((rows.places, 2))
+        self.returns = np.zeros(rows.places, dtype=np.bool_)
         self.until = np.full(people, -1)  # last release that lists each respondent
         for t, number in enumerate(self.numbers):
             self.until[number[: observations[t].listed]] = t
@@ -673,6 +699,7 @@ class _LawBuilder:
             kernel[self.tail],
             last,
             self.charge,
+            self.returns,
         )
 
     def _release(self, t: int) -> None:
@@ -795,6 +822,7 @@ class _LawBuilder:
 
     def _returned(self, before: int, place: int, record: int, kernel: FloatArray) -> None:
         """Charge both places of a respondent with their dependence; the prior of the new one is the prediction of the old one."""
+        self.returns[[before, place]] = True
         last = int(self.last[before])
         share = self._counts(last)
         values, onward = np.flatnonzero(share), np.flatnonzero(self._counts(record))
@@ -857,7 +885,8 @@ def _range(one: FloatArray, other: FloatArray) -> float:
 class _Shifts(NamedTuple):
     """Members of atoms by kind: those of one law. A cell is a kind within an atom.
 
-    ``terms`` has the largest shift of a cell's places by each source, shape ``(cells, 8)``, ``largest`` that of all, ``(cells,)``.
+    ``terms`` has the largest shift of a cell's places by each source, shape ``(cells, 8)``, ``largest`` that of all, ``(cells,)``,
+    ``aside`` the probability of the paths of the atom that are set aside.
     """
 
     observations: tuple[Observation, ...]
@@ -868,6 +897,7 @@ class _Shifts(NamedTuple):
     profiles: "_Profiles"
     terms: FloatArray
     largest: FloatArray
+    aside: FloatArray
 
     def upper(self, t: int) -> FloatArray:
         """Bounds at release t, shape ``(n, m)``."""
@@ -890,14 +920,14 @@ class _Shifts(NamedTuple):
 
 
 def _knowledge(
-    adversary: Adversary, observations: tuple[Observation, ...], hindsight: bool
+    adversary: Adversary, observations: tuple[Observation, ...], hindsight: bool, delta: float
 ) -> Iterator[tuple[_Shifts, int]]:
     """Shifts that hold for the beliefs about each release, and its number."""
-    everything = _shifts(adversary, observations) if hindsight and observations else None
+    everything = _shifts(adversary, observations, delta) if hindsight and observations else None
     for t in range(len(observations)):
         if everything is None:
             first = observations[: t + 1]
-            yield _shifts(_related_among(adversary, first), first), t
+            yield _shifts(_related_among(adversary, first), first, delta), t
         else:
             yield everything, t
 
@@ -922,10 +952,10 @@ def _shift_table(shifts: _Shifts, t: int | None) -> pd.DataFrame:
         "atom": shifts.atom[rows.place[at]],
     }
     columns |= {name: shifts.terms[cell, k] for k, name in enumerate(TERMS)}
-    return pd.DataFrame(columns | {"epsilon": shifts.largest[cell]}).infer_objects()
+    return pd.DataFrame(columns | {"epsilon": shifts.largest[cell], "delta": shifts.aside[cell]}).infer_objects()
 
 
-def _shifts(adversary: Adversary, observations: tuple[Observation, ...]) -> _Shifts:
+def _shifts(adversary: Adversary, observations: tuple[Observation, ...], delta: float) -> _Shifts:
     """Shifts between the members of each atom over all the given releases."""
     rows = _Rows.of(observations, one_place=adversary.known_transitions is not None)
     builder = _LawBuilder(adversary, observations, rows)
@@ -947,7 +977,7 @@ def _shifts(adversary: Adversary, observations: tuple[Observation, ...]) -> _Shi
         kind = new
     charges = np.unique(laws.charge, axis=0, return_inverse=True)[1].reshape(-1)
     cell = _joined(label, kind, laws.prior, laws.tail, charges)
-    tables = _compared(observations, rows, laws, label, cell)
+    tables = _compared(observations, rows, laws, label, cell, delta)
     known = np.array([_only(vector) for vector in laws.vectors.arrays], dtype=np.int64)[laws.claims]
     return _Shifts(observations, rows, known, np.bincount(label)[label], cell, *tables)
 
@@ -975,9 +1005,9 @@ class _Profiles(NamedTuple):
 
 
 def _compared(
-    observations: tuple[Observation, ...], rows: _Rows, laws: _Laws, label: IntArray, cell: IntArray
-) -> tuple[_Profiles, FloatArray, FloatArray]:
-    """Profiles of all cells, and ``terms`` and ``largest`` of `_Shifts`."""
+    observations: tuple[Observation, ...], rows: _Rows, laws: _Laws, label: IntArray, cell: IntArray, delta: float
+) -> tuple[_Profiles, FloatArray, FloatArray, FloatArray]:
+    """Profiles of all cells, and ``terms``, ``largest`` and ``aside`` of `_Shifts`."""
     cells = int(cell.max(initial=-1)) + 1
     _, some_place, size = np.unique(cell, return_index=True, return_counts=True)
     by_place = np.argsort(rows.place, kind="stable")
@@ -988,7 +1018,8 @@ def _compared(
         vectors, kernels = np.log(laws.vectors.stacked()), np.log(laws.kernels.stacked())
     kernels = kernels.reshape(-1, vectors.shape[1], vectors.shape[1])
     tails = {-1: np.zeros(vectors.shape[1])}
-    terms, largest = np.zeros((cells, len(TERMS))), np.zeros(cells)
+    terms, (largest, aside) = np.zeros((cells, len(TERMS))), np.zeros((2, cells))
+    returns = np.bincount(cell, laws.returns, cells) > 0
     (start, stop), (added, own) = np.zeros((2, cells), dtype=np.int64), np.zeros((2, cells))
     order, epsilon = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     used = 0
@@ -1007,9 +1038,15 @@ def _compared(
                 np.zeros((1 if many else b - a, b - a)),
                 np.zeros((1 if many else b - a, b - a, len(TERMS))),
             )
-            _compare(
-                nodes, kernels, laws.kernel[records], rows.ghost[records], laws.last[records], shown, rows_of, parts
-            )
+            seen = rows.ghost[records], laws.last[records], shown
+            _compare(nodes, kernels, laws.kernel[records], *seen, rows_of, parts)
+            if delta and np.isinf(rows_of).any() and not returns[a:b].any():
+                with np.errstate(invalid="ignore"):  # impossible laws have no probability
+                    common, outside = _common_paths(nodes, kernels, laws.kernel[records])
+                    probability = float((size[a:b] * np.exp(charge[:, 0]) * outside).sum())
+                if probability <= delta:
+                    aside[a:b], parts[:] = probability, 0.0
+                    _compare(*common, *seen, rows_of, parts)
         for c in range(a, b):
             # Against a third kind, the shift of a pair is at most the sum of both shifts.
             row = c - a if len(rows_of) == b - a else 0
@@ -1030,7 +1067,7 @@ def _compared(
                 largest[c] = max(largest[c], own[c])
     other = np.concatenate(order)
     profiles = _Profiles(start, stop, added, own, other, size[other], np.concatenate(epsilon))
-    return profiles, terms, largest
+    return profiles, terms, largest, aside
 
 
 def _nodes(
@@ -1046,6 +1083,29 @@ def _nodes(
                 tails[tail] = np.log(laws.kernels.arrays[tail].sum(axis=1))
         nodes[u, laws.last[records[u]], 0] += tails[tail]
     return nodes
+
+
+def _common_paths(
+    nodes: FloatArray, kernels: FloatArray, kernel: IntArray
+) -> tuple[tuple[FloatArray, FloatArray, IntArray], FloatArray]:
+    """The arguments without the paths that are impossible for some kind, and the probability of these by the law of each kind."""
+    struck = np.isneginf(nodes).any(axis=(0, 2))
+    weight = np.exp(nodes.sum(axis=2))
+    outside, inside = weight[:, 0] * struck[0], weight[:, 0] * ~struck[0]
+    steps, number = [np.zeros((0, *kernels.shape[1:]))], np.full_like(kernel, -1)
+    for r in range(1, kernel.shape[1]):
+        used, own = np.unique(kernel[:, r], return_inverse=True)
+        number[:, r] = sum(map(len, steps)) + own
+        steps.append(np.where(np.isneginf(kernels[used]).any(axis=0), -np.inf, kernels[used]))
+        every, kept = np.exp(kernels[used])[own], np.exp(steps[-1])[own]
+        # Sums of positive terms, as small probabilities are differences of large ones.
+        lost = outside[:, None] @ every + inside[:, None] @ (every - kept)
+        stay = (inside[:, None] @ kept)[:, 0]
+        outside, inside = (lost[:, 0] + stay * struck[r]) * weight[:, r], stay * ~struck[r] * weight[:, r]
+        total = (inside + outside).sum(axis=1, keepdims=True)
+        inside, outside = inside / total, outside / total
+    common = np.where(struck[:, None], -np.inf, nodes), np.concatenate(steps), number
+    return common, outside.sum(axis=1) / (inside + outside).sum(axis=1)
 
 
 PRIORS, TRANSITIONS, GHOST_STEPS, LEAVING, LAST_RECORD, COMPROMISED, RELATED = range(7)

@@ -3,7 +3,7 @@
 import bounds_oracle
 import numpy as np
 import pytest
-from bounds_oracle import ABSENT, PUBLISHED, WITHHELD, World, compared, odd_world, random_world
+from bounds_oracle import ABSENT, PUBLISHED, WITHHELD, World, compared, floored_world, odd_world, random_world
 from strategies import history_of
 
 from foreknow.attacks import JointAttack
@@ -75,6 +75,99 @@ def test_no_belief_forward_is_above_its_bound():
     for seed in range(60):
         rng = np.random.default_rng(10_000 + seed)
         assert compared(random_world(rng), bound, 3, rng, hindsight=False).excess < 1e-9
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_a_belief_passes_its_bound_by_the_probability_of_paths_set_aside(part):
+    """In each outcome of worlds of at most 30. The mean of that probability is at most delta, the sum over members of the atom."""
+    aside, better, passed = 0, 0, 0
+    for seed in range(part * 25, (part + 1) * 25):
+        rng = np.random.default_rng(seed)
+        one, delta = floored_world(rng), float(rng.choice([1e-6, 1e-3, 0.05, 0.5]))
+        found, knows = bounds_oracle.outcomes(one), bounds_oracle.adversary(one)
+        if not 0 < len(found) <= 30:
+            continue
+        apart, sums = bounds_oracle.apart(one)
+        mean = sum(apart.values()) / sum(total for total, _ in found.values())
+        for key, (total, each) in found.items():
+            seen = bounds_oracle.observations(one, key)
+            bounds = bound(seen, knows, delta=delta)
+            column = odds_shift(seen, knows, delta=delta).set_index("respondent")["delta"]
+            allowed = column.reindex(range(len(mean)), fill_value=0.0).to_numpy()
+            assert bounds.delta == allowed.max() <= delta
+            some = allowed > 0
+            assert (mean[some] <= allowed[some] * (1 + 1e-9)).all()
+            if one.pair is None:
+                np.testing.assert_allclose(allowed[some], sums[some], rtol=1e-9)
+            aside += some.any()
+            pure = bound(seen, knows) if some.any() else bounds
+            for t, release in enumerate(seen):
+                rows = np.flatnonzero(release.group >= 0)
+                who, upper = release.people.respondents[rows].astype(int), bounds.upper[t][rows]
+                excess = each[who, t] / total - upper
+                assert (excess <= (some * apart[key] / total)[who, None] + 1e-9).all()
+                assert (upper <= pure.upper[t][rows] + 1e-12).all()
+                better += (upper < pure.upper[t][rows] - 0.05).any()
+                passed += (excess > 0.05).any()
+    assert min(aside, better, passed) > 0
+
+
+def test_forward_sets_aside_the_paths_up_to_each_release():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        one = floored_world(rng)
+        found, knows = list(bounds_oracle.outcomes(one)), bounds_oracle.adversary(one)
+        seen = bounds_oracle.observations(one, found[rng.integers(len(found))])
+        forward = bound(seen, knows, False, 0.5)
+        each = [bound(seen[: t + 1], knows, True, 0.5) for t in range(len(seen))]
+        assert forward.delta == max(now.delta for now in each)
+        for t, now in enumerate(each):
+            np.testing.assert_array_equal(forward.upper[t], now.upper[t])
+
+
+RARE = 1e-4
+
+
+def test_a_rare_step_is_set_aside():
+    """By one of two classes the value b never follows a; three of four members have the other class.
+
+    Without delta the fourth has no bound, and the others are three. The sum over the three of two steps into b, with delta.
+    """
+    chains = np.array([[[1 - RARE, RARE], [0.3, 0.7]], [[1, 0], [0.3, 0.7]]])
+    one = world([[2] * 3] * 4, chains=chains)._replace(own_class=np.array([0, 0, 0, 1]))
+    knows, seen = bounds_oracle.adversary(one), bounds_oracle.observations(one, ((2, 2),) * 3)
+    assert bound(seen, knows).upper[2][[0, 3]].tolist() == [pytest.approx([2 / 3] * 2), [1, 1]]
+    found = bound(seen, knows, delta=1e-3)
+    odds = (1 - RARE) ** -2
+    np.testing.assert_allclose(found.upper[2], odds / (1 + odds), rtol=1e-12)
+    # From a: at once, or after a step in a. From b: a step into a, and one out of it.
+    assert found.delta == pytest.approx(3 * (0.5 * (RARE + (1 - RARE) * RARE) + 0.5 * 0.3 * RARE))
+    assert bound(seen, knows, delta=3e-4).upper[2][3].tolist() == [1, 1]
+    shifts = odds_shift(seen, knows, delta=1e-3)
+    assert shifts["epsilon"].tolist() == pytest.approx([np.log(odds)] * 4)
+    assert shifts["from_transitions"].tolist() == pytest.approx([np.log(odds)] * 4)
+    assert np.isinf(odds_shift(seen, knows)["epsilon"]).all()
+
+
+def test_relations_multiply_the_probability_set_aside():
+    """The first of two members has b with .001, before the third, who surely has a, makes it 9 times likelier."""
+    prior, table = [[0.999, 0.001], [1, 0], [1, 0]], np.array([[1.0, 9.0], [9.0, 1.0]])
+    one = world([[2]] * 3, prior=prior, group=np.array([[0], [0], [1]]), pair=(0, 2, table))
+    (apart, _), found = bounds_oracle.apart(one), bounds_oracle.outcomes(one)
+    mean = sum(apart.values())[0] / sum(total for total, _ in found.values())
+    seen = bounds_oracle.observations(one, ((1, 1), (1, 0)))
+    assert mean == pytest.approx(0.009 / 1.008)
+    allowed = bound(seen, bounds_oracle.adversary(one), delta=0.01).delta
+    assert mean < allowed == pytest.approx(0.009)
+
+
+def test_places_of_who_returned_are_not_set_aside():
+    """The law of the later place depends on the counts of the earlier one."""
+    one = world(
+        [[2, 2, 2], [2, 0, 2], [2, 2, 2]], ghost=[[0] * 3, [0, 1, 0], [0] * 3], prior=[[1, 0], [0.999, 0.001], [1, 0]]
+    )
+    for key in bounds_oracle.outcomes(one):
+        assert bound(bounds_oracle.observations(one, key), bounds_oracle.adversary(one), delta=0.5).delta == 0
 
 
 def places_of(one):
@@ -395,5 +488,8 @@ def test_bad_input_is_refused():
         role_anonymity(published[0])
     with pytest.raises(TypeError, match="adversary"):
         odds_shift(published, UniformPrior())
+    for measure in (bound, odds_shift):
+        with pytest.raises(ValueError, match=r"delta is 1\.0; it is a number from 0 to 1, but not 1"):
+            measure(published, Adversary(UniformPrior()), delta=1.0)
     assert bound([], Adversary(UniformPrior())).frame().empty
     assert odds_shift([], Adversary(UniformPrior())).empty

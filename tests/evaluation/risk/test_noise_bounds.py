@@ -74,6 +74,8 @@ def test_gaussian_bounds_hold_but_for_delta():
         beliefs = OthersKnown(JointAttack(adversary, Enumeration()), history)(releases)
         over += any((one.posterior.probabilities > most).any() for one, most in zip(beliefs, bounds.upper, strict=True))
     assert (over, bounds.delta) == (0, 1e-6)
+    shifts, own = odds_shift(releases, adversary, delta=1e-3), Promise(Noise("gaussian", 1.0), promise.releases, 1e-3)
+    assert (shifts["epsilon"].max(), bound(releases, adversary, delta=1e-3).delta) == (own.epsilon_delta, 1e-3)
 
 
 def test_a_respondent_alone_who_stays_reaches_the_bound():

@@ -42,14 +42,22 @@ class TwoSides(NamedTuple):
 
     @classmethod
     def bounded(
-        cls, disclosed: int, respondents: int, at_most: int, unknown: int, sure: float, of: str, found_by: str = ""
+        cls,
+        disclosed: int,
+        respondents: int,
+        at_most: int,
+        unknown: int,
+        sure: float,
+        of: str,
+        found_by: str = "",
+        page: str = "cohorts",
     ) -> "TwoSides":
         """Both sides by a bound for a class of adversaries; without an upper one if it decides for none of the ``unknown``.
 
-        These are the respondents with a record whose value is not known before the releases.
+        These are the respondents with a record whose value is not known before the releases. ``page`` has the proof.
         """
         if disclosed < at_most == unknown:
-            return cls(disclosed, respondents, None, WITHOUT_BOUND.format(sure=sure), found_by)
+            return cls(disclosed, respondents, None, WITHOUT_BOUND.format(sure=sure, page=page), found_by)
         return cls(disclosed, respondents, at_most, of, found_by)
 
     @property
@@ -233,7 +241,7 @@ def exposure_of_records(records: Records, sure: float, to: str = "the attack") -
 
 
 OF_AVERAGED = "the bound is for one law, and the adversary averages over several"
-WITHOUT_BOUND = "for each of them the bound is a belief of {sure:g} or more (docs/methods/cohorts.md)"
+WITHOUT_BOUND = "for each of them the bound is a belief of {sure:g} or more (docs/methods/{page}.md)"
 """Reasons for which there is no bound."""
 
 
@@ -308,6 +316,7 @@ related to whom, how long records wait, nor how groups and withheld records were
         "the same prior of first published records",
         *(NAMES.get(name, f"the part {name!r}") for name in adversary.parts if name != "prior"),
     ]
+    read = f"{'all releases' if hindsight else 'the releases up to each'} read together"
     if delta is not None:
         chance = (
             f"; each belief by itself passes its bound with a chance of at most {delta:g}, one of n with at most n times that, "
@@ -315,12 +324,11 @@ related to whom, how long records wait, nor how groups and withheld records were
             if delta
             else ""
         )
-        read = "all releases" if hindsight else "the releases up to each"
-        return f"{', '.join(known)}, {read} read together, any values of others known, whatever is computed{chance}"
+        told = f"any values of others known, whatever is computed{chance} (docs/methods/noise.md)"
+        return f"{', '.join(known)}, {read}, {told}"
     silent = "" if adversary.presence is not None else "who leaves when, "
     silent += "" if adversary.relations is not None else "who is related to whom, "
-    read = "all releases" if hindsight else "the releases up to each"
-    return f"{', '.join(known)}, {read} read together, whatever is computed; not {silent}{CHOSEN}"
+    return f"{', '.join(known)}, {read}, whatever is computed; not {silent}{CHOSEN}"
 
 
 CHOSEN = "how long records wait, nor how groups and withheld records were chosen (docs/methods/cohorts.md)"
@@ -360,4 +368,5 @@ def _two_sides(
     names, unknown = records["respondent"], ~is_known(records["prior"], found.sure)
     exposing = is_exposing(np.maximum(records["belief"], upper.each), records["prior"], found.sure)
     numbers = found.exposed, found.respondents, len({*names[exposing]}), len({*names[unknown]})
-    return TwoSides.bounded(*numbers, found.sure, adversary_class(adversary, hindsight, upper.delta))
+    page = "cohorts" if upper.delta is None else "noise"
+    return TwoSides.bounded(*numbers, found.sure, adversary_class(adversary, hindsight, upper.delta), page=page)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.app.publication import PUBLIC, RELEASE, read_json
+from foreknow.app.publication import PRIVATE, PUBLIC, RELEASE, SETTINGS, read_json
 from foreknow.defenses import NoisyCounts, Promise
 from foreknow.defenses.noisy_counts import PRIORS
 from foreknow.evaluation.checks.certificate import PROMISED, Certificate
@@ -36,6 +36,12 @@ REPEATABLE = {
     False: "Yes, by the seed of the publisher: for experiments, not for release.",
 }
 """Statement on the noise that was drawn for a release, or for an experiment."""
+
+NOT_FOR_RELEASE = "NOT FOR RELEASE: the noise was drawn by NumPy, from a generator that can be seeded."
+"""Statement on an experiment."""
+
+ROUNDING = 1e-9
+"""Relative rounding error of a number of a promise."""
 
 NOT_COVERED = (
     "Who is listed at each release, with which quasi-identifiers: both are taken as public, and cells are cut by them.",
@@ -59,6 +65,16 @@ class NoisySeries(NamedTuple):
     def folder(self) -> Path:
         """Folder of the whole publication; the public one where it stands alone."""
         return self.public.parent if self.public.name == PUBLIC else self.public
+
+    @property
+    def settings(self) -> Path:
+        """File of the settings, in the private folder; `check_key` reads the manifest beside it."""
+        return self.folder / PRIVATE / SETTINGS
+
+    @property
+    def for_release(self) -> bool:
+        """False for an experiment, whose noise was drawn by NumPy."""
+        return bool(self.noise["for_release"])
 
     @property
     def noise(self) -> Mapping[str, Any]:
@@ -116,8 +132,8 @@ class NoisySeries(NamedTuple):
             )
         return table[column].to_numpy(dtype=np.float64).reshape(shape)
 
-    def schema(self, schema: Schema, tables: Sequence[pd.DataFrame]) -> Schema:
-        """The schema of records and other tables in the domain of the series; quasi-identifiers may have further values."""
+    def settle(self, schema: Schema, tables: tuple[pd.DataFrame, ...]) -> tuple[Schema, tuple[pd.DataFrame, ...]]:
+        """Schema and tables in the domain of the series, `in_domain`; quasi-identifiers may have further values."""
         known = self.noise["quasi_identifiers"]
         if list(schema.quasi_identifiers) != list(known) or schema.sensitive != self.columns["sensitive"]:
             options = " ".join(f"--qi {name}" for name in known)
@@ -128,7 +144,7 @@ class NoisySeries(NamedTuple):
         kinds = {
             name: _joined(name, kind, known[name], columns[name]) for name, kind in schema.quasi_identifiers.items()
         }
-        return replace(schema, quasi_identifiers=kinds, values=tuple(self.noise["sensitive_values"]))
+        return in_domain(replace(schema, quasi_identifiers=kinds, values=tuple(self.noise["sensitive_values"])), tables)
 
     def releases(self, history: History) -> tuple[NoisyRelease, ...]:
         """The releases, with the views that they are of, the first ones of a history.
@@ -146,12 +162,12 @@ class NoisySeries(NamedTuple):
                 f"{self.public} has releases at {', '.join(self.times)}, and the records {what}. Give all records of the series, "
                 "the new ones at the end."
             )
-        counts, made_for_release = self.counts().astype(np.int64), bool(self.noise["for_release"])
+        counts = self.counts().astype(np.int64)
         is_processed = "count" in self.read_table().columns
         processed = self.counts("count") if is_processed else [None] * len(views)
         cells, law = self.cells, self.law
         return tuple(
-            NoisyRelease(view, NoisyTable(cells, noisy, law, more, made_for_release))
+            NoisyRelease(view, NoisyTable(cells, noisy, law, more, self.for_release))
             for view, noisy, more in zip(views, counts, processed, strict=True)
         )
 
@@ -165,8 +181,19 @@ def series_at(folder: Path | None) -> NoisySeries | None:
     return None
 
 
-def in_domain(table: pd.DataFrame, schema: Schema) -> pd.DataFrame:
-    """Records whose sensitive cells are text where the domain has text; ValueError if one is not in the domain."""
+def refuse_counts(paths: Sequence[Path], way_out: str) -> None:
+    """Raise ValueError if a published table has noisy counts, whose rows are no records."""
+    for path in paths:
+        if path.is_file() and series_at(path) is not None:
+            raise ValueError(f"{path} has noisy counts, and its rows are no records; {way_out}.")
+
+
+def in_domain(schema: Schema, tables: tuple[pd.DataFrame, ...]) -> tuple[Schema, tuple[pd.DataFrame, ...]]:
+    """A schema, and tables whose sensitive cells are text where its domain has text; ValueError if one is not in the domain."""
+    return schema, tuple(_in_domain(table, schema) for table in tables)
+
+
+def _in_domain(table: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     column = table[schema.sensitive]
     if any(isinstance(value, str) for value in schema.values):
         column = column.astype(str)
@@ -215,8 +242,8 @@ def promise_record(promise: Promise) -> dict[str, Any]:
     }
 
 
-def noisy_certificate(releases: Sequence[NoisyRelease], defense: NoisyCounts, files: Mapping[str, str]) -> Certificate:
-    """Certificate of noisy counts: the promise, and its limits."""
+def noisy_certificate(releases: Sequence[NoisyRelease], defense: NoisyCounts) -> Certificate:
+    """Certificate of noisy counts, without files: the promise, and its limits."""
     made = releases[0].made
     numbers = [{"time": str(one.time), "records": len(one.view), "cells": len(made.cells)} for one in releases]
     is_for_release = all(one.made.for_release for one in releases)
@@ -231,7 +258,7 @@ def noisy_certificate(releases: Sequence[NoisyRelease], defense: NoisyCounts, fi
         "adversary": {"knows": "every other respondent's whole path, and any prior about the respondent"},
         "not_covered": list(NOT_COVERED),
     }
-    return Certificate(PROMISED, enforced, {"verified": False, "releases": numbers}, assumed, dict(files))
+    return Certificate(PROMISED, enforced, {"verified": False, "releases": numbers}, assumed, {})
 
 
 def _joined(name: str, kind: Numeric | Categorical, known: Mapping[str, Any], column: "pd.Series[Any]") -> Any:

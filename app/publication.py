@@ -35,8 +35,8 @@ from foreknow.models.tables.release import number_text
 PUBLIC, PRIVATE = "public", "private"
 """Folders of a publication: the published table, and the key of the publisher."""
 
-TABLE, KEY = "published", "groups"
-"""Names of the published table and of the key, without their endings."""
+TABLE, EXPERIMENT, KEY = "published", "not-for-release", "groups"
+"""Names of the published table, of that of an experiment, and of the key, without their endings."""
 
 PARTS = ".parquet"
 """Ending of a table, and of the folder of its parts."""
@@ -116,12 +116,11 @@ def check_key(key: Path, records: Path) -> bool:
         if (key.parent / name).exists() and checksum(key.parent / name) != expected:
             raise ValueError(
                 f"{key.parent / name} is not the file that was written with {path}; they are of different runs, or one was "
-                "changed. Publish again."
+                "changed. Give the files of one run; groups can be published again."
             )
     if checksum(records) not in known.values():
         raise ValueError(
-            f"{records} is not the file that {key} was made from: its checksum is not the one in {path}. Give that "
-            "file, or publish again."
+            f"{records} is not the file that {key} was made from: its checksum is not the one in {path}. Give that file."
         )
     return True
 

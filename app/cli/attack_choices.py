@@ -1,6 +1,6 @@
 """Attacks and estimators of the command line: the options that each attack reads, and the object that they make."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,7 @@ from foreknow.app.cli.options import (
     one_of,
     option,
     output_folder,
+    refuse_first,
     switch,
 )
 from foreknow.app.cli.terminal import TimeLeft, error_console, notice, tracked
@@ -58,7 +59,7 @@ from foreknow.attacks import (
 )
 from foreknow.attacks.foreground import breach_threshold
 from foreknow.defenses import Defense
-from foreknow.evaluation.scenario import SCENARIOS, Scenario, check_near
+from foreknow.evaluation.scenario import SCENARIOS, SEQUENTIAL, Scenario, check_near
 from foreknow.models import (
     ESTIMATORS,
     JOINT_SOLVERS,
@@ -423,6 +424,25 @@ def check_attack_options(context: typer.Context, chosen: AttackOptions, shared: 
         raise ValueError(
             "maxent takes --statements, and none are given; without them, beliefs are the shares of each group."
         )
+
+
+def check_noisy_attack(chosen: AttackOptions, given: Collection[str]) -> None:
+    """Raise ValueError if an option is given by which groups alone are attacked."""
+    settled, joint = chosen.settled, "noisy counts are read by the joint attack alone"
+    refuse_first(
+        {
+            f"--attack {chosen.attack} reads groups, and {joint}; leave --attack out, or choose --scenario exact-but-one.": (
+                settled is None and chosen.attack != "joint"
+            ),
+            f"--scenario {chosen.attack} has a solver or knowledge of groups, and {joint}. Set a joint solver, knows = 'group' or "
+            "'others', and no mechanism.": settled is not None
+            and (settled.solver == SEQUENTIAL or settled.mechanism == "rule"),
+        }
+        | {
+            f"{flag_of(name)} is not read for noisy counts; leave it out.": name in given
+            for name in ("signatures", "estimator", "pictures", "from_disk")
+        }
+    )
 
 
 def beliefs_of(name: str, attack: Attack, releases: Sequence[Any]) -> Beliefs:

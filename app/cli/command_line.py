@@ -22,7 +22,7 @@ COMMANDS = {
     "describe": "Start here: look at a file, and get the command that publishes it.",
     "demo": "Publish a medical follow-up by Mondrian with l-diversity and by JS-reduce, and attack the releases.",
     "simulate": "Write a simulated history, to try the other commands.",
-    "publish": "Group the records of each release, and write the published table and the key.",
+    "publish": "Group the records of each release, or count them with noise, and write the published table.",
     "attack": "Tell who is at risk: the persons whose sensitive value a reader can infer from all that you published, when, "
     "and why.",
     "check": "Recompute requirements from a published table alone; the exit status is 1 if one fails.",

@@ -224,6 +224,10 @@ def check_pictures(pictures: bool, out: Path | None) -> None:
         raise ValueError("--pictures are files, and no folder is named; name one by --out.")
 
 
+type Settle = Callable[[Schema, tuple[pd.DataFrame, ...]], tuple[Schema, tuple[pd.DataFrame, ...]]]
+"""Schema and tables of a domain that is fixed, from those that were read."""
+
+
 @dataclass(frozen=True)
 class TableOptions:
     """The table of records, the roles of its columns, and the rules by which it is cleaned."""
@@ -312,11 +316,14 @@ class TableOptions:
             ),
         )
 
-    def read(self, corpus: Path | None = None) -> "ReadTable":
-        """The records and those of a corpus, with one schema."""
+    def read(self, corpus: Path | None = None, settle: Settle | None = None) -> "ReadTable":
+        """The records and those of a corpus, with one schema: that of their values, or the one of ``settle``."""
         columns = self.columns
-        table, *others = columns.read(*(path for path in (self.records, corpus) if path is not None))
-        schema = columns.schema(table, *others)
+        tables = columns.read(*(path for path in (self.records, corpus) if path is not None))
+        schema = columns.schema(*tables)
+        if settle is not None:
+            schema, tables = settle(schema, tables)
+        table, *others = tables
         return ReadTable(columns, schema, table, History.read(others[0], schema, columns.time) if others else None)
 
     @property

@@ -272,6 +272,23 @@ class PrintedTable:
             yield Text()
 
 
+class ExplainedTable(NamedTuple):
+    """Table with a title, and the meaning of its columns."""
+
+    title: str
+    frame: "pd.DataFrame"
+    terms: Mapping[str, str] = {}
+
+
+def show_explained(*tables: ExplainedTable) -> None:
+    """Print tables, each with the meaning of its columns below."""
+    for one in tables:
+        show(PrintedTable(one.frame, one.title))
+        if one.terms:
+            show(definitions(one.terms))
+            show("")
+
+
 class _Column(NamedTuple):
     """Heading and cells of a column, as text."""
 

@@ -65,10 +65,10 @@ def typed_lines(*commands: str) -> list[str]:
     return [line for command in commands for line in continued(f"foreknow {command}")]
 
 
-def check_lines(out: Path) -> list[str]:
-    """Lines that name the command that checks a publication."""
+def check_lines(out: Path, what: str = "each enforced requirement that a published table shows") -> list[str]:
+    """Lines that name the command that checks a publication, and what is recomputed."""
     return [
-        "To check the files, and each enforced requirement that a published table shows:",
+        f"To check the files, and {what}:",
         *typed_lines(f"check {paths_of([out])}"),
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -100,12 +100,8 @@ def page(contents: ReportContents) -> str:
     )
 
 
-class TableOnPage(NamedTuple):
-    """Table of a page, whose cells are text, and the meaning of its columns."""
-
-    title: str
-    table: pd.DataFrame
-    terms: Mapping[str, str]
+type TableOnPage = tuple[str, pd.DataFrame, Mapping[str, str]]
+"""Title and table of a page, and the meaning of its columns."""
 
 
 def noisy_page(
@@ -113,6 +109,7 @@ def noisy_page(
 ) -> str:
     """The page on noisy counts as HTML: a verdict in lines, tables and notes, without a script."""
     check_packages()
+    texts = [(title, table.map(_three_digits), terms) for title, table, terms in tables]
     return (
         _environment()
         .get_template("noisy.html")
@@ -121,7 +118,7 @@ def noisy_page(
             level=level,
             lines=lines,
             defense=defense,
-            tables=tables,
+            tables=texts,
             notes=notes,
             program=program_version(),
             policy=_policy([]),
@@ -129,6 +126,10 @@ def noisy_page(
             zip=zip,
         )
     )
+
+
+def _three_digits(cell: Any) -> str:
+    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
 
 
 def calibration_rows(curves: pd.DataFrame) -> pd.DataFrame:

@@ -34,7 +34,7 @@ from foreknow.app.cli.commands.attack_findings import (
     exposure_content,
     fail_over_lines,
     files_content,
-    found_by,
+    findings,
     goal_table,
     in_words,
     is_over,
@@ -45,14 +45,13 @@ from foreknow.app.cli.commands.attack_findings import (
     risk_columns,
     say_files,
     shown_values,
-    sources,
     two_sides_lines,
     verdict_line,
     verdict_lines,
     write_attack,
 )
 from foreknow.app.cli.commands.check_folder import AT_RISK, BELIEFS, written_sums
-from foreknow.app.cli.commands.noisy_runs import attack_noisy, refuse_noisy
+from foreknow.app.cli.commands.noisy_runs import attacks_on, promise_table
 from foreknow.app.cli.defense_choices import recorded_defense
 from foreknow.app.cli.files.columns import InputFiles, notice_codes
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
@@ -73,6 +72,7 @@ from foreknow.app.cli.terminal import (
     say_sentences,
     say_verdict,
     show,
+    show_explained,
     tracked,
 )
 from foreknow.app.cli.typed_commands import (
@@ -85,7 +85,7 @@ from foreknow.app.cli.typed_commands import (
     unused_path,
 )
 from foreknow.app.exposure import Exposure, TwoSides, exposure_of_records
-from foreknow.app.noisy_publication import series_at
+from foreknow.app.noisy_publication import NoisySeries, refuse_counts, series_at
 from foreknow.app.publication import (
     BEGUN,
     MANIFEST,
@@ -175,7 +175,7 @@ def attack_command(run: AttackRun) -> Outcome:
     check_sure(run.sure)
     run = run.settled
     if (noisy := series_at(run.groups)) is not None:
-        return attack_noisy(run, noisy)
+        return _attack_noisy(run, noisy)
     if run.chosen.settled is not None:
         run.check_attack()
     if run.from_disk:
@@ -205,11 +205,7 @@ def _attack_records(run: AttackRun) -> Outcome:
         check_output(run.out, [*run.names, *pictures], run.inputs, run.overwrite)
     with cleaned_as_published(run.groups, run.context):
         read, history = _read(run)
-    adversaries = sources(run.attack, read)
-    solver = run.chosen.solver if run.chosen.choice.solves else None
-    if run.chosen.choice.has_adversary or run.chosen.settled is not None:
-        notice_compilation(solver, run.chosen.estimator, LEARNED in adversaries)
-    found = [found_by(replace(run.attack, source=source), read, history, run.sure) for source in adversaries]
+    found = findings(run.attack, read, history, run.sure)
     _, attack, beliefs, _ = found[0]
     sequential = _sequential_beside(attack, read.releases)
     verdict = verdict_lines(found, run.fail_over)
@@ -222,20 +218,48 @@ def _attack_records(run: AttackRun) -> Outcome:
         _write(run, run.out, read, history, found, sequential)
     cost = suppressed(read.releases)
     notice_suppression(cost)
+    _end(run, verdict)
+    content = (
+        adversaries_content(found, run.fail_over)
+        | {"attack": run.chosen.attack, "solver": run.chosen.solver if run.chosen.choice.solves else None}
+        | {"seed": run.seed, "suppressed": price(cost)[0]}
+        | {"releases": risk_columns(risk_table(beliefs, history))}
+        | ({} if goal is None else {"goal": goal})
+        | files_content(run)
+    )
+    return Outcome(content, any(is_over(one.exposed, run.fail_over) for one in found))
+
+
+def _attack_noisy(run: AttackRun, series: NoisySeries) -> Outcome:
+    """Attack noisy counts by the joint adversary, and by one who knows all others; print both gains beside the promise."""
+    run = replace(run, groups=series.table_path)
+    run.check_attack()
+    if run.out is not None:
+        check_output(run.out, run.names, run.inputs, run.overwrite)
+    made = attacks_on(run.table, run.corpus, run.attack, series, run.sure, run.context)
+    verdict = made.lines(run.fail_over)
+    say_verdict(*verdict)
+    show_explained(made.table(run.attack.title, run.sure), promise_table(series.promise))
+    if run.out is not None:
+        names = {"value": "believed"}
+        columns = ["respondent", "time", "believed", "belief", "prior", "adversary"]
+        risky = [one.exposed.at_risk.assign(adversary=one.source or "") for one in by_exposure(made.found)]
+        beliefs = posterior_table(made.found[0].beliefs, run.table.columns.time).rename(columns={"group": "cell"})
+        write_attack(
+            run, run.out, beliefs, pd.concat(risky, ignore_index=True).rename(columns=names)[columns], lambda _: None
+        )
+    _end(run, verdict)
+    return made.outcome(run.fail_over, {"attack": run.chosen.attack} | files_content(run))
+
+
+def _end(run: AttackRun, verdict: Sequence[str]) -> None:
+    """Print the verdict again, where the files are, and the next command."""
     say_sentences(*verdict)
     if run.chosen.solver == "path-sampler":
         say(f"Seed: {run.seed}.")
     if run.out is not None:
         say_files(run)
     say(*next_lines(run.context, "report", f"--out {unused_path('report.html')}", also=REPORTED))
-    content = (
-        adversaries_content(found, run.fail_over)
-        | {"attack": run.chosen.attack, "solver": solver, "seed": run.seed, "suppressed": price(cost)[0]}
-        | {"releases": risk_columns(risk_table(beliefs, history))}
-        | ({} if goal is None else {"goal": goal})
-        | files_content(run)
-    )
-    return Outcome(content, any(is_over(one.exposed, run.fail_over) for one in found))
 
 
 def _read(run: AttackRun) -> tuple[Attacked, History]:
@@ -519,7 +543,7 @@ PERSON_COLUMNS = ("respondent", "time", "believed", "belief", "prior", "share", 
 def _attack_published(run: AttackRun) -> Outcome:
     """Attack published tables with a register of persons, or measure the risk of an unknown member of each group."""
     _check_published_options(run)
-    refuse_noisy(_published_paths(run), "attack the original records, with its folder as --groups")
+    refuse_counts(_published_paths(run), "attack the original records, with its folder as --groups")
     if run.out is not None:
         check_output(run.out, [*run.names, *([BELIEFS_PICTURE] if run.pictures else [])], run.inputs, run.overwrite)
     columns = run.table.columns_at(run.table.time or ONE_RELEASE)

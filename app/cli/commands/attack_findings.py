@@ -14,7 +14,16 @@ import pandas as pd
 from rich.console import RenderableType
 
 from foreknow.app.atomic_output import atomic_output, write_json
-from foreknow.app.cli.attack_choices import DEFAULT_R, LEARNED, RECORDS, Attacked, AttackOptions, AttackRun, beliefs_of
+from foreknow.app.cli.attack_choices import (
+    DEFAULT_R,
+    LEARNED,
+    RECORDS,
+    Attacked,
+    AttackOptions,
+    AttackRun,
+    beliefs_of,
+    notice_compilation,
+)
 from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.pictures import PICTURES
@@ -134,6 +143,15 @@ def found_by(chosen: AttackOptions, read: Attacked, history: History, sure: floa
             beliefs, history, sure, to=to, adversary=adversary, hindsight=getattr(bounded, "hindsight", True)
         )
     return Found(chosen.source, attack, beliefs, found)
+
+
+def findings(chosen: AttackOptions, read: Attacked, history: History, sure: float) -> list[Found]:
+    """Findings of each adversary; the tables of the command are about the first."""
+    adversaries = sources(chosen, read)
+    if chosen.choice.has_adversary or chosen.settled is not None:
+        solver = chosen.solver if chosen.choice.solves else None
+        notice_compilation(solver, chosen.estimator, LEARNED in adversaries)
+    return [found_by(replace(chosen, source=source), read, history, sure) for source in adversaries]
 
 
 def in_words(source: str | None, attack: str) -> str:
@@ -469,7 +487,7 @@ def say_files(run: AttackRun) -> None:
     beliefs, risky, settings = run.names
     say(
         f"Posterior beliefs about each respondent, for you alone: {run.out / beliefs}.",
-        f"Exposed respondents, and why, for you alone: {run.out / risky}. How it was made: {settings}.",
+        f"Exposed respondents, for you alone: {run.out / risky}. How it was made: {settings}.",
         *([f"Pictures, for you alone: {run.out / PICTURES}."] if run.pictures else []),
     )
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 import typer
+from rich.console import RenderableType
 
 from foreknow.app.atomic_output import atomic_output, check_output, write_json
 from foreknow.app.cli.command_shape import Outcome, source_of
@@ -20,11 +21,12 @@ from foreknow.app.cli.commands.check_folder import (
     differing_files,
     files_line,
     large_findings,
+    promise_checks,
     publication_at,
     requirement_row,
     sides_of_key,
 )
-from foreknow.app.cli.commands.noisy_runs import DRAWN_ANEW, check_noisy, refuse_noisy
+from foreknow.app.cli.commands.noisy_runs import promise_table
 from foreknow.app.cli.defense_choices import NOISY, DefenseOptions
 from foreknow.app.cli.files.columns import DEFAULT_TIME, InputFiles, check_encoding_used
 from foreknow.app.cli.files.published_tables import GROUP, PublishedFiles
@@ -54,7 +56,7 @@ from foreknow.app.cli.pictures import LEVELS as LEVELS_PICTURE
 from foreknow.app.cli.pictures import draw_levels
 from foreknow.app.cli.terminal import PrintedTable, continued, say, say_verdict, show
 from foreknow.app.cli.typed_commands import attack_of_key, paths_of, table_options, typed_lines, unused_path
-from foreknow.app.noisy_publication import series_at
+from foreknow.app.noisy_publication import NOT_FOR_RELEASE, NoisySeries, promise_record, refuse_counts, series_at
 from foreknow.app.publication import ONE_RELEASE, PRIVATE, SETTINGS, read_json
 from foreknow.defenses import KAnonymity, Requirement
 from foreknow.evaluation.checks.verify import verify_table
@@ -172,7 +174,7 @@ def check_command(run: CheckRun) -> Outcome:
         check_output(run.out, written, run.published, run.overwrite)
     if folder is not None:
         return _check_publication(run, publication_at(folder))
-    refuse_noisy(run.published, "name the folder of the publication")
+    refuse_counts(run.published, "name the folder of the publication")
     requirement = run.requirement  # a requirement has no truth value
     outcome = _check_files(run, run.files, KAnonymity(DEFAULT_K) if requirement is None else requirement)
     say(*after_files(run.published, run.context.params))
@@ -187,18 +189,17 @@ def _check_publication(run: CheckRun, publication: Publication) -> Outcome:
     if found := differing_files(publication.folder, publication.listing):
         files = [one._asdict() for one in found]
         kept = publication.folder / PRIVATE / SETTINGS
-        if (published_options(kept) or {}).get("defense") == NOISY:
-            say(files_line(found), DRAWN_ANEW)
-            return Outcome({"failed": True, "verdict": files_line(found), "files": files}, True)
         is_kept = kept.exists() and f"{PRIVATE}/{SETTINGS}" not in {each["file"] for each in files}
-        say(
-            files_line(found), *after_other_files(files, "publish", "publication", kept if is_kept else None, "release")
+        is_noisy = (published_options(kept) or {}).get("defense") == NOISY
+        lines = after_other_files(
+            files, "publish", "publication", kept if is_kept and not is_noisy else None, "release"
         )
+        say(files_line(found), *(lines or [DRAWN_ANEW] * is_noisy))
         return Outcome({"failed": True, "verdict": files_line(found), "files": files}, True)
     listed = publication.listing
     say(f"{len(listed.sums)} files are as {listed.path.relative_to(publication.folder)} lists them.")
     if (noisy := series_at(publication.folder)) is not None:
-        return check_noisy(run, noisy)
+        return _check_noisy(run, noisy)
     requirement = certified_requirement(publication) if requirement is None else requirement
     if requirement is None:
         verdict = "Passed: the files are as listed. The certificate names no requirement that published tables show."
@@ -224,8 +225,34 @@ def _check_publication(run: CheckRun, publication: Publication) -> Outcome:
     return outcome
 
 
-def _told(run: CheckRun, title: str, inputs: list[Path], found: pd.DataFrame, by_group: pd.DataFrame) -> Outcome:
-    """The outcome of a check, printed and, with --out, written.
+DRAWN_ANEW = "Restore the files from a backup. Publishing again draws other noise, and two draws of one release break the promise."
+"""Advice where files of noisy counts are not as they were written."""
+
+NONE_OF_GROUPS = "noisy counts have no groups, so no requirement of groups applies"
+"""Reason for which thresholds are refused, and said by a check."""
+
+PROMISE_HOLDS = "Passed: the files are as listed, and the table and the promise are those of the settings."
+
+
+def _check_noisy(run: CheckRun, series: NoisySeries) -> Outcome:
+    """Recompute the promise of noisy counts from their settings, and check the published table against it."""
+    if given := [name for name in ("k", "l", "t", "beta", "pictures") if getattr(run, name) not in (None, False)]:
+        raise ValueError(f"{', '.join(map(flag_of, given))}: {NONE_OF_GROUPS}. Leave them out; the promise is checked.")
+    run.disk.refuse_given("check reads these tables in memory")
+    found = pd.DataFrame(promise_checks(series), columns=pd.Index(["check", "holds", "found"]))
+    failing = found[~found["holds"]]
+    verdict = f"FAILED: {failing['check'].iloc[0]} ({failing['found'].iloc[0]})." if len(failing) else PROMISE_HOLDS
+    verdict = verdict if series.for_release else f"{NOT_FOR_RELEASE} {verdict}"
+    shown = found.assign(holds=found["holds"].map({True: "yes", False: "NO"}))
+    promise = promise_table(series.promise)
+    below: list[RenderableType] = [PrintedTable(promise.frame, promise.title), f"{NONE_OF_GROUPS.capitalize()}."]
+    outcome = _told(run, str(series.public), [series.table_path], shown, verdict, bool(len(failing)), below=below)
+    more = {"requirements": [], "checks": found, "promise": promise_record(series.promise)}
+    return outcome._replace(content=outcome.content | more | {"files": [], "for_release": series.for_release})
+
+
+def _grouped(run: CheckRun, title: str, inputs: list[Path], found: pd.DataFrame, by_group: pd.DataFrame) -> Outcome:
+    """The outcome of a check of groups.
 
     ``found`` has a row for each release and requirement, ``by_group`` the levels of all groups, and no row for tables on disk.
     """
@@ -235,14 +262,30 @@ def _told(run: CheckRun, title: str, inputs: list[Path], found: pd.DataFrame, by
     if failed:
         names = ", ".join(dict.fromkeys(failing["requirement"]))
         verdict = f"FAILED: {counted(number, 'group')} {'does' if number == 1 else 'do'} not satisfy {names}."
+    return _told(run, title, inputs, found, verdict, failed, by_group)
+
+
+def _told(
+    run: CheckRun,
+    title: str,
+    inputs: list[Path],
+    found: pd.DataFrame,
+    verdict: str,
+    failed: bool,
+    by_group: pd.DataFrame | None = None,
+    below: Sequence[RenderableType] = (),
+) -> Outcome:
+    """The outcome of a check, printed and, with --out, written."""
     say_verdict(verdict)
     show(PrintedTable(found, f"{title}, recomputed", keys=2))
+    for part in below:
+        show(part)
     say(verdict)
     if run.out is not None:
         with atomic_output(run.out, run.published, run.overwrite) as scratch:
             write_table(found, scratch / LEVELS)
             write_json(scratch / SETTINGS, run_settings(run.context, inputs))
-            if run.pictures:
+            if by_group is not None and run.pictures:
                 draw_levels(scratch, by_group)
         say(f"The table: {run.out / LEVELS}. How it was made: {SETTINGS} beside it.")
     return Outcome({"failed": failed, "verdict": verdict, "requirements": found}, failed)
@@ -268,7 +311,7 @@ def _check_files(run: CheckRun, files: PublishedFiles, requirement: Requirement)
             requirement_row(when, name, part, requirement) for name, part in levels.groupby("requirement", sort=False)
         ]
     title = ", ".join(path.name for path in files.paths)
-    return _told(run, title, list(files.paths), pd.DataFrame(rows), pd.concat(by_group, ignore_index=True))
+    return _grouped(run, title, list(files.paths), pd.DataFrame(rows), pd.concat(by_group, ignore_index=True))
 
 
 def _check_on_disk(run: CheckRun, publication: Publication, requirement: Requirement) -> Outcome:
@@ -283,7 +326,7 @@ def _check_on_disk(run: CheckRun, publication: Publication, requirement: Require
     engine = run.disk.engine("checking, blocks of a release")
     found = verify_large(LargeReleases(publication.folder), requirement, engine=engine)
     inputs = [publication.listing.path]
-    return _told(run, str(publication.folder), inputs, large_findings(found, requirement), pd.DataFrame())
+    return _grouped(run, str(publication.folder), inputs, large_findings(found, requirement), pd.DataFrame())
 
 
 READ_FOR_TABLES = ("k", "l", "t", "beta", "out", "pictures", "memory", "workers", "scheduler", "scratch")

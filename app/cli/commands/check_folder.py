@@ -1,5 +1,6 @@
 """`foreknow check FOLDER`: the files of a publication against its manifest, and its requirements recomputed."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,9 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from foreknow.app.cli.commands.noisy_runs import series_defense
 from foreknow.app.cli.options import DiskOptions
 from foreknow.app.cli.terminal import PrintedTable, error_console, notice, say, show
 from foreknow.app.exposure import TwoSides, counted_sides
+from foreknow.app.noisy_publication import NoisySeries, promise_record
 from foreknow.app.publication import (
     BEGUN,
     MANIFEST,
@@ -213,6 +216,39 @@ def sides_of_key(publication: Publication, disk: DiskOptions) -> TwoSides | None
         listed, group = people(key[here & own])
         observations.append(Observation(listed, group, counts, number, ghosts=ghosts, ghost_group=ghost_group))
     return counted_sides(observations)
+
+
+def promise_checks(series: NoisySeries) -> list[tuple[str, bool, str]]:
+    """Each claim on noisy counts, whether it holds, and what was found. One record of each respondent is a rule of a `View`."""
+    noise, law = series.noise, series.law
+    number, most, counted_all = len(series.times), noise["releases"], "a count for each release, cell and value"
+    try:
+        is_law = bool(series_defense(series))
+    except ValueError:
+        is_law = False
+    is_promise = _rounded(noise["promise"]) == _rounded(promise_record(series.promise))
+    checked = [
+        ("the law of the noise is that of the settings", is_law, f"{law.law}, scale {law.scale:.4g}"),
+        ("the promise is that of the noise", is_promise, f"rho {series.promise.rho:.4g}"),
+        ("no more releases than the noise is set for", number <= most, f"{number} of {most}"),
+    ]
+    try:
+        counts, table = series.counts(), series.read_table()
+    except (ValueError, KeyError) as error:
+        return [*checked, (counted_all, False, str(error))]
+    labels = table.groupby("cell")[list(series.columns["quasi_identifiers"])].nunique()
+    is_whole = (counts == np.round(counts)).all() and (not law.clamped or (counts >= 0).all())
+    return [
+        *checked,
+        (counted_all, True, " x ".join(map(str, counts.shape))),
+        (f"noisy counts are whole numbers{', none negative' * law.clamped}", bool(is_whole), f"{counts.size}"),
+        ("cells are the same in all releases", bool((labels == 1).all(axis=None)), f"{len(labels)} cells"),
+    ]
+
+
+def _rounded(record: Mapping[str, Any]) -> Any:
+    """A record with nine digits of each number."""
+    return json.loads(json.dumps(record), parse_float=lambda text: f"{float(text):.9g}")
 
 
 BELIEFS, AT_RISK = "beliefs", "at-risk.parquet"

@@ -240,20 +240,26 @@ TERMS = {
     "joint attack in hindsight; the larger of an adversary who knows the records' frequencies and of one who knows the "
     "releases alone; or with --scenario the largest of the scenarios",
     "at most": "number of respondents whom no adversary of the same knowledge can be proved not to expose; none without a bound "
-    "(docs/methods/cohorts.md)",
+    "(docs/methods/cohorts.md{of_noise})",
     "share": "share of the respondents that is exposed",
     "suppressed": "share of the records that are suppressed",
     "invented": "share of the published records that are invented",
     "gcp": "generalization of a published record: 0 exact, also for groups with exact quasi-identifiers, 1 no information",
-    "size": "mean number of records of a group",
+    "size": "mean number of records of a group or a cell",
     "query error": "median relative error of counting queries answered from the publication, mean over the releases",
     "gain": "mean over the records of (belief in the true value - b) / (1 - b), where b is its probability before any release; a "
     "group of c tells 1/c to one who knows nothing else",
-    "promise": "mean gain of an adversary who knows all others, at most, and epsilon of a whole path (delta 1e-06); groups "
-    "promise neither",
+    "promise": "mean gain of an adversary who knows all others, at most, and epsilon of a whole path (at delta 1e-06 for "
+    "Gaussian noise); groups promise neither",
     "seconds": "time to publish, without the attacks",
 }
 """Meaning of the columns."""
+
+
+OF_NOISE = (
+    "; of noisy counts docs/methods/noise.md: a belief passes a bound of Gaussian noise with a chance of at most 1e-06"
+)
+"""What the meaning of the upper side has besides, where noise is compared."""
 
 
 def compare_command(run: CompareRun) -> Outcome:
@@ -301,7 +307,8 @@ def compare_command(run: CompareRun) -> Outcome:
         shown = shown.drop(columns=["query_error", "gain"])
     printed = shown.rename(columns=SHOWN)
     show(PrintedTable(printed, "Risk and price"))
-    show(definitions({name: text for name, text in TERMS.items() if name in printed}))
+    of_noise = OF_NOISE if any(promises) else ""
+    show(definitions({name: text.format(of_noise=of_noise) for name, text in TERMS.items() if name in printed}))
     for row in found[found["exposed"].isna()].itertuples():
         notice(f"{row.setting}: {row.problem}")
     if run.out is not None:

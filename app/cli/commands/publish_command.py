@@ -1,14 +1,16 @@
 """The command `foreknow publish`: group the records of each release, and write the published table and the key; also from disk."""
 
+import itertools
 import os
 import shutil
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 import pandas as pd
 import typer
 
@@ -23,7 +25,16 @@ from foreknow.app.cli.adversary_knowledge import (
 from foreknow.app.cli.attack_choices import notice_if_compiled
 from foreknow.app.cli.command_shape import Outcome, refuse_unread_options, source_of
 from foreknow.app.cli.commands.attack_findings import notice_suppression
-from foreknow.app.cli.commands.noisy_runs import publish_noisy
+from foreknow.app.cli.commands.noisy_runs import (
+    counts_table,
+    domain_of,
+    kept_by_publisher,
+    ledger_of,
+    promise_table,
+    releases_table,
+    series_defense,
+    series_of,
+)
 from foreknow.app.cli.defense_choices import (
     CHOICES,
     NOISY,
@@ -54,13 +65,25 @@ from foreknow.app.cli.options import (
     option,
     option_text,
     output_folder,
+    refuse_first,
     switch,
 )
 from foreknow.app.cli.pictures import GROUP_SIZES, PICTURES, draw_publication
-from foreknow.app.cli.terminal import PrintedTable, definitions, error_console, notice, say, show, tracked
+from foreknow.app.cli.terminal import (
+    PrintedTable,
+    definitions,
+    error_console,
+    notice,
+    say,
+    show,
+    show_explained,
+    tracked,
+)
 from foreknow.app.cli.typed_commands import check_lines, next_lines, unused_path
+from foreknow.app.noisy_publication import noise_record, noisy_certificate
 from foreknow.app.publication import (
     BEGUN,
+    EXPERIMENT,
     KEY,
     MANIFEST,
     PARTS,
@@ -76,7 +99,8 @@ from foreknow.app.publication import (
     write_release,
 )
 from foreknow.app.report.respondents import percent
-from foreknow.defenses import Anatomy, Cohorts, Defense, publish
+from foreknow.defenses import Anatomy, Cohorts, Defense, NoisyCounts, Promise, publish
+from foreknow.defenses.noisy_counts import opendp
 from foreknow.evaluation.checks.certificate import (
     CERTIFICATE,
     FAILED,
@@ -91,7 +115,7 @@ from foreknow.evaluation.checks.certificate import (
 from foreknow.evaluation.checks.program import checksum, settings
 from foreknow.evaluation.loss.generalization_loss import gcp, price, suppressed
 from foreknow.evaluation.risk.bounds import leaving_shift
-from foreknow.models import Adversary, MarkovChain, Omega, Presence, Release, Schema
+from foreknow.models import Adversary, MarkovChain, NoisyRelease, Omega, Presence, Release, Schema
 from foreknow.models.settings import counted
 
 if TYPE_CHECKING:
@@ -100,6 +124,9 @@ if TYPE_CHECKING:
 
 READ_FROM_DISK = ("memory", "workers", "scheduler", "scratch")
 """Parameters that `foreknow attack --from-disk` reads as well."""
+
+OF_GROUPS = ("bucketized", "generalized", "infeasible", "no_verify", "pictures")
+"""Options that are read by all defenses that group records, and by them alone."""
 
 SUPPRESSION_TO_REPORT = 0.2
 """Share of suppressed records above which the command prints advice."""
@@ -278,7 +305,7 @@ class PublishRun:
     @property
     def published(self) -> Path:
         """Name of the published table within the folder."""
-        return Path(PUBLIC, f"{TABLE}{self._ending}")
+        return Path(PUBLIC, f"{EXPERIMENT if self.for_experiment else TABLE}{self._ending}")
 
     @property
     def key(self) -> Path:
@@ -309,6 +336,9 @@ def publish_command(run: PublishRun) -> Outcome:
     FOLDER/public holds published.csv, which is for the public, release.json, which describes how it was made, and certificate.json:
     what the defense enforced, what an independent check of every group found, and what is assumed. If the check fails, the exit
     status is 1.
+
+    With --defense noisy-counts there are no groups and no key: FOLDER/public holds counts with noise, and their promise to each
+    respondent over all --releases. A --ledger counts what each has spent.
 
     FOLDER/private holds the key, readable by you only: groups.csv names the group of each record (-1: suppressed; a row without
     a respondent: a counterfeit). The key undoes the publication. foreknow attack reads it.
@@ -346,7 +376,8 @@ def publish_command(run: PublishRun) -> Outcome:
         --defense mondrian -k 5 -l 2 --out release
     """
     # Options and output folders are refused before a file is read, files before anything is computed.
-    rows = {name: choice.options for name, choice in CHOICES.items()} | {run.defense: run.choice.options}
+    rows = {name: defense_choice(name).options for name in (*CHOICES, run.defense)}
+    rows = {name: options if name == NOISY else (*options, *OF_GROUPS) for name, options in rows.items()}
     refuse_unread_options(run.context, "defense", run.defense, rows)
     if run.terminal_over is not None and run.corpus is None:
         raise ValueError(
@@ -354,11 +385,11 @@ def publish_command(run: PublishRun) -> Outcome:
             "values; name a --corpus, or declare the values with --terminal."
         )
     if run.defense == NOISY:
-        return publish_noisy(run)
+        return _publish_noisy(run)
     if run.from_disk:
         return _publish_from_disk(run)
     run.disk.refuse_given("records are read into memory", run.block)
-    _check_folder(run)
+    _check_folder(run, run.key, *([Path(PRIVATE, GROUP_SIZES)] if run.pictures else []))
     records = run.table.read(run.corpus)
     with error_console.status("reading the histories"):
         history = records.history
@@ -394,8 +425,20 @@ def publish_command(run: PublishRun) -> Outcome:
         seeded=run.seed is not None,
         progress=lambda published: tracked(published, "verifying"),
     )
-    with error_console.status("writing"):
-        formulas = _write(run, used, records.columns, releases, defense, stated)
+    key = key_table(releases, records.columns)
+    if getattr(defense, "lag", 0) and "ghost" not in key.columns:
+        key["ghost"] = None  # views after those of a key with this column were held back
+    table = published_table(releases, records.columns.time)
+    more = {}
+    if isinstance(defense, Cohorts) and defense.terminal:
+        more[REACHED] = defense.reached_terminal(releases)
+    with (
+        error_console.status("writing"),
+        _written(run, used, records.columns, releases, defense, table, stated, more) as folder,
+    ):
+        write_table(key, folder / run.key, private=True)
+        if run.pictures:
+            draw_publication(folder / PRIVATE, releases, type(defense).__name__)
     cost = suppressed(releases).merge(gcp(releases)[["time", "gcp"]], on="time")
     cost.insert(1, "groups", [release.groups for release in releases])
     notes = [f"at {release.time}: {note}" for release in releases for note in release.grouping.notes]
@@ -403,8 +446,67 @@ def publish_command(run: PublishRun) -> Outcome:
     _notice_held_back(history.times[len(releases) :], defense)
     for note in notes:
         notice(note)
-    _notice_risks(formulas, run.quotes_formulas, run.seed, source_of(run.context, "seed") == "DEFAULT_MAP")
-    return _outcome(run, defense, cost, notes, stated)
+    _notice_formulas(table, run.quotes_formulas)
+    _notice_seed(run.seed, source_of(run.context, "seed") == "DEFAULT_MAP")
+    return _grouped(run, defense, cost, notes, stated)
+
+
+def _publish_noisy(run: PublishRun) -> Outcome:
+    """Publish noisy counts of the views of a table, or of those that are new in a series, and print the promise."""
+    series = series_of(run)
+    defense = run.choice.make(run.thresholds) if series is None else series_defense(series)
+    assert isinstance(defense, NoisyCounts)
+    if not run.for_experiment:
+        opendp()
+    _check_folder(run)
+    read = run.table.read(run.corpus, domain_of(run, series))
+    notice_codes(read.schema, read.table)
+    history = read.history
+    before = () if series is None else series.releases(history)
+    views = history.views[len(before) :]
+    refuse_first(
+        {
+            f"All {len(history)} releases of the records are published in {run.series} already.": not views,
+            f"The records have {len(history)} releases, and the noise is set for {defense.releases}: more would pass the promise. "
+            "Publish fewer, or begin a series of its own with more --releases.": len(history) > defense.releases,
+            "--overwrite would draw the noise anew, and both draws tell of the same records; give another --out, or a --ledger, "
+            "which counts both.": run.overwrite and run.out.exists() and not run.for_experiment and run.ledger is None,
+        }
+    )
+    seed = (fresh_seed() if run.seed is None else run.seed) if run.for_experiment else None
+    if seed is not None:
+        defense = replace(defense, rng=seeded_generator(seed, 2 + len(before)))
+    releases, ledger = [*before], ledger_of(run, defense, history.schema, [one.time for one in before])
+    people = {view.time: view.people.respondents for view in views}
+    # What is spent is on disk before noise is drawn: a run that is killed has spent it.
+    spent = (
+        nullcontext()
+        if ledger is None
+        else ledger.spend(people, float(getattr(Promise(defense.law, 1), ledger.unit)), run.again)
+    )
+    with spent:
+        for view in tracked(views, "publishing"):
+            prior = np.full((len(view), len(view.schema.values)), np.nan)  # not read
+            releases.append(NoisyRelease(view, defense(view, prior, tuple(releases))))
+        table, stated = counts_table(releases, read.columns.time), noisy_certificate(releases, defense)
+        noise = noise_record(releases, defense.promise)
+        with (
+            error_console.status("writing"),
+            _written(run, seed, read.columns, releases, defense, table, stated, {"noise": noise}),
+        ):
+            pass
+    chain = None if read.corpus is None else MarkovChain.fit(read.corpus, 1, run.known.pseudo_count)
+    rows = releases_table(defense_text(defense), releases)
+    show_explained(rows, promise_table(defense.promise, chain))
+    if before:
+        notice(
+            f"{counted(len(before), 'release')} of {run.series} are as they were; {counted(len(views), 'release')} new."
+        )
+    _notice_formulas(table, run.quotes_formulas)
+    lines, content = kept_by_publisher(run, defense, len(releases), ledger)
+    return _outcome(
+        run, defense, stated, lines, option_text("groups", run.out), ("corpus",), content | {"releases": rows.frame}
+    )
 
 
 def _with_chain(
@@ -469,61 +571,57 @@ def _notice_kernel(choice: DefenseChoice) -> None:
         notice_if_compiled(choice.kernel, "some 20 seconds")
 
 
-def _check_folder(run: PublishRun) -> None:
-    """Raise ValueError unless the published table and the key may be written into the output folder.
+def _check_folder(run: PublishRun, *more: Path) -> None:
+    """Raise ValueError unless the files of a publication, and more that are named, may be written into the output folder.
 
-    It may hold neither a published table in the other file format nor a publication from disk, which would remain there.
+    It may hold neither another published table or key nor a publication from disk, which would remain there.
     """
     out, table = run.out, run.published
     public = [table, *(Path(PUBLIC, name) for name in (RELEASE, CERTIFICATE))]
-    private = [run.key, *(Path(PRIVATE, name) for name in (MANIFEST, SETTINGS))]
-    pictures = [Path(PRIVATE, GROUP_SIZES)] if run.pictures else []
+    written = [*public, *(Path(PRIVATE, name) for name in (MANIFEST, SETTINGS)), *more]
     if run.overwrite and (out / PRIVATE / BEGUN).exists():
         raise ValueError(
             f"{out} holds a publication from disk, whose files would remain; name another folder, or --from-disk."
         )
-    check_output(out, [*public, *private, *pictures], run.inputs, run.overwrite)
-    other = out / table.with_suffix(".csv" if table.suffix == ".parquet" else ".parquet")
-    if other.exists():
-        raise ValueError(
-            f"{other} is there from another run, and would be published beside {table.name}; move it away, or name another folder."
-        )
+    check_output(out, written, run.inputs, run.overwrite)
+    names = itertools.product((Path(PUBLIC, TABLE), Path(PUBLIC, EXPERIMENT), Path(PRIVATE, KEY)), (".csv", PARTS))
+    for other in {name.with_suffix(ending) for name, ending in names} - {*written}:
+        if (out / other).exists():
+            raise ValueError(
+                f"{out / other} is there from another run, and would remain beside {table.name}; move it away, or name another "
+                "folder."
+            )
 
 
-def _write(
+@contextmanager
+def _written(
     run: PublishRun,
-    seed: int,
+    seed: int | None,
     columns: Columns,
-    releases: tuple[Release, ...],
-    defense: Defense,
+    releases: Sequence[Release] | Sequence[NoisyRelease],
+    defense: Defense | NoisyCounts,
+    table: pd.DataFrame,
     stated: Certificate,
-) -> int:
-    """Write the published table, its description, its certificate, the key and the settings of the run.
+    more: Mapping[str, Any],
+) -> Iterator[Path]:
+    """Context manager that writes the published table, its description with ``more``, its certificate and the settings.
 
-    Returns the number of cells that begin like formulas.
+    The block writes other files into the folder that it yields; the checksums of all are written last.
     """
-    table, used = published_table(releases, columns.time), run_settings(run.context, run.inputs, seed)
+    used = run_settings(run.context, run.inputs, seed)
+    used |= {} if "noise" not in more else {"repeatable": more["noise"]["repeatable"]}
     with atomic_output(run.out, run.inputs, run.overwrite) as folder:
         (folder / PUBLIC).mkdir(mode=0o755)
         (folder / PRIVATE).mkdir(mode=0o700)
         write_table(table, folder / run.published, formulas=not run.quotes_formulas)
         sums = {run.published.name: checksum(folder / run.published)}
-        times, more = [release.time for release in releases], {}
-        if isinstance(defense, Cohorts) and defense.terminal:
-            more[REACHED] = defense.reached_terminal(releases)
-        write_release(folder / PUBLIC, sums, times, defense, columns.published, more)
+        write_release(folder / PUBLIC, sums, [one.time for one in releases], defense, columns.published, more)
         public = [folder / run.published, folder / PUBLIC / RELEASE]
         replace(stated, files=checksums_of(public)).write(folder / PUBLIC / CERTIFICATE)
-        key = key_table(releases, columns)
-        if getattr(defense, "lag", 0) and "ghost" not in key.columns:
-            key["ghost"] = None  # views after those of a key with this column were held back
-        write_table(key, folder / run.key, private=True)
         write_json(folder / PRIVATE / SETTINGS, used)
-        if run.pictures:
-            draw_publication(folder / PRIVATE, releases, type(defense).__name__)
+        yield folder
         sums = sums_below(folder / PRIVATE, folder / PRIVATE) | sums_below(folder / PUBLIC, folder / PRIVATE)
         write_manifest(folder / PRIVATE, {str(run.table.records): checksum(run.table.records)}, sums)
-    return formula_cells(table)
 
 
 def _check_any_group(releases: Iterable[Any], defense: Defense, schema: Schema) -> None:
@@ -559,8 +657,9 @@ def _report_cost(cost: pd.DataFrame, defense: Defense, bucketized: bool) -> None
         )
 
 
-def _notice_risks(formulas: int, quoted: bool, seed: int | None, of_config: bool) -> None:
-    """Print the number of published cells that a spreadsheet would run, and the danger of a seed."""
+def _notice_formulas(table: pd.DataFrame, quoted: bool) -> None:
+    """Print the number of published cells that a spreadsheet would run."""
+    formulas = formula_cells(table)
     if formulas and quoted:
         notice(f"{formulas} published cells begin like formulas, and were written with an apostrophe before them.")
     elif formulas:
@@ -568,6 +667,10 @@ def _notice_risks(formulas: int, quoted: bool, seed: int | None, of_config: bool
             f"{formulas} published cells begin like formulas (= + - @), which a spreadsheet may run; --quote-formulas writes an "
             "apostrophe before them."
         )
+
+
+def _notice_seed(seed: int | None, of_config: bool) -> None:
+    """Print the danger of a seed."""
     if seed is not None and of_config:
         notice(
             "The seed is that of --config, so equal records and options make the same groups. A seed that is found by trial undoes "
@@ -579,42 +682,53 @@ def _notice_risks(formulas: int, quoted: bool, seed: int | None, of_config: bool
         )
 
 
-def _outcome(
+def _grouped(
     run: PublishRun, defense: Defense, cost: pd.DataFrame, notes: Sequence[str], stated: Certificate
 ) -> Outcome:
-    """Print where the files are, what the check found, and the next commands; the seed is in the file of settings alone."""
-    table, key = run.out / run.published, run.out / run.key
-    reached = read_json(table.parent / RELEASE).get(REACHED)
-    path = table.parent / CERTIFICATE
-    kept = f"The files are kept, and marked as failed in {path}." if stated.verdict == FAILED else f"See {path}."
-    found = [*(f"Not recomputed: {promise}" for promise in stated.enforced["unchecked"]), f"{stated.sentence} {kept}"]
-    if reached is not None:
-        say(f"Respondents who reached a terminal value: {reached:,} over all releases, as {RELEASE} tells, too.")
-    say(
-        f"For the public: {table}, and {RELEASE} beside it.",
+    """The outcome of a publication of groups; the seed is in the file of settings alone."""
+    key, reached = run.out / run.key, read_json(run.out / PUBLIC / RELEASE).get(REACHED)
+    lines = [
         f"The key, for you alone: {key}. It names the group of each record and undoes the publication: keep it apart.",
         f"The settings and the seed of this run, which undo it too: {key.parent / SETTINGS}.",
-        *([f"Not verified: {path} says so."] if stated.verdict == NOT_VERIFIED else found),
-    )
-    if run.pictures:
-        say(f"Pictures: {key.parent / PICTURES}.")
-    say(*check_lines(run.out))
+        *([f"Pictures: {key.parent / PICTURES}."] if run.pictures else []),
+    ]
+    if reached is not None:
+        lines.insert(
+            0, f"Respondents who reached a terminal value: {reached:,} over all releases, as {RELEASE} tells, too."
+        )
     # The rule of terminal values is read in memory alone.
     on_disk = run.from_disk and not getattr(defense, "terminal", ())
     groups = f"--from-disk {option_text('groups', run.out)}" if on_disk else option_text("groups", key)
     also = (*KNOWLEDGE_OPTIONS, *READ_FROM_DISK) if on_disk else KNOWLEDGE_OPTIONS
-    say(*next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=also))
-    content = {
-        "defense": settings(defense),
-        "suppressed": price(cost)[0],
-        "releases": cost,
-        "notes": notes,
-        "published": str(table),
-        "key": str(key),
-        "settings": str(key.parent / SETTINGS),
-        "verdict": stated.verdict,
-    } | ({} if reached is None else {REACHED: reached})
-    return Outcome(content, stated.verdict == FAILED)
+    content = {"suppressed": price(cost)[0], "releases": cost, "notes": notes, "key": str(key)}
+    content |= {} if reached is None else {REACHED: reached}
+    return _outcome(run, defense, stated, lines, groups, also, content)
+
+
+def _outcome(
+    run: PublishRun,
+    defense: Defense | NoisyCounts,
+    stated: Certificate,
+    lines: Sequence[str],
+    groups: str,
+    also: Sequence[str],
+    content: Mapping[str, Any],
+) -> Outcome:
+    """Print where the files are, with ``lines`` on the private ones, what the check found, and the next commands."""
+    table, path = run.out / run.published, run.out / PUBLIC / CERTIFICATE
+    kept = f"The files are kept, and marked as failed in {path}." if stated.verdict == FAILED else f"See {path}."
+    found = [*(f"Not recomputed: {promise}" for promise in stated.enforced["unchecked"]), f"{stated.sentence} {kept}"]
+    say(
+        f"{'NOT FOR RELEASE' if run.for_experiment else 'For the public'}: {table}, and {RELEASE} beside it.",
+        *lines,
+        *([f"Not verified: {path} says so."] if stated.verdict == NOT_VERIFIED else found),
+        *check_lines(run.out, *["the promise"] * (run.defense == NOISY)),
+        *next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=also),
+    )
+    files = {"published": str(table), "settings": str(run.out / PRIVATE / SETTINGS)}
+    return Outcome(
+        {"defense": settings(defense), **files, "verdict": stated.verdict, **content}, stated.verdict == FAILED
+    )
 
 
 IN_MEMORY = ("infeasible", "bucketized", "generalized", "quote_formulas", "pictures", "deterministic", "presence")
@@ -657,7 +771,7 @@ def _publish_from_disk(run: PublishRun) -> Outcome:
     _notice_held_back(times[len(releases) :], defense)
     for note in notes:
         notice(note)
-    return _outcome(run, defense, cost, notes, stated)
+    return _grouped(run, defense, cost, notes, stated)
 
 
 def _checked_defense(run: PublishRun) -> Defense:

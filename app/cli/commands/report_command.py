@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-import pandas as pd
 import typer
 
 from foreknow.app.atomic_output import atomic_output, check_output, write_json
@@ -27,13 +26,12 @@ from foreknow.app.cli.attack_choices import (
     notice_compilation,
 )
 from foreknow.app.cli.command_shape import Outcome, given_options
-from foreknow.app.cli.commands.attack_findings import fail_over_lines, is_over
+from foreknow.app.cli.commands.attack_findings import fail_over_lines
 from foreknow.app.cli.commands.noisy_runs import (
-    RELEASE_TERMS,
     attacks_on,
     promise_table,
-    promise_title,
     releases_table,
+    series_defense,
 )
 from foreknow.app.cli.defense_choices import (
     DefenseOptions,
@@ -73,7 +71,7 @@ from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_li
 from foreknow.app.noisy_publication import NOT_COVERED, NoisySeries, series_at
 from foreknow.app.publication import SETTINGS, key_at
 from foreknow.app.report.adversaries import INFORMED, LEARNED
-from foreknow.app.report.page import TableOnPage, check_packages, noisy_page
+from foreknow.app.report.page import check_packages, noisy_page
 from foreknow.app.report.report import MAX_STRICTER, Report, check_page_path, report
 from foreknow.app.report.sentences import best_settings, risk_level
 from foreknow.attacks import Attack
@@ -291,16 +289,15 @@ def _report_noisy(run: ReportRun, series: NoisySeries) -> Outcome:
     check_packages()
     chosen = replace(run.attacked, learning=run.known, source=run.knowledge)
     made = attacks_on(run.table, run.corpus, chosen, series, run.sure, run.context)
-    lines, exposed = made.lines(series.promise, run.fail_over), {one.source: one.exposed.exposed for one in made.found}
+    lines, exposed = made.lines(run.fail_over), {one.source: one.exposed.exposed for one in made.found}
     level = risk_level(max(exposed.values()), exposed.get(LEARNED, 0))
     tables = [
-        TableOnPage(promise_title(series.promise), promise_table(series.promise), {}),
-        TableOnPage(
-            f"Risk at each release, to {made.found[0].exposed.to}", _as_text(made.releases), made.terms(run.sure)
-        ),
-        TableOnPage("Published counts", _as_text(releases_table(made.published)), RELEASE_TERMS),
+        promise_table(series.promise),
+        made.table(f"Risk at each release, to {made.found[0].exposed.to}", run.sure),
+        releases_table("Published counts", made.published),
     ]
-    html = noisy_page(level.word, level.name.lower(), lines, series.described["defense"], tables, NOT_COVERED)
+    defense = defense_text(series_defense(series))
+    html = noisy_page(level.word, level.name.lower(), lines, defense, tables, NOT_COVERED)
     with atomic_output(run.out.parent, run.inputs, run.overwrite) as folder:
         page = folder / run.out.name
         page.touch(mode=0o600)
@@ -310,15 +307,7 @@ def _report_noisy(run: ReportRun, series: NoisySeries) -> Outcome:
         )
     say_verdict(*lines)
     say(f"The report, for you alone: {run.out}. Open it in a browser. Its settings: {run.settings.name}.")
-    failed = any(is_over(one.exposed, run.fail_over) for one in made.found)
-    return Outcome(
-        made.content(series.promise, run.fail_over) | {"page": str(run.out), "settings": str(run.settings)}, failed
-    )
-
-
-def _as_text(table: pd.DataFrame) -> pd.DataFrame:
-    """A table with its cells as text, fractions with three digits."""
-    return table.map(lambda cell: f"{cell:.3f}" if isinstance(cell, float) else str(cell))
+    return made.outcome(run.fail_over, {"page": str(run.out), "settings": str(run.settings)})
 
 
 def _check_output(run: ReportRun) -> None:

@@ -123,7 +123,7 @@ class TestKey:
         shutil.copy(tmp_path / "old" / public, tmp_path / "new" / public)
         message = refused("attack", source, *ROLES, "--groups", key)
         assert f"published.{kind} is not the file that was written with" in message
-        assert "Publish again" in message
+        assert "Give the files of one run" in message
 
     def test_records_that_changed_after_publication(self, tmp_path):
         source = write(records(), tmp_path / "r.csv")

@@ -11,7 +11,7 @@ from commands import ROLES, read, records, run, write
 from printed_tables import printed
 
 from foreknow.app import ledger as ledger_module
-from foreknow.app.cli.commands.noisy_runs import promise_checks
+from foreknow.app.cli.commands.check_folder import promise_checks
 from foreknow.app.ledger import Ledger
 from foreknow.app.noisy_publication import series_at
 from foreknow.defenses import Promise
@@ -108,6 +108,37 @@ class TestPublish:
         table = read(next((tmp_path / "out/public").glob("published.*")))
         assert (table.groupby("week")["count"].sum() == 50).all()
 
+    @pytest.mark.parametrize("noise", [["--rho", 0.5], ["--epsilon", 2]])
+    def test_the_promise_to_a_household(self, tmp_path, source, noise):
+        """Of h related people epsilon is h times that of one, rho h squared times, and epsilon at delta follows from rho."""
+        options = ["--defense", "noisy-counts", "--releases", 3, *noise, "--public-values", "--for-experiment"]
+        result = run("publish", source, *ROLES, *options, "--out", tmp_path / "out")
+        told = {row["promise"]: row["value"] for row in printed(result.stdout) if "promise" in row}
+        one = 0.5 if noise[0] == "--rho" else 3 / 3**2  # T / b^2 for b = 2 T / epsilon
+        for members in (2, 4):
+            rho = members**2 * one
+            assert float(told[f"rho of a household of {members}"]) == pytest.approx(rho, rel=5e-3)
+            if noise[0] == "--rho":
+                epsilon = rho + 2 * np.sqrt(rho * np.log(1e6))
+                assert float(told[f"epsilon of a household of {members} at delta 1e-06"]) == pytest.approx(
+                    epsilon, rel=5e-3
+                )
+            else:
+                assert told[f"epsilon of a household of {members}"] == f"{2 * members}"
+
+    def test_nothing_of_another_run_remains(self, tmp_path, source, kind):
+        """A table in the other format, or a key, would stay beside the counts."""
+        other = tmp_path / f"other.{'csv' if kind == 'parquet' else 'parquet'}"
+        write(read(source), other)
+        run("publish", other, *ROLES, *NOISY, "--public-values", "--out", tmp_path / "out")
+        over = [source, *ROLES, *EXPERIMENT, "--overwrite", "--out", tmp_path / "out"]
+        assert "would remain beside" in str(run("publish", *over, status=None).exception)
+        run("publish", source, *ROLES, "--defense", "mondrian", "--out", tmp_path / "groups")
+        for table in (tmp_path / "groups/public").glob("published.*"):
+            table.unlink()
+        result = run("publish", *over[:-1], tmp_path / "groups", status=None)
+        assert f"groups.{kind} is there from another run" in str(result.exception)
+
     def test_json(self, tmp_path, source):
         found = json.loads(run("publish", source, *ROLES, *EXPERIMENT, "--out", tmp_path / "out", "--json").stdout)
         assert found["left"] == 2
@@ -119,13 +150,15 @@ class TestExperiment:
     def test_a_seed_repeats_an_experiment_that_says_what_it_is(self, tmp_path, source, kind):
         for name in ("first", "second"):
             result = run("publish", source, *ROLES, *EXPERIMENT, "--out", tmp_path / name)
+            assert "NOT FOR RELEASE: " in result.stdout
+            assert "For the public" not in result.stdout
             assert "NOT FOR RELEASE" in result.stderr
-        tables = [read(tmp_path / name / f"public/published.{kind}") for name in ("first", "second")]
+        tables = [read(tmp_path / name / f"public/not-for-release.{kind}") for name in ("first", "second")]
         pd.testing.assert_frame_equal(*tables)
         about = json.loads((tmp_path / "first/public/release.json").read_text())
         assert not about["noise"]["for_release"]
         assert "not for release" in about["noise"]["repeatable"]
-        assert "NOT FOR RELEASE" in run("check", tmp_path / "first").stderr
+        assert "NOT FOR RELEASE" in run("check", tmp_path / "first").stdout
 
     def test_what_is_published_is_drawn_anew(self, tmp_path, source, kind):
         for name in ("first", "second"):
@@ -284,6 +317,8 @@ class TestErrors:
             (["--releases", 4, "--gain", 0.1, "--public-values", "--seed", 1], "add --for-experiment"),
             (["--releases", 4, "--gain", 0.1, "--public-values", "--bucketized"], "does not read --bucketized"),
             (["--releases", 4, "--gain", 0.1, "--public-values", "-k", 3], "does not read -k"),
+            (["--releases", 4, "--gain", 0.1, "--from-disk"], "leave --from-disk out. Tables larger than memory"),
+            (["--releases", 4, "--gain", 0.1, "--memory", 2], "--memory is read with --from-disk alone"),
         ],
     )
     def test_options(self, tmp_path, source, options, message):
@@ -338,6 +373,9 @@ class TestCheck:
         found = json.loads(run("check", tmp_path / "out", "--json").stdout)
         assert not found["failed"]
         assert all(row["holds"] for row in found["checks"])
+        assert not found["for_release"]
+        run("check", tmp_path / "out", "--out", tmp_path / "table")
+        assert set(read(tmp_path / "table/levels.csv")["holds"]) == {"yes"}
 
     def test_files_that_differ_are_restored_and_not_published_again(self, tmp_path, source):
         run("publish", source, *ROLES, *NOISY, "--public-values", "--out", tmp_path / "out")
@@ -345,6 +383,11 @@ class TestCheck:
         result = run("check", tmp_path / "out", status=1)
         assert "Restore the files from a backup" in result.stdout
         assert "--config" not in result.stdout
+        run("publish", source, *ROLES, *NOISY, "--public-values", "--out", tmp_path / "other")
+        (tmp_path / "other/public/more.txt").touch()
+        result = run("check", tmp_path / "other", status=1)
+        assert "move the extra files out" in result.stdout
+        assert "Restore" not in result.stdout
 
     def test_a_table_of_counts_is_no_table_of_records(self, tmp_path, source, kind):
         run("publish", source, *ROLES, *NOISY, "--public-values", "--out", tmp_path / "out")
@@ -401,7 +444,7 @@ class TestAttack:
         assert list(read(tmp_path / "risk/at-risk.csv")) == [
             "respondent",
             "time",
-            "value",
+            "believed",
             "belief",
             "prior",
             "adversary",
@@ -417,6 +460,9 @@ class TestAttack:
     def test_what_is_printed(self, attacked):
         result = run("attack", *attacked, "--fail-over", 1)
         assert "promised for any prior and any values: at most" in result.stdout
+        assert result.stdout.count("NOT FOR RELEASE") == 2  # above the tables, and below
+        assert "(docs/methods/noise.md)" in result.stdout
+        assert "cohorts.md" not in result.stdout
         assert "others known" in result.stdout
         assert "epsilon of a whole path" in result.stdout
 
@@ -433,6 +479,7 @@ class TestAttack:
             (["--attack", "sequential"], "--attack sequential reads groups"),
             (["--attack", "definetti"], "choose --scenario exact-but-one"),
             (["--signatures"], "--signatures is not read for noisy counts"),
+            (["--from-disk"], "--from-disk is not read for noisy counts; leave it out"),
             (["--scenario", "papers", "--corpus", "r.csv"], "--scenario papers has a solver or knowledge of groups"),
         ],
     )
@@ -442,9 +489,11 @@ class TestAttack:
     def test_records_and_counts_of_another_run(self, tmp_path, attacked):
         other = write(records(weeks=(1, 2, 3, 4), people=60, present=50, seed=2), tmp_path / "other.csv")
         assert "its checksum is not the one" in str(run("attack", other, *attacked[1:], status=None).exception)
-        path = tmp_path / "noisy/public/published.csv"
+        path = tmp_path / "noisy/public/not-for-release.csv"
         path.write_text(path.read_text().replace("\n1,0,", "\n1,1,", 1))
-        assert "published.csv is changed" in str(run("attack", *attacked, status=None).exception)
+        assert "release.csv is not the file that was written with" in str(
+            run("attack", *attacked, status=None).exception
+        )
 
     def test_the_page(self, tmp_path, attacked):
         """The page has the numbers of the attack, and no identifier and no script."""
@@ -454,6 +503,8 @@ class TestAttack:
         text = (tmp_path / "r.html").read_text()
         assert f"{found['gain_others_known']:.3f}" in text
         assert "epsilon of a whole path" in text
+        assert "NOT FOR RELEASE" in text
+        assert "noisy-counts --cells 2 --releases 4 --epsilon 4" in text
         assert "p07" not in text
         assert "<script" not in text
         assert (tmp_path / "r.settings.json").exists()
@@ -468,6 +519,7 @@ class TestCompare:
         noise = ["--defense", "noisy-counts", "--cells", 2, "--releases", 2, "--sweep", "gain=0.1,0.5", "--seed", 1]
         result = run("compare", source, *ROLES, *noise, "--out", tmp_path / "noise", "--fail-over", 1)
         assert "--values FILE" in result.stdout
+        assert "docs/methods/noise.md" in result.stdout.replace("\n", "").replace(" ", "")
         table = read(tmp_path / "noise/comparison.csv")
         assert table["promised_gain"].tolist() == pytest.approx([0.1, 0.5], abs=1e-4)
         assert table["query_error"][0] > table["query_error"][1]

@@ -316,7 +316,6 @@ related to whom, how long records wait, nor how groups and withheld records were
         "the same prior of first published records",
         *(NAMES.get(name, f"the part {name!r}") for name in adversary.parts if name != "prior"),
     ]
-    read = f"{'all releases' if hindsight else 'the releases up to each'} read together"
     if delta is not None:
         chance = (
             f"; each belief by itself passes its bound with a chance of at most {delta:g}, one of n with at most n times that, "
@@ -324,11 +323,13 @@ related to whom, how long records wait, nor how groups and withheld records were
             if delta
             else ""
         )
-        told = f"any values of others known, whatever is computed{chance} (docs/methods/noise.md)"
-        return f"{', '.join(known)}, {read}, {told}"
+        read = "all releases" if hindsight else "the releases up to each"
+        others = "any values of others known, whatever is computed"
+        return f"{', '.join(known)}, {read} read together, {others}{chance} (docs/methods/noise.md)"
     silent = "" if adversary.presence is not None else "who leaves when, "
     silent += "" if adversary.relations is not None else "who is related to whom, "
-    return f"{', '.join(known)}, {read}, whatever is computed; not {silent}{CHOSEN}"
+    read = "all releases" if hindsight else "the releases up to each"
+    return f"{', '.join(known)}, {read} read together, whatever is computed; not {silent}{CHOSEN}"
 
 
 CHOSEN = "how long records wait, nor how groups and withheld records were chosen (docs/methods/cohorts.md)"

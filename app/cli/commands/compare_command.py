@@ -256,9 +256,7 @@ TERMS = {
 """Meaning of the columns."""
 
 
-OF_NOISE = (
-    "; of noisy counts docs/methods/noise.md: a belief passes a bound of Gaussian noise with a chance of at most 1e-06"
-)
+OF_NOISE = "; of noisy counts docs/methods/noise.md: each belief passes a bound of Gaussian noise with a chance of at most 1e-06"
 """What the meaning of the upper side has besides, where noise is compared."""
 
 

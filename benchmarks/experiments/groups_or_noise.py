@@ -90,38 +90,44 @@ def defenses(releases, chain):
             yield f"noise {gain:g}, {cells} cells", rule, gain, None
 
 
-def measured(cell, rng):
-    """Query error, ghosts and withheld records of each defense."""
-    _, chain = law(cell["values"])
-    history, prior = panel(cell["records"], cell["releases"], cell["departures"], cell["values"], rng)
-    adversary = Adversary(prior, chain)
-    shown = [history[t] for t in sorted({0, len(history) // 2, len(history) - 1})]
+def compared(history, adversary, rules, rng, every=False):
+    """Query error, ghosts and withheld records of each rule, beside all its releases, those that are judged, and the queries.
+
+    Judged are three releases, or every one.
+    """
+    last = len(history) - 1 - max(getattr(rule, "lag", 0) for _, rule, *_ in rules)
+    shown = list(history) if every else [history[t] for t in sorted({0, (last + 1) // 2, last})]
     workload = Workload.draw(shown, rng=rng, queries=1000)
-    rows = []
-    for name, rule, gain, size in defenses(cell["releases"], chain):
+    for name, rule, gain, size in rules:
+        row = {"defense": name, "gain": gain, "size": size}
         try:
             releases = publish(history, rule, adversary, infeasible="suppress", rng=seeded(1))
         except ValueError as reason:
-            rows.append({"defense": name, "gain": gain, "size": size, "failed": str(reason)})
+            yield row | {"failed": str(reason)}, [], [], workload
             continue
+        listed = sum(len(one.view) for one in releases)
         some = [one for one in releases if one.time in {view.time for view in shown}]
         groups = size is not None
         withheld, ghosts = price(suppressed(releases)) if groups else (0.0, 0.0)
         error = query_error(some, workload)
-        rows.append(
-            {
-                "defense": name,
-                "gain": gain,
-                "size": size if groups else cell["records"] / len(releases[0].counts),
-                "query_median": float(error["query_median"].mean()),
-                "query_mean": float(error["query_mean"].mean()),
-                "ghosts": ghosts,
-                "withheld": withheld,
-                "scale": None if groups else rule.scale,
-                "failed": None,
-            }
-        )
-    return pd.DataFrame(rows)
+        row |= {
+            "size": size if groups else len(history[0]) / len(releases[0].counts),
+            "query_median": float(error["query_median"].mean()),
+            "query_mean": float(error["query_mean"].mean()),
+            "ghosts": ghosts / max(listed - withheld + ghosts, 1),
+            "withheld": withheld / listed,
+            "scale": None if groups else rule.scale,
+            "failed": None,
+        }
+        yield row, list(releases), some, workload
+
+
+def measured(cell, rng):
+    """Query error, ghosts and withheld records of each defense."""
+    _, chain = law(cell["values"])
+    history, prior = panel(cell["records"], cell["releases"], cell["departures"], cell["values"], rng)
+    rules = list(defenses(cell["releases"], chain))
+    return pd.DataFrame([row for row, *_ in compared(history, Adversary(prior, chain), rules, rng)])
 
 
 GROUPS_OR_NOISE = Experiment("groups_or_noise", measured, POINTS)
@@ -129,65 +135,79 @@ GROUPS_OR_NOISE = Experiment("groups_or_noise", measured, POINTS)
 SHAPE = ["records", "releases", "departures", "values"]
 
 
-def best(rows, most, own_counts):
+def best(rows, most, over_law=True, shape=SHAPE):
     """Least query error of cohorts and of noise on each panel, among the defenses whose gain is at most ``most``.
 
-    With ``own_counts`` the 1/c that the exact counts of a cell tell is a part of the gain of cohorts.
+    With ``over_law`` the gain of cohorts is that over the law, 1/a: K over the share of a cell of c, and the 1/c that its exact
+    counts tell. Otherwise it is K.
     """
     kind = np.where(rows["defense"].str.startswith("cohorts"), "cohorts", "noise")
-    gain = rows["gain"] + np.where(own_counts & (kind == "cohorts"), 1 / rows["size"], 0.0)
-    some = rows.assign(kind=kind, withheld=rows["ghosts"] + rows["withheld"])[
+    own = np.where(over_law & (kind == "cohorts"), 1 / rows["size"], 0.0)
+    gain = 1 - (1 - rows["gain"]) * (1 - own)
+    some = rows.assign(kind=kind, price=rows["ghosts"] + rows["withheld"])[
         (gain <= most + 1e-9) & rows["failed"].isna()
     ]
-    first = some.sort_values("query_median").groupby([*SHAPE, "kind"]).head(1)
-    error, price = (first.pivot_table(name, SHAPE, "kind") for name in ("query_median", "withheld"))
-    return error.assign(ratio=error["noise"] / error["cohorts"], price=price["cohorts"])
+    first = some.sort_values("query_median").groupby([*shape, "kind"]).head(1)
+    error, price, name = (
+        first.pivot_table(each, shape, "kind", aggfunc="first") for each in ("query_median", "price", "defense")
+    )
+    return error.assign(ratio=error["noise"] / error["cohorts"], price=price["cohorts"], **name.add_prefix("best_"))
+
+
+def rounded(value, digits):
+    """A number without the zero before its point."""
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("0") if value < 1 else text
 
 
 def table(rows):
-    """Lines of Markdown: least query error of both, and their ratio, for each size and number of releases."""
+    """Lines of Markdown: least query errors by the number of records and departures, median and range over other columns."""
     lines = [
-        "| records | releases | departures | cohorts, 1/c counted | ghosts, withheld | noise | noise / cohorts | 1/c not counted |",
+        "| records | departures | cohorts | ghosts, withheld | noise | noise / cohorts | at .05 | K alone, at .05 |",
         "|---" * 8 + "|",
     ]
-    counted, beside = best(rows, 0.1, True), best(rows, 0.05, False)
-    for shape, own in counted.groupby(level=[0, 1, 2]):
-        other = beside.loc[shape]
-        cells = [f"{own[kind].median():.4f}".replace("0.", ".") for kind in ("cohorts", "noise")]
-        price = f"{own['price'].median():.2f}".replace("0.", ".")
-        ratios = [f"{one['ratio'].min():.1f} to {one['ratio'].max():.1f}" for one in (own, other)]
-        numbers = f"{int(shape[0]):,} | {int(shape[1])} | {shape[2]:g}"
-        lines.append(f"| {numbers} | {cells[0]} | {price} | {cells[1]} | {ratios[0]} | {ratios[1]} |")
+    each = best(rows, 0.1), best(rows, 0.05), best(rows, 0.05, over_law=False)
+    for shape, own in each[0].groupby(level=["records", "departures"]):
+        errors = [rounded(own[kind].median(), 4) for kind in ("cohorts", "noise")]
+        price = f"{rounded(own['price'].min(), 2)} to {rounded(own['price'].max(), 2)}"
+        cells = [f"{int(shape[0]):,}", f"{shape[1]:g}".replace("0.", "."), errors[0], price, errors[1]]
+        for one in each:
+            ratio = one["ratio"].xs(shape, level=("records", "departures"))
+            cells.append(f"**{ratio.median():.1f}** ({ratio.min():.1f} to {ratio.max():.1f})")
+        lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-def picture(rows):
-    """Map of the ratio of the least query errors, noise over cohorts, by the shape of the panel: over 1 cohorts are better."""
+def picture(rows, real):
+    """Map of the ratio of the least query errors, noise over cohorts, by the shape of the panel, beside real panels."""
     import matplotlib.pyplot as plt
 
-    ratios = best(rows, 0.1, True).reset_index()
-    found = ratios.pivot_table("ratio", SHAPE[:2], SHAPE[2:]).sort_index(axis=1)
-    figure, axes = plt.subplots(figsize=(9, 6.5), layout="constrained")
-    shown = axes.imshow(np.log2(found.to_numpy(dtype=float)), cmap="RdBu", vmin=-2, vmax=2, aspect="auto")
-    for (i, j), ratio in np.ndenumerate(found.to_numpy(dtype=float)):
-        if np.isfinite(ratio):
-            axes.text(j, i, f"{ratio:.1f}", ha="center", va="center", color="white" if ratio > 2.4 else "black")
-    axes.set_xticks(range(found.shape[1]), [str(int(values)) for _, values in found.columns])
-    axes.set_yticks(range(found.shape[0]), [f"{int(n):,} x {int(t)}" for n, t in found.index])
-    axes.set_xlabel("sensitive values")
-    axes.set_ylabel("records x releases")
-    for j in range(0, found.shape[1], 3):
-        axes.text(j + 1, -0.75, f"{found.columns[j][0]:.0%} leave", ha="center")
-    figure.colorbar(shown, label="log2 of the query error of noise over that of cohorts")
-    axes.set_title("Gain of at most .10. Blue: cohorts answer queries better; red: noise", pad=28)
+    ratios = best(rows, 0.1)["ratio"].groupby(level=SHAPE[:3]).median().reset_index()
+    found = ratios.pivot_table("ratio", "records", ["departures", "releases"]).sort_index(axis=1)
+    panels = best(real, 0.1, shape=["panel"])["ratio"].sort_values().to_frame()
+    figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), width_ratios=(found.shape[1], 2.2), layout="constrained")
+    for one, each in zip(axes, (found, panels), strict=True):
+        shown = one.imshow(np.log2(each.to_numpy(dtype=float)), cmap="RdBu", vmin=-2, vmax=2, aspect="auto")
+        for (i, j), ratio in np.ndenumerate(each.to_numpy(dtype=float)):
+            if np.isfinite(ratio):
+                color = "white" if abs(np.log2(ratio)) > 1.3 else "black"
+                one.text(j, i, f"{ratio:.1f}", ha="center", va="center", color=color)
+    axes[0].set_xticks(range(found.shape[1]), [str(int(releases)) for _, releases in found.columns])
+    axes[0].set_yticks(range(len(found)), [f"{int(n):,}" for n in found.index])
+    axes[0].set_xlabel("releases")
+    axes[0].set_ylabel("respondents at a time")
+    departures = found.columns.get_level_values(0)
+    for share in departures.unique():
+        at = np.flatnonzero(departures == share)
+        axes[0].text(at.mean(), -0.62, f"{share:.0%} leave at each" if share else "all stay", ha="center")
+        axes[0].axvline(at[0] - 0.5, color="black", linewidth=0.8)
+    axes[0].set_title("Simulated panels: median over 2, 6 and 19 values", pad=20)
+    axes[1].set_xticks([])
+    axes[1].set_yticks(range(len(panels)), panels.index)
+    axes[1].set_title("Real panels", pad=20)
+    bar = figure.colorbar(shown, ticks=(-2, -1, 0, 1, 2))
+    bar.ax.set_yticklabels(["noise: 1/4\nof the error", "1/2", "equal", "2", "cohorts: 1/4\nof the error"])
+    figure.suptitle(
+        "Query error of noise as a multiple of that of cohorts, at a gain of .10. Blue: cohorts are better; red: noise"
+    )
     return figure
-
-
-if __name__ == "__main__":
-    from pathlib import Path
-
-    from foreknow.evaluation.cells import read
-
-    kept = read([GROUPS_OR_NOISE], Path(__file__).resolve().parents[1] / "cells")
-    picture(kept).savefig(Path(__file__).resolve().parents[2] / "docs" / "groups-or-noise.png", dpi=110)
-    print("\n".join(table(kept)))

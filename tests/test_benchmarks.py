@@ -144,9 +144,12 @@ def test_tables_of_the_documentation_are_those_of_the_cells():
     defenders, calibration = (importlib.import_module(f"experiments.{name}") for name in ("defenders", "calibration"))
     for history in defenders.PANELS:
         assert "\n".join(defenders.table(rows["defenders"], history)) in page
-    cohorts = importlib.import_module("experiments.cohorts")
+    cohorts, attacks = (importlib.import_module(f"experiments.{name}") for name in ("cohorts", "groups_or_noise_attacks"))
+    assert "\n".join(attacks.table(rows["groups_or_noise_attacks"])) in page
     assert "\n".join(cohorts.table(rows["cohorts"])) in page
     assert "\n".join(cohorts.panels_table(rows["cohorts_presence"])) in page
+    of_cohorts = (ROOT / "docs" / "methods" / "cohorts.md").read_text(encoding="utf-8")
+    assert "\n".join(cohorts.departures_table(rows["departures"])) in of_cohorts
     noise, more = (importlib.import_module(f"experiments.groups_or_noise{end}") for end in ("", "_more"))
     everything = more.whole_map(rows["groups_or_noise"], rows["groups_or_noise_large"])
     assert "\n".join(noise.table(everything)) in page

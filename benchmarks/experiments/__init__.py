@@ -9,6 +9,7 @@ from experiments.cohorts import COHORTS, COHORTS_PRESENCE, HIDDEN_DEPARTURES
 from experiments.defenders import DEFENDERS
 from experiments.defenses_and_adversaries import DEFENSES_AND_ADVERSARIES
 from experiments.groups_or_noise import GROUPS_OR_NOISE
+from experiments.groups_or_noise_attacks import GROUPS_OR_NOISE_ATTACKS
 from experiments.groups_or_noise_more import MORE
 from experiments.joint_solvers import JOINT_SOLVER_ACCURACY
 from experiments.m_invariance import M_INVARIANCE
@@ -35,4 +36,5 @@ EXPERIMENTS = (
     TINY_WORLDS,
     GROUPS_OR_NOISE,
     *MORE,
+    GROUPS_OR_NOISE_ATTACKS,
 )

@@ -194,27 +194,23 @@ def decimals(number, places):
     return f"{number:.{places}f}".replace("0.", ".", 1)
 
 
-def table(rows):
-    """Lines of Markdown: excess of the worst gain, ± half of the range of the seeds, with its adversary and the query error.
+SHOWN = ("Mondrian", "FullDomain", *COHORTS, *NOISE)
+"""Defenses with a column of their own."""
 
-    A second table has the defense of the least query error among those whose excess, or gain, is at most .05 and .10.
-    """
+OTHERS = tuple(name for name in LITERATURE if name not in SHOWN)
+
+
+def table(rows):
+    """Lines of Markdown: excess of the worst gain over 1/c and the query error of each defense and panel; the best at .05."""
     found = worst(rows)
-    lines = [f"| panel | {' | '.join(f'`{name}`' for name in DEFENSES)} |", "|---" * (len(DEFENSES) + 1) + "|"]
+    lines = ["| panel | others | " + " | ".join(f"`{name}`" for name in SHOWN) + " | best at .05 |"]
+    lines.append("|---" * (len(SHOWN) + 3) + "|")
     for shape in POINTS:
-        cells = []
-        for name in DEFENSES:
-            one = found.loc[(*shape, name)]
-            half = (one["max"] - one["min"]) / 2
-            shown = f"{decimals(one['mean'], 2)} ± {decimals(half, 2)}, {one['adversary']}; {decimals(one['query_median'], 3)}"
-            cells.append("fails" if pd.isna(one["mean"]) else shown)
-        lines.append(f"| {point_name(shape)} | {' | '.join(cells)} |")
-    lines += ["", "| panel | least query error at .05 | at .10 | ten: at .10 | at .10, 1/c counted |", "|---" * 5 + "|"]
-    for shape in POINTS:
-        own, cells = found.loc[shape], []
-        for most, names, counted in ((0.05, DEFENSES, 0), (0.1, DEFENSES, 0), (0.1, LITERATURE, 0), (0.1, DEFENSES, 1)):
-            some = own.loc[list(names)]
-            best = some.loc[some["mean"] + counted * some["own_counts"] <= most, "query_median"].sort_values()
-            cells.append(f"`{best.index[0]}` {decimals(best.iloc[0], 3)}" if len(best) else "none")
-        lines.append(f"| {point_name(shape)} | {' | '.join(cells)} |")
+        own = found.loc[shape]
+        least, most = (decimals(each, 2) for each in own.loc[list(OTHERS), "mean"].agg(["min", "max"]))
+        cells = [point_name(shape), f"{least} to {most}"]
+        for _, one in own.loc[list(SHOWN)].iterrows():
+            cells.append(f"{decimals(one['mean'], 3)}, {decimals(one['query_median'], 3)}")
+        cells.append(f"`{own.loc[own['mean'] <= 0.05, 'query_median'].idxmin()}`")
+        lines.append(f"| {' | '.join(cells)} |")
     return lines

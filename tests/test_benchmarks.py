@@ -144,7 +144,9 @@ def test_tables_of_the_documentation_are_those_of_the_cells():
     defenders, calibration = (importlib.import_module(f"experiments.{name}") for name in ("defenders", "calibration"))
     for history in defenders.PANELS:
         assert "\n".join(defenders.table(rows["defenders"], history)) in page
-    cohorts, attacks = (importlib.import_module(f"experiments.{name}") for name in ("cohorts", "groups_or_noise_attacks"))
+    cohorts, attacks = (
+        importlib.import_module(f"experiments.{name}") for name in ("cohorts", "groups_or_noise_attacks")
+    )
     assert "\n".join(attacks.table(rows["groups_or_noise_attacks"])) in page
     assert "\n".join(cohorts.table(rows["cohorts"])) in page
     assert "\n".join(cohorts.panels_table(rows["cohorts_presence"])) in page

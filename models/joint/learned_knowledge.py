@@ -46,8 +46,8 @@ FEW_STEPS = 1.0
 """Expected number of transitions from a value under which the pseudo-counts determine its row."""
 
 
-MOST_RECORDS = 200_000
-"""Number of records that are enough to learn a law: rows of 10,000 transitions between 19 values, with errors of about .01."""
+MOST_RECORDS = 100_000
+"""Number of records that are enough to learn a law: about .01 off for 19 values, by the error of the sample."""
 
 LEARNED_PART = "The law is learned from {records:,} of the {of_all:,} records: whole parts, independent of the others."
 

@@ -190,46 +190,46 @@ def _write_atoms(
 ) -> Path:
     """Write the places of each release with the sizes of their cells and atoms; return the file of the last labels of all places.
 
-    A place is a respondent and a number, which rises where a record follows one of a ghost, or, unless ``one_place``, in each
-    release. A label is a role so far.
+    A place is a respondent and a number, which rises where a record follows one of a ghost, or, unless ``one_place``, at each
+    record. A label is a role so far.
     """
-    places, labels, number = work / "places.parquet", work / "labels.parquet", 1
-    began = "lag(ghost, 1, false) OVER (PARTITION BY respondent ORDER BY release, NOT ghost) AND NOT ghost"
-    count = "(sum(begins::INTEGER) OVER (PARTITION BY respondent ORDER BY release, NOT ghost))::INTEGER"
+    begins = "coalesce(l.ghost AND NOT r.ghost, false)" if one_place else "l.place IS NOT NULL"
     connection.execute(
-        f"COPY (SELECT * EXCLUDE (begins), {count if one_place else 'release'} AS place FROM (SELECT respondent, release, "
-        f'"group", ghost, {began} AS begins FROM ({_records(published)}) WHERE "group" >= 0) ORDER BY release) '
-        f"{to_parquet(places)}"
+        "CREATE OR REPLACE TEMP TABLE latest AS SELECT respondent, 0 AS place, 0::BIGINT AS label, ghost "
+        f"FROM {published.key_rows(0)} LIMIT 0"
     )
-    connection.execute(
-        f"COPY (SELECT respondent, place, label FROM (SELECT respondent, 0 AS place, 0::BIGINT AS label FROM {parquet_of(places)}) "
-        f"LIMIT 0) {to_parquet(labels)}"
-    )
+    connection.execute("CREATE OR REPLACE TEMP TABLE earlier AS SELECT respondent, place, label FROM latest")
+    number = 1
     for release, _ in enumerate(published.releases):
         connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE now AS SELECT p.*, coalesce(l.label, 0) AS label FROM {parquet_of(places)} p "
-            f"LEFT JOIN {parquet_of(labels)} l USING (respondent, place) WHERE p.release = {release}"
+            f'CREATE OR REPLACE TEMP TABLE now AS SELECT respondent, r.ghost, "group", {begins} AS begins, '
+            f"coalesce(l.place + begins::INTEGER, 0) AS place, if(begins, 0, coalesce(l.label, 0)) AS label "
+            f'FROM {published.key_rows(release)} r LEFT JOIN latest l USING (respondent) WHERE "group" >= 0'
         )
         connection.execute(
             'CREATE OR REPLACE TEMP TABLE roles AS SELECT label, "group", count(*) AS atom, '
             f'{number} + row_number() OVER (ORDER BY "group", label) AS own FROM now GROUP BY label, "group"'
         )
+        number += connection.execute("SELECT count(*) FROM roles").fetchall()[0][0]
+        seen = parquet_of(_seen(work, release))
         connection.execute(
-            'COPY (SELECT respondent, place, release, "group", ghost, own AS label, atom, cell FROM now '
+            f'COPY (SELECT respondent, place, {release} AS release, "group", ghost, begins, own AS label, atom, cell FROM now '
             'JOIN roles USING (label, "group") JOIN (SELECT "group", count(*) AS cell FROM now GROUP BY "group") USING ("group")) '
             f"{to_parquet(_seen(work, release))}"
         )
-        number += connection.execute("SELECT count(*) FROM roles").fetchall()[0][0]
-        latest = f"(SELECT respondent, place, label FROM {parquet_of(_seen(work, release))})"
-        later = work / "later.parquet"
         connection.execute(
-            f"COPY (SELECT * FROM {latest} UNION ALL SELECT * FROM {parquet_of(labels)} l ANTI JOIN {latest} n "
-            f"USING (respondent, place)) {to_parquet(later)}"
+            "INSERT INTO earlier SELECT l.respondent, l.place, l.label FROM latest l "
+            f"SEMI JOIN (SELECT respondent FROM {seen} WHERE begins) USING (respondent)"
         )
-        later.replace(labels)
-    connection.execute("DROP TABLE now; DROP TABLE roles")
-    places.unlink()
-    return labels
+        connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE latest AS SELECT respondent, place, label, ghost FROM {seen} "
+            f"UNION ALL SELECT * FROM latest ANTI JOIN {seen} USING (respondent)"
+        )
+    connection.execute(
+        f"COPY (SELECT respondent, place, label FROM latest UNION ALL SELECT * FROM earlier) {to_parquet(work / 'labels.parquet')}"
+    )
+    connection.execute("DROP TABLE now; DROP TABLE roles; DROP TABLE latest; DROP TABLE earlier")
+    return work / "labels.parquet"
 
 
 class Batch(NamedTuple):
@@ -256,11 +256,13 @@ def _write_batches(
         f"FROM (SELECT label, count(*) AS size FROM {parquet_of(labels)} GROUP BY label)) b USING (label)) {to_parquet(home)}"
     )
     owners = f"(SELECT DISTINCT respondent, batch FROM {parquet_of(home)})"
+    several = f"(SELECT respondent FROM {parquet_of(home)} GROUP BY respondent HAVING min(batch) < max(batch))"
     connection.execute(
-        f"COPY (SELECT o.batch, r.*, coalesce(h.batch = o.batch, false) AS own FROM ({_records(published)}) r "
+        f'COPY (SELECT o.batch, r.* EXCLUDE (value), coalesce(h.batch = o.batch, "group" >= 0) AS own '
+        f"FROM ({_records(published)}) r "
         f"JOIN {owners} o USING (respondent) "
-        f"LEFT JOIN (SELECT respondent, release, ghost, batch FROM {parquet_of(*every)} s JOIN {parquet_of(home)} p "
-        "USING (respondent, place)) h USING (respondent, release, ghost) "
+        f"LEFT JOIN (SELECT respondent, release, ghost, batch FROM {parquet_of(*every)} s SEMI JOIN {several} USING (respondent) "
+        f"JOIN {parquet_of(home)} p USING (respondent, place)) h USING (respondent, release, ghost) "
         f"ORDER BY o.batch, r.release, r.ghost, r.rank) {to_parquet(records)}"
     )
     connection.execute(

@@ -32,15 +32,17 @@ from foreknow.models import (
     Release,
     joint_history,
 )
-from foreknow.models.adversary import check_reads
+from foreknow.models.adversary import check_knows_ghosts, check_reads
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray, compiled, object_array
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.building import release_beliefs
 from foreknow.models.joint.problem import solved
+from foreknow.models.knowledge.markov_chain import check_domain_size
 from foreknow.models.knowledge.parts import Visits, evidence_of
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
 from foreknow.models.knowledge.presence import following_releases
 from foreknow.models.settings import as_floats, as_list, check_flag, check_kind, check_range, check_whole
+from foreknow.models.tables.people import check_one_domain
 
 type Published = Release | NoisyRelease | Observation
 """What bounds read of one time."""
@@ -629,18 +631,20 @@ class _Distinct:
         return made, number
 
 
-@dataclass(frozen=True)
-class _Laws:
-    """Laws of the paths of all places.
+class _Laws(NamedTuple):
+    """Laws of the paths of all places, as kernels read them.
 
-    Numbers of arrays of ``vectors`` and ``kernels``: of each record the ``kernel`` from the record before (-1 for the first one),
-    the ``evidence`` of presence and parts of one's own, and that of ``claims``; of each place its ``prior``, and the ``tail`` by
-    which withheld records after the last one multiply its evidence. ``last`` is True for the last record of a respondent at a
-    place, ``charge`` has what relations and returns add, shape ``(places, 2)``, ``returns`` is True for places of who returned.
+    Logarithms of distinct ``vectors``, shape ``(V, m)``, of ``kernels``, ``(K, m, m)``, and of the row sums of these, ``tails``,
+    with zeros for no kernel as the last row. Numbers of them: of each record the ``kernel`` from the record before (-1 for the
+    first one), the ``evidence`` of presence and parts of one's own, and that of ``claims``; of each place its ``prior``, and the
+    ``tail`` by which withheld records after the last one multiply its evidence. ``last`` is True for the last record of a
+    respondent at a place, ``charge`` has what relations and returns add, shape ``(places, 2)``, ``returns`` is True for places of
+    who returned. The group of record r shows the values ``showing[shown[r]]``; ``ghost`` is that of the records.
     """
 
-    vectors: _Distinct
-    kernels: _Distinct
+    vectors: FloatArray
+    kernels: FloatArray
+    tails: FloatArray
     kernel: IntArray
     evidence: IntArray
     claims: IntArray
@@ -649,6 +653,9 @@ class _Laws:
     last: BoolArray
     charge: FloatArray
     returns: BoolArray
+    showing: BoolArray
+    shown: IntArray
+    ghost: BoolArray
 
 
 class _LawBuilder:
@@ -656,7 +663,11 @@ class _LawBuilder:
 
     def __init__(self, adversary: Adversary, observations: tuple[Observation, ...], rows: _Rows) -> None:
         self.adversary, self.observations, self.rows = adversary, observations, rows
-        self.history = joint_history(adversary, observations)
+        check_one_domain("joint law", observations)
+        for each in observations:
+            check_knows_ghosts(adversary, each.time, len(each.ghosts or ()))
+        told = adversary.compromised is not None or adversary.relations is not None
+        self.history = joint_history(adversary, observations) if told else None
         self.chain = adversary.known_transitions
         self.by_steps = adversary.gaps == "power" and self.chain is not None
         self.seen = [each.with_ghosts for each in observations]
@@ -664,7 +675,7 @@ class _LawBuilder:
         numbers = pd.factorize(np.concatenate([each.people.respondents for each in self.seen]))[0]
         self.numbers = np.split(numbers, np.cumsum(sizes)[:-1])
         self.m = observations[0].counts.shape[1]
-        self.following = following_releases([each.people for each in observations])
+        self.following = following_releases([each.people for each in observations]) if adversary.witnesses else []
         self.vectors, self.kernels = _Distinct(), _Distinct()
         self.nothing = self.vectors.of(np.ones(self.m))
         people, records = int(numbers.max(initial=-1)) + 1, len(rows.row)
@@ -689,18 +700,25 @@ class _LawBuilder:
         # The kind that stands for an atom of many must not depend on who else is read: batches from disk read a part.
         vectors, vector = self.vectors.by_content()
         kernels, kernel = self.kernels.by_content()
-        return _Laws(
-            vectors,
-            kernels,
-            kernel[self.kernel],
-            vector[self.evidence],
-            vector[self.claims],
-            vector[self.prior],
-            kernel[self.tail],
-            last,
-            self.charge,
-            self.returns,
-        )
+        matrices = kernels.stacked().reshape(-1, self.m, self.m)
+        groups = np.cumsum([0, *(len(seen.counts) for seen in self.seen)])
+        with np.errstate(divide="ignore"):
+            return _Laws(
+                np.log(vectors.stacked()),
+                np.log(matrices),
+                np.vstack([np.log(matrices.sum(axis=2)), np.zeros(self.m)]),
+                kernel[self.kernel],
+                vector[self.evidence],
+                vector[self.claims],
+                vector[self.prior],
+                kernel[self.tail],
+                last,
+                self.charge,
+                self.returns,
+                np.concatenate([seen.counts > 0 for seen in self.seen]),
+                groups[self.rows.release] + self.rows.group,
+                self.rows.ghost,
+            )
 
     def _release(self, t: int) -> None:
         seen, number = self.seen[t], self.numbers[t]
@@ -735,8 +753,10 @@ class _LawBuilder:
 
     def _claimed(self, t: int) -> IntArray:
         """Evidence of compromised records about each row: numbers of vectors."""
+        found = np.full(len(self.seen[t].people), self.nothing)
+        if self.history is None:
+            return found
         (evidence, row), record = self.history.claimed, self.history.record[t]
-        found = np.full(len(record), self.nothing)
         some = np.flatnonzero(record >= 0)
         some = some[row[record[some]] >= 0]
         found[some] = self.vectors.rows(evidence[row[record[some]]])
@@ -756,7 +776,10 @@ class _LawBuilder:
     def _chains(self, t: int) -> IntArray:
         """Kernel of each class at a release."""
         assert self.chain is not None
-        return np.array([self.kernels.of(np.ascontiguousarray(one.probabilities)) for one in chains_at(self.chain, t)])
+        chains = chains_at(self.chain, t)
+        for chain in chains:
+            check_domain_size(chain, self.m)
+        return np.array([self.kernels.of(np.ascontiguousarray(one.probabilities)) for one in chains])
 
     def _then(self, before: IntArray, step: IntArray, *evidence: IntArray) -> IntArray:
         """Kernels followed by a step, and by evidence about the value that it leads to; -1 before for none."""
@@ -850,6 +873,8 @@ class _LawBuilder:
         begins = self.prior[place] < 0
         self.prior[place[begins]] = prior[rows[begins]]
         later = np.flatnonzero(~begins)
+        if mechanism is not None:
+            check_domain_size(mechanism, self.m)
         if self.chain is not None:
             own = (
                 step[rows[later]]
@@ -860,9 +885,9 @@ class _LawBuilder:
 
     def _relations(self) -> None:
         """Range of the log table for each end of a pair of related records."""
-        problem: Any = self.history.problem
-        if not len(problem.pairs):
+        if self.history is None:
             return
+        problem: Any = self.history.problem
         place = np.full(len(problem.path), -1)
         for t, record in enumerate(self.history.record):
             at = self.rows.at(t)
@@ -975,17 +1000,13 @@ def _shifts(adversary: Adversary, observations: tuple[Observation, ...], delta: 
         old, new = kind[place], kind.copy()
         new[place] = int(kind.max(initial=0)) + 1 + _joined(old, *columns)
         kind = new
-    charges = np.unique(laws.charge, axis=0, return_inverse=True)[1].reshape(-1)
+    charges = np.unique(laws.charge.view(np.complex128), return_inverse=True)[1].reshape(-1)
     cell = _joined(label, kind, laws.prior, laws.tail, charges)
-    tables = _compared(observations, rows, laws, label, cell, delta)
-    known = np.array([_only(vector) for vector in laws.vectors.arrays], dtype=np.int64)[laws.claims]
+    tables = _compared(rows, laws, label, cell, delta)
+    # Claims that allow one value alone.
+    possible = laws.vectors > -np.inf
+    known = np.where((possible.sum(axis=1) == 1) & (possible.shape[1] > 1), possible.argmax(axis=1), -1)[laws.claims]
     return _Shifts(observations, rows, known, np.bincount(label)[label], cell, *tables)
-
-
-def _only(vector: FloatArray) -> int:
-    """The one value that evidence allows; -1 if there are several."""
-    possible = np.flatnonzero(vector > 0)
-    return int(possible[0]) if len(possible) == 1 < len(vector) else -1
 
 
 class _Profiles(NamedTuple):
@@ -1005,7 +1026,7 @@ class _Profiles(NamedTuple):
 
 
 def _compared(
-    observations: tuple[Observation, ...], rows: _Rows, laws: _Laws, label: IntArray, cell: IntArray, delta: float
+    rows: _Rows, laws: _Laws, label: IntArray, cell: IntArray, delta: float
 ) -> tuple[_Profiles, FloatArray, FloatArray, FloatArray]:
     """Profiles of all cells, and ``terms``, ``largest`` and ``aside`` of `_Shifts`."""
     cells = int(cell.max(initial=-1)) + 1
@@ -1014,81 +1035,108 @@ def _compared(
     first = np.searchsorted(rows.place[by_place], np.arange(rows.places + 1))
     # Cells are sorted by atom, as `_joined` keeps the order of its first column.
     cuts = np.flatnonzero(np.diff(label[some_place], prepend=-1, append=-2))
-    with np.errstate(divide="ignore"):
-        vectors, kernels = np.log(laws.vectors.stacked()), np.log(laws.kernels.stacked())
-    kernels = kernels.reshape(-1, vectors.shape[1], vectors.shape[1])
-    tails = {-1: np.zeros(vectors.shape[1])}
+    kinds = np.diff(cuts)
+    compared = np.where(kinds > MAX_KINDS, kinds, kinds**2).sum()
     terms, (largest, aside) = np.zeros((cells, len(TERMS))), np.zeros((2, cells))
-    returns = np.bincount(cell, laws.returns, cells) > 0
-    (start, stop), (added, own) = np.zeros((2, cells), dtype=np.int64), np.zeros((2, cells))
-    order, epsilon = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    start, stop, other = (np.zeros(length, dtype=np.int64) for length in (cells, cells, compared))
+    added, own, epsilon = np.zeros(cells), np.zeros(cells), np.zeros(compared)
+    profiles = _Profiles(start, stop, added, own, other, size, epsilon)
+    _fill(profiles, terms, largest, laws, cuts, some_place, by_place, first, MAX_KINDS)
+    infinite = label[some_place[np.isinf(largest) & (delta > 0)]]
+    for atom in np.setdiff1d(infinite, label[laws.returns]).tolist():
+        a, b = cuts[atom : atom + 2].tolist()
+        charge = laws.charge[some_place[a:b]]
+        with np.errstate(invalid="ignore"):  # impossible laws have no probability
+            common, outside = _common_paths(_paths(laws, some_place[a:b], by_place, first))
+            probability = float((size[a:b] * np.exp(charge[:, 0]) * outside).sum())
+        if probability <= delta:
+            aside[a:b] = probability
+            _fill_atom(profiles, terms, largest, charge, a, int(start[a]), *_compare(common, MAX_KINDS))
+    return profiles._replace(size=size[other]), terms, largest, aside
+
+
+@compiled
+def _fill(
+    profiles: _Profiles, terms: FloatArray, largest: FloatArray, laws: _Laws, cuts: IntArray, some_place: IntArray,
+    by_place: IntArray, first: IntArray, most: int,
+) -> None:  # fmt: skip
+    """Compare the cells of each atom, and write their profiles."""
     used = 0
-    for a, b in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-        places = some_place[a:b]
-        charge = laws.charge[places]
-        own[a:b] = 2 * charge.sum(axis=1)
-        if b - a == 1:
-            rows_of, parts = np.zeros((1, 1)), np.zeros((1, 1, len(TERMS)))
+    for number in range(len(cuts) - 1):
+        places = some_place[cuts[number] : cuts[number + 1]]
+        if len(places) > 1:
+            rows_of, parts = _compare(_paths(laws, places, by_place, first), most)
         else:
-            records = np.stack([by_place[first[p] : first[p + 1]] for p in places.tolist()])
-            nodes = _nodes(laws, vectors, tails, records, places)
-            shown = np.stack([observations[rows.release[r]].counts[rows.group[r]] > 0 for r in records[0].tolist()])
-            many = b - a > MAX_KINDS
-            rows_of, parts = (
-                np.zeros((1 if many else b - a, b - a)),
-                np.zeros((1 if many else b - a, b - a, len(TERMS))),
-            )
-            seen = rows.ghost[records], laws.last[records], shown
-            _compare(nodes, kernels, laws.kernel[records], *seen, rows_of, parts)
-            if delta and np.isinf(rows_of).any() and not returns[a:b].any():
-                with np.errstate(invalid="ignore"):  # impossible laws have no probability
-                    common, outside = _common_paths(nodes, kernels, laws.kernel[records])
-                    probability = float((size[a:b] * np.exp(charge[:, 0]) * outside).sum())
-                if probability <= delta:
-                    aside[a:b], parts[:] = probability, 0.0
-                    _compare(*common, *seen, rows_of, parts)
-        for c in range(a, b):
-            # Against a third kind, the shift of a pair is at most the sum of both shifts.
-            row = c - a if len(rows_of) == b - a else 0
-            added[c] = charge[c - a].sum() + (0.0 if row == c - a else rows_of[0, c - a])
-            each = rows_of[row] + charge.sum(axis=1)
-            if row or c == a:
-                order.append(a + np.argsort(each, kind="stable"))
-                epsilon.append(each[order[-1] - a])
-                used += b - a
-            start[c], stop[c] = used - (b - a), used
-            others = np.delete(np.arange(b - a), c - a)
-            by_source = parts[row] if row == c - a else parts[0] + parts[0, c - a]
-            by_source = by_source[others]
-            by_source[:, RELATED:] += charge[others] + charge[c - a]
-            terms[c], largest[c] = by_source.max(axis=0, initial=0.0), (added[c] + each[others]).max(initial=0.0)
-            if size[c] > 1:
-                terms[c, RELATED:] = np.maximum(terms[c, RELATED:], 2 * charge[c - a])
-                largest[c] = max(largest[c], own[c])
-    other = np.concatenate(order)
-    profiles = _Profiles(start, stop, added, own, other, size[other], np.concatenate(epsilon))
-    return profiles, terms, largest, aside
+            rows_of, parts = np.zeros((1, 1)), np.zeros((1, 1, terms.shape[1]))
+        used = _fill_atom(profiles, terms, largest, laws.charge[places], cuts[number], used, rows_of, parts)
 
 
-def _nodes(
-    laws: _Laws, vectors: FloatArray, tails: dict[int, FloatArray], records: IntArray, places: IntArray
-) -> FloatArray:
-    """Log factors of single values: evidence, claims and prior of u places of an atom, shape ``(u, q, 3, m)``."""
-    nodes = np.zeros((*records.shape, 3, vectors.shape[1]))
-    nodes[:, :, 0], nodes[:, :, 1] = vectors[laws.evidence[records]], vectors[laws.claims[records]]
-    nodes[:, 0, 2] = vectors[laws.prior[places]]
-    for u, tail in enumerate(laws.tail[places].tolist()):
-        if tail not in tails:
-            with np.errstate(divide="ignore"):
-                tails[tail] = np.log(laws.kernels.arrays[tail].sum(axis=1))
-        nodes[u, laws.last[records[u]], 0] += tails[tail]
-    return nodes
+@compiled
+def _fill_atom(
+    profiles: _Profiles, terms: FloatArray, largest: FloatArray, charge: FloatArray, a: int, used: int,
+    rows_of: FloatArray, parts: FloatArray,
+) -> int:  # fmt: skip
+    """Write the profiles of an atom's cells, a and later, from ``used`` to the end that is returned; ``size`` is by cell."""
+    u = len(charge)
+    charges = charge[:, 0] + charge[:, 1]
+    for i in range(u):
+        c = a + i
+        # Against a third kind, the shift of a pair is at most the sum of both shifts.
+        row = i if len(rows_of) == u else 0
+        profiles.added[c] = charges[i] + (0.0 if row == i else rows_of[0, i])
+        each = rows_of[row] + charges
+        if row or i == 0:
+            order = np.argsort(each, kind="mergesort")
+            profiles.other[used : used + u], profiles.epsilon[used : used + u] = a + order, each[order]
+            used += u
+        profiles.start[c], profiles.stop[c], profiles.own[c] = used - u, used, 2 * charges[i]
+        largest[c], terms[c] = 0.0, 0.0
+        several = profiles.size[c] > 1
+        for j in range(u):
+            if j == i and not several:
+                continue
+            shift = profiles.own[c] if j == i else profiles.added[c] + each[j]
+            largest[c] = max(largest[c], shift)
+            for k in range(terms.shape[1]):
+                part = 0.0 if j == i else parts[row, j, k] + (0.0 if row == i else parts[0, i, k])
+                if k >= RELATED:
+                    part += charge[i, k - RELATED] + charge[j, k - RELATED]
+                terms[c, k] = max(terms[c, k], part)
+    return used
 
 
-def _common_paths(
-    nodes: FloatArray, kernels: FloatArray, kernel: IntArray
-) -> tuple[tuple[FloatArray, FloatArray, IntArray], FloatArray]:
-    """The arguments without the paths that are impossible for some kind, and the probability of these by the law of each kind."""
+class _Paths(NamedTuple):
+    """Laws of the paths of u kinds of an atom, through q records: ``nodes`` has log factors of single values, by source."""
+
+    nodes: FloatArray  # evidence, claims and prior, shape (u, q, 3, m)
+    kernels: FloatArray
+    kernel: IntArray
+    ghost: BoolArray
+    last: BoolArray
+    shown: BoolArray
+
+
+@compiled
+def _paths(laws: _Laws, places: IntArray, by_place: IntArray, first: IntArray) -> _Paths:
+    """Laws of the paths of some places of an atom."""
+    u, q, m = len(places), first[places[0] + 1] - first[places[0]], laws.vectors.shape[1]
+    nodes, shown = np.zeros((u, q, 3, m)), np.empty((q, m), dtype=np.bool_)
+    kernel, ghost, last = np.empty((u, q), dtype=np.int64), np.empty((u, q), np.bool_), np.empty((u, q), np.bool_)
+    for i, place in enumerate(places):
+        nodes[i, 0, 2] = laws.vectors[laws.prior[place]]
+        for r in range(q):
+            record = by_place[first[place] + r]
+            kernel[i, r], ghost[i, r], last[i, r] = laws.kernel[record], laws.ghost[record], laws.last[record]
+            nodes[i, r, 0], nodes[i, r, 1] = laws.vectors[laws.evidence[record]], laws.vectors[laws.claims[record]]
+            if last[i, r]:
+                nodes[i, r, 0] += laws.tails[laws.tail[place]]
+            shown[r] = laws.showing[laws.shown[record]]
+    return _Paths(nodes, laws.kernels, kernel, ghost, last, shown)
+
+
+def _common_paths(paths: _Paths) -> tuple[_Paths, FloatArray]:
+    """Paths without those that are impossible for some kind, and the probability of these by the law of each kind."""
+    nodes, kernels, kernel = paths[:3]
     struck = np.isneginf(nodes).any(axis=(0, 2))
     weight = np.exp(nodes.sum(axis=2))
     outside, inside = weight[:, 0] * struck[0], weight[:, 0] * ~struck[0]
@@ -1104,7 +1152,8 @@ def _common_paths(
         outside, inside = (lost[:, 0] + stay * struck[r]) * weight[:, r], stay * ~struck[r] * weight[:, r]
         total = (inside + outside).sum(axis=1, keepdims=True)
         inside, outside = inside / total, outside / total
-    common = np.where(struck[:, None], -np.inf, nodes), np.concatenate(steps), number
+    nodes = np.where(struck[:, None], -np.inf, nodes)
+    common = paths._replace(nodes=nodes, kernels=np.concatenate(steps), kernel=number)
     return common, outside.sum(axis=1) / (inside + outside).sum(axis=1)
 
 
@@ -1113,17 +1162,19 @@ PRIORS, TRANSITIONS, GHOST_STEPS, LEAVING, LAST_RECORD, COMPROMISED, RELATED = r
 
 
 @compiled
-def _compare(
-    nodes: FloatArray, kernels: FloatArray, kernel: IntArray, ghost: BoolArray, last: BoolArray, shown: BoolArray,
-    epsilon: FloatArray, terms: FloatArray,
-) -> None:  # fmt: skip
-    """Ranges of log ratios of path laws: of the kinds of each row of ``epsilon`` and all later ones, and by source."""
+def _compare(paths: _Paths, most: int) -> tuple[FloatArray, FloatArray]:
+    """Ranges of log ratios of path laws, of all and by source: of each two kinds; if over ``most``, of the first and each."""
+    nodes, kernels, kernel, ghost, last, shown = paths
     u, q, _, m = nodes.shape
+    rows = u if u <= most else 1
+    epsilon, terms = np.zeros((rows, u)), np.zeros((rows, u, len(TERMS)))
     highest, lowest = np.empty((2, m)), np.empty((2, m))
     only = np.zeros((2, 2, m), dtype=np.bool_)
     both = np.zeros((2, m), dtype=np.bool_)
     for i in range(len(epsilon)):
         for j in range(i + 1, u):
+            if (kernel[i] == kernel[j]).all() and (nodes[i] == nodes[j]).all():
+                continue
             # Paths that are possible under both laws, with the extremes of the log ratio, and those possible under one alone.
             for r in range(q):
                 now, then = r % 2, (r + 1) % 2
@@ -1172,6 +1223,7 @@ def _compare(
             if j < len(epsilon):
                 epsilon[j, i] = epsilon[i, j]
                 terms[j, i] = terms[i, j]
+    return epsilon, terms
 
 
 @compiled

@@ -577,9 +577,10 @@ def chain_steps(
     classes = np.zeros(len(release), dtype=np.int64) if classes is None else classes
     through = np.where(release[later] - start > 1, classes[earlier], classes[later])
     kinds = np.stack([start, release[later], through, classes[later]], axis=1)
-    kinds, number = np.unique(kinds, axis=0, return_inverse=True)
-    chains, distinct = _distinct_chains(adversary, kinds.tolist() or [[0, 1, 0, 0]], m)
-    chain[later] = chains[number.reshape(-1)]
+    codes = np.ravel_multi_index(tuple(kinds.T), kinds.max(axis=0, initial=0) + 1)
+    _, first, number = np.unique(codes, return_index=True, return_inverse=True)
+    chains, distinct = _distinct_chains(adversary, kinds[first].tolist() or [[0, 1, 0, 0]], m)
+    chain[later] = chains[number]
     mechanism = None if adversary.mechanism is None else adversary.mechanism.transitions
     if mechanism is not None and is_ghost.any():
         check_domain_size(mechanism, m)

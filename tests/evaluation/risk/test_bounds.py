@@ -2,6 +2,7 @@
 
 import bounds_oracle
 import numpy as np
+import pandas as pd
 import pytest
 from bounds_oracle import ABSENT, PUBLISHED, WITHHELD, World, compared, floored_world, odd_world, random_world
 from strategies import history_of
@@ -222,6 +223,15 @@ def test_many_kinds_are_compared_with_one_of_them_and_stay_above_the_beliefs(mon
     for seed in range(100):
         rng = np.random.default_rng(seed)
         assert compared(random_world(rng), bound, 3, rng).excess < 1e-9
+
+
+def test_two_kinds_have_the_same_shifts_by_comparison_with_one_of_them(monkeypatch):
+    """Two members of each law: those of one law differ in no source."""
+    one = world([[2] * 3] * 4, chains=np.stack([CHAIN.probabilities, PAIR]))
+    knows, seen = bounds_oracle.adversary(one), bounds_oracle.observations(one, ((2, 2),) * 3)
+    exact = odds_shift(seen, knows)
+    monkeypatch.setattr(bounds, "MAX_KINDS", 1)
+    pd.testing.assert_frame_equal(odds_shift(seen, knows), exact)
 
 
 def test_beliefs_are_the_shares_where_the_exchange_changes_nothing():

@@ -4,6 +4,9 @@
     python benchmarks/large_tables.py 10_000_000 --workers 2 --memory 6
     python benchmarks/large_tables.py 100_000_000 --defense Mondrian --memory 8 --steps publish,attack
     python benchmarks/large_tables.py 10_000_000 --workers 2 --memory 6 --cluster
+    python benchmarks/large_tables.py 100_000_000 --releases 12 --defense Cohorts --memory 8 --steps atoms,bounds
+
+A publication by Cohorts is simulated: its key alone is written, without the defense.
 
 The number is that of the records of all releases. Prints one JSON line for each step: seconds, processor seconds of this process
 and its children, the peak memory of this process, and the peak of the memory of this process and its children together, in MiB.
@@ -19,6 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -30,11 +34,31 @@ import numpy as np
 import psutil
 from subjects import Figure, Work
 
-from foreknow.app.disk import Engine, LargeTable, attack_large, measure_large, publish_large, verify_large
+from foreknow.app.disk import (
+    Engine,
+    LargeTable,
+    attack_large,
+    bound_large,
+    measure_large,
+    publish_large,
+    role_anonymity_large,
+    verify_large,
+)
+from foreknow.app.disk.parts import key_folder
 from foreknow.app.disk.publication import LargeReleases
+from foreknow.app.publication import MANIFEST, read_json, sums_below, write_manifest
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.defenses import BKAA, Anatomy, FullDomain, JSReduce, KAnonymity, Mondrian
-from foreknow.models import Adversary, GroupGraph, GroupMessages, MarkovChain, MaxEntropy, Omega, UniformPrior
+from foreknow.defenses import BKAA, Anatomy, Cohorts, FullDomain, JSReduce, KAnonymity, Mondrian
+from foreknow.models import (
+    Adversary,
+    GhostChain,
+    GroupGraph,
+    GroupMessages,
+    MarkovChain,
+    MaxEntropy,
+    Omega,
+    UniformPrior,
+)
 
 VALUES = 20
 CHAIN = MarkovChain(1, 0.6 * np.eye(VALUES) + 0.4 / VALUES)
@@ -44,8 +68,11 @@ DEFENSES = {
     "Anatomy": Anatomy(3),
     "FullDomain": FullDomain(KAnonymity(5)),
     "BKAA": BKAA(3, 5, 0.6, patience=50),
+    "Cohorts": Cohorts(5, 20, transitions=CHAIN),
 }
 SOLVERS = {"GroupGraph": GroupGraph, "GroupMessages": GroupMessages, "MaxEntropy": MaxEntropy}
+UNIFORM = "(hash(i * 64 + {0})::DOUBLE / 1.8446744073709552e19)"
+"""Number from 0 to 1 of respondent i, in SQL."""
 QUASI_IDENTIFIERS = ["age", "sex", "place", "work", "income"]
 
 
@@ -55,19 +82,64 @@ def generate(path: Path, records: int, releases: int) -> None:
     A respondent has a record in 9 of 10 releases, and is a year older in each than in the one before.
     """
     people = round(records / releases / 0.9)
-    uniform = "(hash(i * 64 + {0})::DOUBLE / 1.8446744073709552e19)"
-    first = f"(20 * pow({uniform.format(1)}, 2))::INTEGER % 20"
-    value = first
-    for week in range(1, releases):
-        kept, other = uniform.format(10 + 2 * week), uniform.format(11 + 2 * week)
-        value = f"CASE WHEN week < {week} OR {kept} < 0.6 THEN {value} ELSE (20 * {other})::INTEGER % 20 END"
     query = f"""
-        SELECT i AS id, week, 18 + week + (72 * {uniform.format(2)})::INTEGER AS age,
-               CASE WHEN {uniform.format(3)} < 0.5 THEN 'f' ELSE 'm' END AS sex,
-               (1000 * {uniform.format(4)})::INTEGER AS place, (30 * pow({uniform.format(5)}, 3))::INTEGER AS work,
-               (100 * {uniform.format(6)})::INTEGER AS income, {value} AS result
+        SELECT i AS id, week, 18 + week + (72 * {UNIFORM.format(2)})::INTEGER AS age,
+               CASE WHEN {UNIFORM.format(3)} < 0.5 THEN 'f' ELSE 'm' END AS sex,
+               (1000 * {UNIFORM.format(4)})::INTEGER AS place, (30 * pow({UNIFORM.format(5)}, 3))::INTEGER AS work,
+               (100 * {UNIFORM.format(6)})::INTEGER AS income, {_value(releases)} AS result
         FROM range({people}) people(i), range({releases}) weeks(week) WHERE hash(i * 64 + 40 + week) % 10 > 0"""
     duckdb.sql(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+
+
+def _value(releases: int) -> str:
+    """Value of respondent i in a week, in SQL."""
+    value = f"(20 * pow({UNIFORM.format(1)}, 2))::INTEGER % 20"
+    for week in range(1, releases):
+        kept, other = UNIFORM.format(10 + 2 * week), UNIFORM.format(11 + 2 * week)
+        value = f"CASE WHEN week < {week} OR {kept} < 0.6 THEN {value} ELSE (20 * {other})::INTEGER % 20 END"
+    return value
+
+
+def simulate_cohorts(folder: Path, records: int, releases: int, engine: Engine) -> LargeReleases:
+    """Write the key of a publication with cells of 20, of which batches of 5 leave; without its public part.
+
+    Four cells in five begin in the first release, the others in each later one, a release after their members are listed and
+    withheld. A respondent leaves after a release with probability .03, and ghosts carry on the place until all of a batch have
+    left. Some of those who left have a place in a later cell.
+    """
+    generate(folder / "small.parquet", 400 * releases, releases)
+    small = LargeTable.infer(folder / "small.parquet", QUASI_IDENTIFIERS, time="week")
+    published = publish_large(small, DEFENSES["Cohorts"], folder / "out", Adversary(UniformPrior(), CHAIN), seed=1)
+    people, places = round(records / 10.3 / 100) * 100, folder / "places.parquet"
+    first = people * 4 // 5
+    query = f"""
+        WITH drawn AS (
+            SELECT i, i // 20 AS cell, if(i < {first}, 0, 1 + i // 20 % {releases - 1}) AS start,
+                   start + floor(ln({UNIFORM.format(7)}) / ln(0.97))::INTEGER + 1 AS leaves FROM range({people}) people(i)
+        ), batches AS (
+            SELECT *, (row_number() OVER (PARTITION BY cell ORDER BY leaves, i) - 1) // 5 AS batch FROM drawn
+        ), ended AS MATERIALIZED (
+            SELECT *, max(leaves) OVER (PARTITION BY cell, batch) AS gone FROM batches
+        )
+        SELECT p.*, if(earlier.gone < p.start, earlier.i, p.i) AS id
+        FROM ended p LEFT JOIN ended earlier ON earlier.i = p.i - {first}"""
+    with engine.connection() as connection:
+        connection.execute(f"COPY ({query}) TO '{places}' (FORMAT parquet)")
+        codes = ", ".join(f"({UNIFORM.format(2 + a)} < 0.5)::DOUBLE AS _q{a}" for a in range(len(QUASI_IDENTIFIERS)))
+        for week in range(releases):
+            query = f"""
+                SELECT id, week, if(week < start, -1, (cell * 7919 + week) % {people // 20}) AS "group",
+                       i + if(ghost IS NULL, 0, {people}) AS _rank, {codes}, {_value(week + 1)} AS _value,
+                       if(ghost IS NULL, NULL, _value)::BIGINT AS published, ghost
+                FROM (SELECT *, {week} AS week, if({week} < leaves, NULL, 1) AS ghost FROM '{places}')
+                WHERE week >= start - 1 AND week < gone"""
+            part = key_folder(folder / "out") / f"release-{week:04d}" / "part-00000.parquet"
+            connection.execute(f"COPY ({query}) TO '{part}' (FORMAT parquet)")
+    manifest = read_json(published.private / MANIFEST)
+    sums = manifest["sha256"] | sums_below(key_folder(folder / "out"), published.private)
+    write_manifest(published.private, manifest["records"], sums, {"releases": manifest["releases"]})
+    places.unlink()
+    return published
 
 
 def measured(step: str, call: Callable[[], Any]) -> Any:
@@ -157,18 +229,26 @@ def main() -> None:
     with TemporaryDirectory(dir=given.scratch) as name, _scheduler(given.workers if given.cluster else 0) as scheduler:
         folder = Path(name)
         engine = Engine(given.memory, given.workers, scratch=folder, scheduler=scheduler)
-        file = folder / "visits.parquet"
-        generate(file, given.records, given.releases)
-        table = LargeTable.infer(file, QUASI_IDENTIFIERS, time="week")
         assumed = adversary if isinstance(defense, (BKAA, JSReduce)) else None
-        published = measured(
-            "publish",
-            lambda: publish_large(table, defense, folder / "out", assumed, block=given.block, seed=1, engine=engine),
-        )
+        if isinstance(defense, Cohorts):
+            published = simulate_cohorts(folder, given.records, given.releases, engine)
+            adversary = replace(adversary, mechanism=GhostChain())
+        else:
+            file = folder / "visits.parquet"
+            generate(file, given.records, given.releases)
+            table = LargeTable.infer(file, QUASI_IDENTIFIERS, time="week")
+            published = measured(
+                "publish",
+                lambda: publish_large(
+                    table, defense, folder / "out", assumed, block=given.block, seed=1, engine=engine
+                ),
+            )
         steps = {
             "attack": lambda: attack_large(published, attack, folder / "beliefs", engine=engine),
             "measure": lambda: measure_large(published, folder / "beliefs", adversary, engine=engine),
             "verify": lambda: verify_large(published, defense.requirement, assumed, engine=engine),
+            "atoms": lambda: role_anonymity_large(published, folder / "atoms", engine=engine),
+            "bounds": lambda: bound_large(published, adversary, folder / "bounds", block=given.block, engine=engine),
         }
         for step in given.steps.split(","):
             if step in steps and not (step == "verify" and isinstance(defense, Anatomy)):

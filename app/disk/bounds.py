@@ -69,7 +69,7 @@ def role_anonymity_large(published: LargeReleases, folder: "Path | str", *, engi
         for release in range(len(time)):
             connection.execute(
                 "COPY (SELECT s.respondent, t.time, s.ghost, s.cell, s.atom, a.atom_all "
-                f"FROM {parquet_of(_seen(work, release))} s JOIN {parquet_of(labels)} l USING (respondent, place) "
+                f"FROM {parquet_of(_file(work, 'seen', release))} s JOIN {parquet_of(labels)} l USING (respondent, place) "
                 f"JOIN {parquet_of(work / 'atoms.parquet')} a ON a.label = l.label JOIN times t USING (release)) "
                 f"{to_parquet(folder / f'release-{release:04d}.parquet')}"
             )
@@ -180,9 +180,9 @@ def _records(published: LargeReleases) -> str:
     return " UNION ALL ".join(queries)
 
 
-def _seen(work: Path, release: int) -> Path:
-    """File of the published places of a release."""
-    return work / f"seen-{release:04d}.parquet"
+def _file(work: Path, name: str, release: int) -> Path:
+    """File of a release: its published places, ``seen``, or its ``records`` or ``counts`` by batch."""
+    return work / f"{name}-{release:04d}.parquet"
 
 
 def _write_atoms(
@@ -211,11 +211,11 @@ def _write_atoms(
             f'{number} + row_number() OVER (ORDER BY "group", label) AS own FROM now GROUP BY label, "group"'
         )
         number += connection.execute("SELECT count(*) FROM roles").fetchall()[0][0]
-        seen = parquet_of(_seen(work, release))
+        seen = parquet_of(_file(work, "seen", release))
         connection.execute(
             f'COPY (SELECT respondent, place, {release} AS release, "group", ghost, begins, own AS label, atom, cell FROM now '
             'JOIN roles USING (label, "group") JOIN (SELECT "group", count(*) AS cell FROM now GROUP BY "group") USING ("group")) '
-            f"{to_parquet(_seen(work, release))}"
+            f"{to_parquet(_file(work, 'seen', release))}"
         )
         connection.execute(
             "INSERT INTO earlier SELECT l.respondent, l.place, l.label FROM latest l "
@@ -248,7 +248,6 @@ def _write_batches(
     """Divide the atoms into batches, and write their records by batch, release and rank, and the counts of the groups they meet."""
     home, records, counts = (work / f"{name}.parquet" for name in ("home", "records", "counts"))
     releases = len(published.releases)
-    every = [_seen(work, release) for release in range(releases)]
     # A respondent with two places may be in two batches.
     connection.execute(
         f"COPY (SELECT respondent, place, batch FROM {parquet_of(labels)} l JOIN (SELECT label, "
@@ -257,20 +256,25 @@ def _write_batches(
     )
     owners = f"(SELECT DISTINCT respondent, batch FROM {parquet_of(home)})"
     several = f"(SELECT respondent FROM {parquet_of(home)} GROUP BY respondent HAVING min(batch) < max(batch))"
-    connection.execute(
-        f'COPY (SELECT o.batch, r.* EXCLUDE (value), coalesce(h.batch = o.batch, "group" >= 0) AS own '
-        f"FROM ({_records(published)}) r "
-        f"JOIN {owners} o USING (respondent) "
-        f"LEFT JOIN (SELECT respondent, release, ghost, batch FROM {parquet_of(*every)} s SEMI JOIN {several} USING (respondent) "
-        f"JOIN {parquet_of(home)} p USING (respondent, place)) h USING (respondent, release, ghost) "
-        f"ORDER BY o.batch, r.release, r.ghost, r.rank) {to_parquet(records)}"
-    )
-    connection.execute(
-        f'COPY (SELECT batch, release, "group", value, number FROM (SELECT DISTINCT batch, release, "group" FROM '
-        f'{parquet_of(records)} WHERE "group" >= 0) JOIN (SELECT release, "group", value, count(*) AS number FROM '
-        f'({_records(published)}) WHERE "group" >= 0 GROUP BY ALL) USING (release, "group") '
-        f'ORDER BY batch, release, "group", value) {to_parquet(counts)}'
-    )
+    # The joins of a release at a time, and one sort after them: DuckDB does not keep within its memory by both at once.
+    for release in range(releases):
+        rows, of_batches = published.key_rows(release), _file(work, "records", release)
+        connection.execute(
+            f'COPY (SELECT o.batch, {release} AS release, r.* EXCLUDE (value), coalesce(h.batch = o.batch, "group" >= 0) AS own '
+            f"FROM {rows} r JOIN {owners} o USING (respondent) LEFT JOIN (SELECT respondent, ghost, batch FROM "
+            f"{parquet_of(_file(work, 'seen', release))} s SEMI JOIN {several} USING (respondent) JOIN {parquet_of(home)} p "
+            f"USING (respondent, place)) h USING (respondent, ghost)) {to_parquet(of_batches)}"
+        )
+        connection.execute(
+            f'COPY (SELECT batch, {release} AS release, "group", value, number FROM (SELECT DISTINCT batch, "group" FROM '
+            f'{parquet_of(of_batches)} WHERE "group" >= 0) JOIN (SELECT "group", value, count(*) AS number FROM {rows} '
+            f'WHERE "group" >= 0 GROUP BY ALL) USING ("group")) {to_parquet(_file(work, "counts", release))}'
+        )
+    for path, order in ((records, "ghost, rank"), (counts, '"group", value')):
+        parts = [_file(work, path.stem, release) for release in range(releases)]
+        connection.execute(f"COPY (FROM {parquet_of(*parts)} ORDER BY batch, release, {order}) {to_parquet(path)}")
+        for part in parts:
+            part.unlink()
     ranges = [_ranges(connection, path) for path in (records, counts)]
     return [Batch(number, records, ranges[0][number], counts, ranges[1][number]) for number in ranges[0]]
 

@@ -356,3 +356,10 @@ def random_ghosts(rng, returners=False):
         [np.bincount([values[i][t] for i in part], minlength=m) for part in shown] for t, shown in enumerate(groups)
     ]
     return people, values, groups, counts, (prior, table, ghost, leave, power, releases)
+
+
+def likelihoods(logs, groups, size):
+    """Arguments of a problem for likelihoods of some of its groups, shape ``(K, m, N + 1)``."""
+    start = np.full((size, logs.shape[1]), -1)
+    start[groups] = np.arange(0, logs.size, logs.shape[2]).reshape(logs.shape[:2])
+    return {"count_logs": logs.ravel(), "count_start": start, "largest_count": logs.shape[2] - 1}

@@ -464,7 +464,7 @@ def _noise_bounds(
 ) -> BeliefBounds:
     """Bounds by shifts of the law without the counts, in which respondents are independent and `MaxEntropy` is exact."""
     history = joint_history(adversary, observations)
-    free = replace(history.problem, count_row=np.full(len(history.problem.count_row), -1))
+    free = replace(history.problem, count_start=np.full_like(history.problem.count_start, -1))
     posterior = solved(MaxEntropy(), free, hindsight, history.known_after if history.learns_late else None)
     upper, start = [], 0
     for one in release_beliefs(history, posterior, hindsight):

@@ -147,9 +147,10 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     if adversary.relations is not None and isinstance(adversary.cascade, PriorCascade):
         _refuse_mixture(claims)
     emission, emission_row = channel_emissions(adversary, observations, release, counts)
-    count_logs, count_row = _count_logs(observations, group, release)
+    sizes = np.bincount(group, minlength=len(counts))
+    count_logs, count_start = _count_logs(observations, sizes, release)
     # A counterfeit is a path of one record, behind the records of its group.
-    invented = np.where(counts.any(axis=1), counts.sum(axis=1) - np.bincount(group, minlength=len(counts)), 0)
+    invented = np.where(counts.any(axis=1), counts.sum(axis=1) - sizes, 0)
     fake = np.repeat(np.arange(len(counts)), invented)
     order = np.argsort(np.concatenate([group, fake]), kind="stable")
     place = np.argsort(order)
@@ -174,7 +175,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         emission=emission,
         emission_row=emission_row,
         count_logs=count_logs,
-        count_row=count_row,
+        count_start=count_start,
+        largest_count=int(sizes.max(initial=0)),
         respondents=len(prior),
     )
     places = _places(rows, records, place, len(observations))
@@ -489,21 +491,28 @@ def _groups(observations: tuple[Observation, ...], records: Records) -> tuple[In
 
 
 def _count_logs(
-    observations: tuple[Observation, ...], group: IntArray, release: IntArray
+    observations: tuple[Observation, ...], sizes: IntArray, release: IntArray
 ) -> tuple[FloatArray, IntArray]:
-    """Log-likelihoods of the noisy counts of each group that has records, and the row of each group; -1 for none."""
+    """Log-likelihoods of noisy counts, and where those of each group that has records begin; -1 for none."""
     m = observations[0].counts.shape[1] if observations else 0
-    sizes, row = np.bincount(group, minlength=len(release)), np.full(len(release), -1)
-    most = int(sizes.max(initial=0))
-    logs = [np.zeros((0, m, most + 1))]
+    start, logs, used = np.full((len(release), m), -1), [np.zeros(0)], 0
     for t, seen in enumerate(observations):
         if seen.noise is None:
             continue
         own = np.flatnonzero(release == t)[: len(seen.counts)]
         some = sizes[own] > 0
-        row[own[some]] = np.arange(some.sum()) + sum(map(len, logs))
-        logs.append(seen.noise.log_likelihood(seen.counts[some], most))
-    return np.concatenate(logs), row
+        shown, most = seen.counts[some], int(sizes.max())
+        # Of y less n alone, but for a clamped 0: n records have the likelihood for y that n + d have for y + d.
+        largest = int(shown.max(initial=0))
+        below = largest - shown
+        parts = [seen.noise.log_likelihood(largest, int(below.max(initial=0)) + most)]
+        if seen.noise.clamped:
+            below[shown <= 0] = len(parts[0])
+            parts.append(seen.noise.log_likelihood(0, most))
+        start[own[some]] = used + below
+        logs += parts
+        used += sum(map(len, parts))
+    return np.concatenate(logs), start
 
 
 def _priors(

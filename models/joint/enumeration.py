@@ -229,7 +229,7 @@ def eliminate(problem: JointProblem, factors: LogFactors, records: IntArray, lim
             shown = at.shown[at.value_starts[group] : at.value_starts[group + 1]].astype(np.int64)
             options = len(shown) ** (2 if problem.emission_row[group] >= 0 and shown.any() else 1)
             left = tuple(np.full(len(states.log_weight), count) for count in shown.tolist())
-            states = states._replace(left=left if shown.any() or problem.count_row[group] >= 0 else ())
+            states = states._replace(left=left if shown.any() or problem.count_start[group, 0] >= 0 else ())
         tried += len(states.log_weight) * options
         if tried > limit:
             return None
@@ -276,7 +276,7 @@ def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States,
     at, path, group = problem.layout, int(problem.path[r]), int(problem.group[r])
     values = at.values[at.value_starts[group] : at.value_starts[group + 1]]
     row, claim, past = problem.emission_row[group], problem.evidence_row[r], states.known.get(path, ())
-    noisy = int(problem.count_row[group])
+    noisy = bool(problem.count_start[group, 0] >= 0)
     # log P(x), or log A(x | the last values), plus log e(x): shape (states or 1, m).
     log_factor = factors.tables[len(past) - 1][problem.chain[r]][past] if past else factors.prior[path][None]
     log_factor = log_factor + factors.evidence[claim] if claim >= 0 else log_factor
@@ -287,7 +287,7 @@ def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States,
         if other in states.related:
             log_factor = log_factor + factors.pairs[at.pair_table[pair]][states.related[other][0]]
     log_factor = np.broadcast_to(log_factor[..., values], (len(states.log_weight), len(values)))[..., None]
-    if states.left and noisy < 0:
+    if states.left and not noisy:
         # A value is published only while its count is not used up; through a channel it differs from the own value.
         left = np.stack(states.left, axis=1) > 0
         if row >= 0:
@@ -302,11 +302,12 @@ def _advance(problem: JointProblem, factors: LogFactors, r: int, states: States,
     if at.following[r] >= 0:
         recent = (*(column[before] for column in past), values[value])
         known[path] = recent[-max(problem.order, 1) :]
-    sign = -1 if noisy < 0 else 1
+    sign = 1 if noisy else -1
     remaining = tuple(column[before] + sign * (published == s) for s, column in enumerate(states.left))
-    if noisy >= 0 and closing:
+    if noisy and closing:
         # All values of the group are known: the likelihood of its noisy counts.
-        step_factor = step_factor + sum(problem.count_logs[noisy, s, column] for s, column in enumerate(remaining))
+        start = problem.count_start[group]
+        step_factor = step_factor + sum(problem.count_logs[start[s] + column] for s, column in enumerate(remaining))
         remaining = ()
     # The value of a record is kept until all its pairs have a factor.
     related = {q: (column[before], waiting - others.count(q)) for q, (column, waiting) in states.related.items()}

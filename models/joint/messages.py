@@ -203,9 +203,8 @@ def visit(
                         published[i, y] += weights[i, x] * emission[channel, values[x], values[y]]
         # lambda_y <- lambda_y n_y / E[count of y], until the expected counts are the published ones.
         deviation = _scale(tilt, shown, published, scratch.expected[:width], rounds, tolerance)
-    elif at.count_row[g] >= 0 and last > first:
-        logs = at.count_logs[at.count_row[g]]
-        deviation = _soften(tilt, logs, weights, scratch.expected[:width], rounds, tolerance)
+    elif at.count_start[g, 0] >= 0 and last > first:
+        deviation = _soften(tilt, at, g, weights, scratch.expected[:width], rounds, tolerance)
     if rounds > 0:
         # L(x) = sum over y of W(y | x) lambda_y: the likelihood of each own value.
         likelihood = scratch.likelihood[:width]
@@ -246,7 +245,7 @@ def _scale(
 
 @compiled
 def _soften(
-    tilt: FloatArray, logs: FloatArray, weights: FloatArray, expected: FloatArray, rounds: int, tolerance: float
+    tilt: FloatArray, at: Layout, g: int, weights: FloatArray, expected: FloatArray, rounds: int, tolerance: float
 ) -> float:
     """Move the tilts of noisy counts to their fixed point in place; return the deviation before.
 
@@ -255,23 +254,25 @@ def _soften(
     The deviation is the change of expected counts that is left to first order, as a share of the members. The tilts of a group of
     one are the likelihood ratios, which is exact.
     """
+    logs, start, numbers = at.count_logs, at.count_start[g], at.largest_count + 1
     if len(weights) == 1:
         for s in range(len(tilt)):
-            tilt[s] = np.exp(min(max(logs[s, 1] - logs[s, 0], -MAX_TILT), MAX_TILT))
+            tilt[s] = np.exp(min(max(logs[start[s] + 1] - logs[start[s]], -MAX_TILT), MAX_TILT))
         return 0.0
     before = 0.0
     for step in range(rounds + 1):
         _deviation(tilt, tilt, weights, expected)
         left = 0.0
         for s in range(len(tilt)):
-            slope, change = _slope(logs[s], expected[s])
+            slope, change = _slope(logs[start[s] : start[s] + numbers], expected[s])
             left += expected[s] * abs(slope - np.log(tilt[s])) / (1.0 + expected[s] * change)
         left /= 2 * len(weights)
         before = left if step == 0 else before
         if step == rounds or left <= tolerance:
             break
         for s in range(len(tilt)):
-            tilt[s] = np.exp(_proximal(logs[s], expected[s], np.log(tilt[s])))
+            own = logs[start[s] : start[s] + numbers]
+            tilt[s] = np.exp(_proximal(own, expected[s], np.log(tilt[s])))
     return before
 
 

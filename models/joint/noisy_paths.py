@@ -173,9 +173,9 @@ def sweep(law: NoisyLaw, state: NoisyPaths, tally: Tally, keep: bool, rng: np.ra
 @compiled
 def _write_ratio(at: Layout, state: NoisyPaths, g: int, s: int) -> None:
     """Factor of one more record of the value s in a group of which n records have it: ``P(y_s | n + 1) / P(y_s | n)``."""
-    row, n = at.count_row[g], state.number[g, s]
-    if row >= 0 and n + 1 < at.count_logs.shape[2]:
-        log = at.count_logs[row, s, n + 1] - at.count_logs[row, s, n]
+    start, n = at.count_start[g, s], state.number[g, s]
+    if start >= 0 and n < at.group_starts[g + 1] - at.group_starts[g]:
+        log = at.count_logs[start + n + 1] - at.count_logs[start + n]
         state.ratio[g, s] = np.exp(min(max(log, -MAX_TILT), MAX_TILT))
 
 
@@ -245,11 +245,10 @@ def _add_density(at: Layout, state: NoisyPaths, component: IntArray, densities: 
         term = np.log(at.pair_tables[at.pair_table[pair], state.own[a], state.own[b]])
         densities[component[a]] += term
         total += term
-    for g in range(len(at.count_row)):
-        row = at.count_row[g]
-        if row >= 0 and at.group_starts[g + 1] > at.group_starts[g]:
+    for g in range(len(at.count_start)):
+        if at.count_start[g, 0] >= 0 and at.group_starts[g + 1] > at.group_starts[g]:
             for s in range(state.number.shape[1]):
-                term = at.count_logs[row, s, state.number[g, s]]
+                term = at.count_logs[at.count_start[g, s] + state.number[g, s]]
                 densities[component[at.group_starts[g]]] += term
                 total += term
     return total

@@ -50,8 +50,10 @@ class Layout(NamedTuple):
     # (R + 1,): pairs of record r: ``related_starts[r]`` to ``related_starts[r + 1]`` of ``related``
     related_starts: IntArray
     related: IntArray  # (2 P,): numbers of pairs, by record
-    count_logs: FloatArray  # count_logs, count_row: those of the problem
-    count_row: IntArray
+    # count_logs, count_start, largest_count: those of the problem
+    count_logs: FloatArray
+    count_start: IntArray
+    largest_count: int
 
 
 def layout(problem: "JointProblem") -> Layout:
@@ -97,7 +99,8 @@ def layout(problem: "JointProblem") -> Layout:
         np.searchsorted(np.sort(problem.pairs, axis=None), np.arange(len(group) + 1)),
         np.argsort(problem.pairs, axis=None, kind="stable") // 2,
         problem.count_logs,
-        problem.count_row,
+        problem.count_start,
+        problem.largest_count,
     )
 
 
@@ -210,11 +213,14 @@ class JointProblem:
         Table of each pair.
     pair_tables : float array, shape (K, m, m), optional
         Positive symmetric factors of the values of a pair. `Enumeration`, `GroupGraph` and `PathSampler` read pairs; others refuse.
-    count_logs : float array, shape (K, m, N + 1), optional
-        Log-probability of the noisy count of each value that a group publishes, given that 0, 1, ..., N of its records have it;
-        finite and concave along the last axis.
-    count_row : int array, shape (G,), optional
-        Row of ``count_logs`` of each group; -1 for none. Such a group has no multiset.
+    count_logs : float array, shape (L,), optional
+        Log-probabilities of noisy counts, finite.
+    count_start : int array, shape (G, m), optional
+        The noisy count of value s in group g has the log-probability ``count_logs[count_start[g, s] + n]`` if n of the records
+        have it, concave in n; -1 for groups without. A noisy group has no multiset. Counts that differ by d may share numbers
+        that begin d apart.
+    largest_count : int, optional
+        Largest n that is read; by default the largest size of a noisy group.
     respondents : int, optional
         Number of paths that belong to respondents; those after them are counterfeits. All by default.
 
@@ -240,7 +246,8 @@ class JointProblem:
     pair_table: IntArray = None  # type: ignore[assignment]
     pair_tables: FloatArray = None  # type: ignore[assignment]
     count_logs: FloatArray = None  # type: ignore[assignment]
-    count_row: IntArray = None  # type: ignore[assignment]
+    count_start: IntArray = None  # type: ignore[assignment]
+    largest_count: int = None  # type: ignore[assignment]
     respondents: int = None  # type: ignore[assignment]
     layout: Layout = field(init=False, repr=False)
 
@@ -254,8 +261,8 @@ class JointProblem:
             "pairs": np.zeros((0, 2)),
             "pair_table": np.zeros(0 if self.pairs is None else len(self.pairs)),
             "pair_tables": np.zeros((0, m, m)),
-            "count_logs": np.zeros((0, m, 1)),
-            "count_row": np.full(len(self.counts), -1),
+            "count_logs": np.zeros(0),
+            "count_start": np.full((len(self.counts), m), -1),
         }
         for name, kind in ARRAYS.items():
             value = getattr(self, name)
@@ -265,6 +272,9 @@ class JointProblem:
         object.__setattr__(self, "tables", tables)
         if self.respondents is None:
             object.__setattr__(self, "respondents", len(self.prior))
+        if self.largest_count is None:
+            sizes = np.bincount(self.group, minlength=len(self.counts))
+            object.__setattr__(self, "largest_count", int(sizes[self.noisy].max(initial=0)))
         _check_counts(self)
         _check_noisy(self)
         _check_pairs(self)
@@ -297,11 +307,22 @@ class JointProblem:
     @property
     def noisy(self) -> BoolArray:
         """True for groups that publish noisy counts: bool array, shape ``(G,)``."""
-        return np.asarray(self.count_row >= 0)
+        return np.asarray((self.count_start >= 0).any(axis=1))
 
 
 ARRAYS: dict[str, Any] = dict.fromkeys(
-    ("path", "group", "chain", "counts", "release", "evidence_row", "emission_row", "pairs", "pair_table", "count_row"),
+    (
+        "path",
+        "group",
+        "chain",
+        "counts",
+        "release",
+        "evidence_row",
+        "emission_row",
+        "pairs",
+        "pair_table",
+        "count_start",
+    ),
     np.int64,
 )
 ARRAYS |= dict.fromkeys(("prior", "evidence", "emission", "pair_tables", "count_logs"), np.float64)
@@ -326,17 +347,12 @@ def _check_noisy(problem: JointProblem) -> None:
     if not noisy.any():
         return
     sizes = np.bincount(problem.group, minlength=len(problem.counts))
-    check_shape(
-        "JointProblem: count_logs", logs, (len(logs), problem.values, logs.shape[-1]), "of each value and number"
-    )
-    if (
-        problem.count_row.max() >= len(logs)
-        or sizes[noisy].max(initial=0) >= logs.shape[2]
-        or not np.isfinite(logs).all()
-    ):
+    check_shape("JointProblem: count_start", problem.count_start, (len(sizes), problem.values), "of each value")
+    first, most = problem.count_start[noisy], problem.largest_count
+    if first.min() < 0 or first.max() + most >= len(logs) or sizes[noisy].max() > most or not np.isfinite(logs).all():
         raise ValueError(
-            f"JointProblem: count_logs have {len(logs)} rows of {logs.shape[2]} numbers; they are finite, and each noisy group has "
-            "a row with one for each number of its records from 0 on."
+            f"JointProblem: count_logs have {len(logs)} numbers; they are finite, and each value of a noisy group has one for each "
+            f"number of records from 0 to {most}, the largest_count, that is at least the size of the group."
         )
     if (noisy & (problem.constrained | (problem.emission_row >= 0))).any():
         raise ValueError("JointProblem: a group has noisy counts, and a multiset or distorted values beside them.")
@@ -413,7 +429,7 @@ def first_releases(problem: JointProblem, releases: int) -> JointProblem:
         release=problem.release[:groups],
         evidence_row=problem.evidence_row[:records],
         emission_row=problem.emission_row[:groups],
-        count_row=problem.count_row[:groups],
+        count_start=problem.count_start[:groups],
     )
 
 
@@ -462,7 +478,7 @@ def sub_problem(problem: JointProblem, records: IntArray) -> JointProblem:
         release=problem.release[groups],
         evidence_row=problem.evidence_row[records],
         emission_row=problem.emission_row[groups],
-        count_row=problem.count_row[groups],
+        count_start=problem.count_start[groups],
         respondents=int((paths < problem.respondents).sum()),
     )
 

@@ -332,11 +332,11 @@ def _options_of(problem: JointProblem, g: int, size: int) -> Iterator[tuple[tupl
         yield from ((values, 0.0) for values in _arrangements(counts.tolist()))
         return
     published = list(_arrangements(counts.tolist())) if counts.any() else []
-    noisy = int(problem.count_row[g])
+    start = problem.count_start[g]
     for values in product(range(problem.values), repeat=size):
-        if noisy >= 0:
+        if start[0] >= 0:
             number = np.bincount(values, minlength=problem.values)
-            yield values, float(problem.count_logs[noisy][np.arange(problem.values), number].sum())
+            yield values, float(problem.count_logs[start + number].sum())
             continue
         if published:
             channel = problem.emission[row]

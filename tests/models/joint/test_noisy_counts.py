@@ -46,11 +46,9 @@ def problem_of(arrays):
     given = {key: value for key, value in arrays.items() if key not in ("noisy", "noise")}
     if not arrays["noisy"]:
         return JointProblem(**given)
-    rows = np.full(len(arrays["counts"]), -1)
-    rows[list(arrays["noisy"])] = np.arange(len(arrays["noisy"]))
     most = int(np.bincount(arrays["group"]).max())
     logs = Noise(*arrays["noise"]).log_likelihood(np.array(list(arrays["noisy"].values())), most)
-    return JointProblem(**given, count_logs=logs, count_row=rows)
+    return JointProblem(**given, **joint_oracle.likelihoods(logs, list(arrays["noisy"]), len(arrays["counts"])))
 
 
 def rows_of(posterior):
@@ -226,7 +224,9 @@ class TestLimits:
             np.zeros((6, 2), int),
             np.repeat(np.arange(3), 2),
             count_logs=np.concatenate([problem.count_logs for problem in problems]),
-            count_row=[0, 3, 1, 4, 2, 5],
+            count_start=np.concatenate(
+                [problems[0].count_start, problems[1].count_start + len(problems[0].count_logs)]
+            )[[0, 3, 1, 4, 2, 5]],
         )
         expected = np.vstack([rows_of(solver(problem)) for problem in problems])[order_of(parts)]
         np.testing.assert_allclose(rows_of(solver(both)), expected, atol=1e-6)
@@ -341,21 +341,23 @@ class TestAttack:
 def test_first_releases_keep_their_noisy_counts():
     problem = problem_of(joint_oracle.random_noisy(np.random.default_rng(46), Noise("laplace", 2.0)))
     one = first_releases(problem, 1)
-    assert one.count_row.tolist() == problem.count_row[: len(one.counts)].tolist()
+    assert one.count_start.tolist() == problem.count_start[: len(one.counts)].tolist()
 
 
 class TestRefused:
     def problem(self, **other):
-        given = {"count_logs": np.log(np.full((1, 2, 3), 0.2)), "count_row": [0]}
+        given = {"count_logs": np.log(np.full(6, 0.2)), "count_start": [[0, 3]]}
         return JointProblem(np.full((2, 2), 0.5), (), [0, 1], [0, 0], [0, 0], [[0, 0]], [0], **(given | other))
 
     @pytest.mark.parametrize(
         ("other", "message"),
         [
-            ({"count_logs": np.zeros((1, 2, 2))}, "1 rows of 2 numbers"),
-            ({"count_row": [1]}, "1 rows of 3 numbers"),
-            ({"count_logs": np.full((1, 2, 3), -np.inf)}, "they are finite"),
-            ({"count_logs": np.zeros((1, 3, 3))}, r"count_logs .* shape \(1, 3, 3\)"),
+            ({"count_logs": np.zeros(5)}, "have 5 numbers"),
+            ({"count_start": [[0, 4]]}, "have 6 numbers"),
+            ({"count_start": [[0, -1]]}, "each value of a noisy group has one"),
+            ({"largest_count": 1}, "from 0 to 1"),
+            ({"count_logs": np.full(6, -np.inf)}, "they are finite"),
+            ({"count_start": [[0, 3, 3]]}, r"count_start .* shape \(1, 3\)"),
             ({"emission": np.eye(2)[None], "emission_row": [0]}, "a multiset or distorted values beside them"),
         ],
     )

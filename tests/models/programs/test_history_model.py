@@ -105,10 +105,10 @@ class TestNoisyCounts:
             if noisy["noisy"] and joint_oracle.number_of_assignments(noisy) <= 2_000:
                 break
         given = {key: value for key, value in noisy.items() if key not in ("noisy", "noise")}
-        rows = np.full(len(noisy["counts"]), -1)
-        rows[list(noisy["noisy"])] = np.arange(len(noisy["noisy"]))
         logs = noise.log_likelihood(np.array(list(noisy["noisy"].values())), int(np.bincount(noisy["group"]).max()))
-        model = history_model(JointProblem(**given, count_logs=logs, count_row=rows), classes)
+        model = history_model(
+            JointProblem(**given, **joint_oracle.likelihoods(logs, list(noisy["noisy"]), len(noisy["counts"]))), classes
+        )
         transitions = arrays["tables"][0][0] if arrays["tables"] else None
         log_probability, belief = evaluated(model, frequencies, transitions)
         values, weight = joint_oracle.joint_law(noisy)
@@ -136,8 +136,8 @@ class TestNoisyCounts:
             np.zeros(12, dtype=int),
             np.zeros((4, 2), dtype=int),
             [0, 0, 1, 1],
-            count_logs=Noise("laplace", scale).log_likelihood(shown.reshape(4, 2), 4),
-            count_row=np.arange(4),
+            count_logs=Noise("laplace", scale).log_likelihood(shown.ravel(), 4).ravel(),
+            count_start=np.arange(0, 40, 5).reshape(4, 2),
         )
         found = Enumeration()(problem)
         assert np.allclose(found.rows(np.arange(12)), belief / weight, atol=1e-9)

@@ -214,3 +214,50 @@ def table(rows):
         cells.append(f"`{own.loc[own['mean'] <= 0.05, 'query_median'].idxmin()}`")
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+DRAWN = (POINTS[2], POINTS[3], POINTS[7], POINTS[9], POINTS[10], POINTS[11])
+"""Panels of the picture."""
+
+
+def picture(rows):
+    """Query error of each defense against its worst gain over the law on six panels, with the frontier of the least errors."""
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator
+
+    found = worst(rows)
+    figure, axes = plt.subplots(2, 3, figsize=(10, 6.4), sharex=True, layout="constrained")
+    marks = [*zip(SHOWN, "osXDv^", ("k", "k", "tab:blue", "tab:blue", "tab:red", "tab:red"), strict=True)]
+    for shape, axis in zip(DRAWN, axes.flat, strict=True):
+        own = found.loc[shape].dropna(subset=["mean"])
+        gain, error = (own["mean"] + own["own_counts"]).clip(lower=0.01), own["query_median"]
+        by_gain = gain.sort_values().index
+        axis.step(gain[by_gain], error[by_gain].cummin(), where="post", color="0.7", zorder=0)
+        axis.axvline(0.1, color="0.7", linestyle=":", zorder=0)
+        others = own.index.intersection(OTHERS)
+        axis.plot(gain[others], error[others], "o", color="0.6", markersize=5, label="eight others")
+        for name, mark, color in marks:
+            axis.plot(gain[name], error[name], mark, color=color, markersize=8, fillstyle="none", label=name)
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        for each in (axis.xaxis, axis.yaxis):
+            each.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            each.set_major_formatter("{x:g}")
+            each.set_minor_formatter("")
+        axis.set_title(f"{shape[0]:,} x {shape[1]}, {shape[2]:.0%} leave, {shape[3]} values", fontsize=11)
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    axes[1, 1].set_xlabel("worst mean gain over the law, with 1/c (.01 and less at .01)", fontsize=11)
+    figure.supylabel("median relative error of queries")
+    figure.suptitle("Left of .10: cohorts, noise, and Mondrian where none or few leave. Line: least error at a gain")
+    return figure
+
+
+if __name__ == "__main__":
+    from pathlib import Path
+
+    from foreknow.evaluation.cells import read
+
+    kept = read([GROUPS_OR_NOISE_ATTACKS], Path(__file__).resolve().parents[1] / "cells")
+    kept = kept[kept["experiment"] == GROUPS_OR_NOISE_ATTACKS.name]
+    picture(kept).savefig(Path(__file__).resolve().parents[2] / "docs" / "groups-or-noise-frontier.png", dpi=110)
+    print("\n".join(table(kept)))

@@ -36,7 +36,7 @@ DIGITS = 9
 GHOSTS = "{ghosts:,} {ghosts:ghost carries|ghosts carry} on {ghosts:the place|the places} of respondents who left."
 WAITING = "{records:,} {records:record is|records are} suppressed: there are too few people of the same revised prior for a cell."
 RETURNED = "{records:,} {records:record is|records are} suppressed: the respondent is back, and a ghost carries on the old place."
-WITHDRAWN = "{records:,} {records:record is|records are} suppressed: the respondent departed, or was withdrawn with those who did."
+WITHDRAWN = "{records:,} {records:record is|records are} suppressed: the respondent departed or has a terminal value, or is withdrawn with others."
 ENDING = "{records:,} {records:record is|records are} suppressed, the last {ends} before a departure."
 
 
@@ -196,7 +196,8 @@ class Cohorts:
 
         Notes
         -----
-        The notes of a release do not tell it. A total of a longer series, less this one, tells the number of those in between.
+        The public files tell this total alone. The notes of a release, which its publisher sees, count such records with those of
+        others who depart. A total of a longer series, less this one, tells the number of those in between.
         """
         found: set[Hashable] = set()
         for view in (release.view for release in releases):

@@ -105,7 +105,6 @@ def compared(history, adversary, rules, rng, every=False):
         except ValueError as reason:
             yield row | {"failed": str(reason)}, [], [], workload
             continue
-        listed = sum(len(one.view) for one in releases)
         some = [one for one in releases if one.time in {view.time for view in shown}]
         groups = size is not None
         withheld, ghosts = price(suppressed(releases)) if groups else (0.0, 0.0)
@@ -114,8 +113,8 @@ def compared(history, adversary, rules, rng, every=False):
             "size": size if groups else len(history[0]) / len(releases[0].counts),
             "query_median": float(error["query_median"].mean()),
             "query_mean": float(error["query_mean"].mean()),
-            "ghosts": ghosts / max(listed - withheld + ghosts, 1),
-            "withheld": withheld / listed,
+            "ghosts": ghosts,
+            "withheld": withheld,
             "scale": None if groups else rule.scale,
             "failed": None,
         }

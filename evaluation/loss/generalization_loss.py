@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -131,11 +131,18 @@ def suppressed(releases: Iterable[Release]) -> pd.DataFrame:
     return release_table(rows, ("time", "records", "suppressed", "suppressed_share", "distorted", "counterfeits"))
 
 
-def price(cost: pd.DataFrame) -> tuple[float, float]:
-    """Share of the records that are withheld, and of the published records that are invented, by the table of `suppressed`."""
+class Price(NamedTuple):
+    """Share of the records that are withheld, and of the published ones that are invented."""
+
+    withheld: float
+    invented: float
+
+
+def price(cost: pd.DataFrame) -> Price:
+    """Price of releases, by their table of `suppressed`."""
     records, withheld = int(cost["records"].sum()), int(cost["suppressed"].sum())
     invented = int(cost["counterfeits"].sum()) if "counterfeits" in cost else 0
-    return withheld / max(records, 1), invented / max(records - withheld + invented, 1)
+    return Price(withheld / max(records, 1), invented / max(records - withheld + invented, 1))
 
 
 def kl_loss(releases: Iterable[Release], *, penalize_suppressed: bool = False) -> pd.DataFrame:

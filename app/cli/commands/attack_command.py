@@ -222,7 +222,7 @@ def _attack_records(run: AttackRun) -> Outcome:
     content = (
         adversaries_content(found, run.fail_over)
         | {"attack": run.chosen.attack, "solver": run.chosen.solver if run.chosen.choice.solves else None}
-        | {"seed": run.seed, "suppressed": price(cost)[0]}
+        | {"seed": run.seed, "suppressed": price(cost).withheld}
         | {"releases": risk_columns(risk_table(beliefs, history))}
         | ({} if goal is None else {"goal": goal})
         | files_content(run)

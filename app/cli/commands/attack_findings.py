@@ -462,7 +462,7 @@ def posterior_table(beliefs: Beliefs, time: str) -> pd.DataFrame:
 
 def notice_suppression(cost: pd.DataFrame) -> None:
     """Print a warning if most records are suppressed."""
-    if (share := price(cost)[0]) > MOST:
+    if (share := price(cost).withheld) > MOST:
         notice(
             f"WARNING: {cost['suppressed'].sum():,} of {cost['records'].sum():,} records ({percent(share)}) are suppressed. The "
             "table tells little, and a low risk is that of the few records that are left."

@@ -257,7 +257,7 @@ TERMS = {
 
 
 OF_NOISE = "; of noisy counts docs/methods/noise.md: each belief passes a bound of Gaussian noise with a chance of at most 1e-06"
-"""What the meaning of the upper side has besides, where noise is compared."""
+"""Addition to the meaning of the upper side where noise is compared."""
 
 
 def compare_command(run: CompareRun) -> Outcome:

@@ -25,6 +25,7 @@ from foreknow.app.cli.terminal import ExplainedTable, error_console, notice
 from foreknow.app.ledger import Ledger, Unit
 from foreknow.app.noisy_publication import (
     NOT_FOR_RELEASE,
+    REPEATABLE,
     ROUNDING,
     NoisySeries,
     in_domain,
@@ -204,6 +205,7 @@ def kept_by_publisher(
     content = {
         "promise": promise_record(defense.promise),
         "for_release": not run.for_experiment,
+        "repeatable": REPEATABLE[not run.for_experiment],
         "left": left,
         "ledger": None if ledger is None else str(ledger.path),
     }

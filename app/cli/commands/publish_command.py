@@ -645,7 +645,7 @@ def _report_cost(cost: pd.DataFrame, defense: Defense, bucketized: bool) -> None
     show(PrintedTable(shown.rename(columns={"suppressed_share": "share"}), defense_text(defense)))
     show(definitions(COST_TERMS))
     show("")
-    if (share := price(cost)[0]) > SUPPRESSION_TO_REPORT:
+    if (share := price(cost).withheld) > SUPPRESSION_TO_REPORT:
         others = "weaker thresholds, another defense, --patience or --leftovers"
         weaker = WEAKER if isinstance(defense, Cohorts) else others
         notice(f"{percent(share)} of the records are suppressed; choose {weaker}.")
@@ -700,7 +700,7 @@ def _grouped(
     on_disk = run.from_disk and not getattr(defense, "terminal", ())
     groups = f"--from-disk {option_text('groups', run.out)}" if on_disk else option_text("groups", key)
     also = (*KNOWLEDGE_OPTIONS, *READ_FROM_DISK) if on_disk else KNOWLEDGE_OPTIONS
-    content = {"suppressed": price(cost)[0], "releases": cost, "notes": notes, "key": str(key)}
+    content = {"suppressed": price(cost).withheld, "releases": cost, "notes": notes, "key": str(key)}
     content |= {} if reached is None else {REACHED: reached}
     return _outcome(run, defense, stated, lines, groups, also, content)
 

@@ -118,7 +118,7 @@ class DefenseOptions:
     ] = None
     lag: Annotated[
         int,
-        option("cohorts: releases by which publication is delayed with --departures lag; 1 by default.", "N", min=1),
+        option("cohorts: releases by which publication is delayed with --departures lag; 1 by default.", "N", min=0),
     ] = 0
     ends: Annotated[
         int,

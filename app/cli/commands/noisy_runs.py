@@ -317,9 +317,9 @@ def attacks_on(
 ) -> Attacks:
     """The attacks of each adversary on a series, of the records that it was made from."""
     check_noisy_attack(chosen, given_options(context))
+    notice_unchecked_key(series.settings, table.records)
     with cleaned_as_published(series.settings, context):
         read = table.read(corpus, series.settle)
-        notice_unchecked_key(series.settings, table.records)
     releases = series.releases(read.history)
     history = History([one.view for one in releases])
     found = findings(chosen, Attacked(read.schema, history, releases, read.corpus), history, sure)

@@ -585,8 +585,8 @@ def _check_folder(run: PublishRun, *more: Path) -> None:
         )
     check_output(out, written, run.inputs, run.overwrite)
     names = itertools.product((Path(PUBLIC, TABLE), Path(PUBLIC, EXPERIMENT), Path(PRIVATE, KEY)), (".csv", PARTS))
-    for other in sorted({name.with_suffix(ending) for name, ending in names} - {*written}):
-        if (out / other).exists():
+    for other in (name.with_suffix(ending) for name, ending in names):
+        if other not in written and (out / other).exists():
             raise ValueError(
                 f"{out / other} is there from another run, and would remain beside {table.name}; move it away, or name another "
                 "folder."

@@ -36,9 +36,7 @@ DIGITS = 9
 GHOSTS = "{ghosts:,} {ghosts:ghost carries|ghosts carry} on {ghosts:the place|the places} of respondents who left."
 WAITING = "{records:,} {records:record is|records are} suppressed: there are too few people of the same revised prior for a cell."
 RETURNED = "{records:,} {records:record is|records are} suppressed: the respondent is back, and a ghost carries on the old place."
-WITHDRAWN = (
-    "{records:,} {records:record is|records are} suppressed: departed, or terminal, or withdrawn with such ones."
-)
+WITHDRAWN = "{records:,} {records:record is|records are} suppressed: departed or terminal, or withdrawn with such ones."
 ENDING = "{records:,} {records:record is|records are} suppressed, the last {ends} before a departure."
 
 

@@ -150,6 +150,14 @@ def learned(name: str) -> Work:
     return lambda: LearnedKnowledge.fit(releases)
 
 
+def learned_of_many() -> Work:
+    """Law learned from releases whose groups, of 55 respondents of equal quasi-identifiers, stay together."""
+    simulation = exams(views=12, records=100_000, rng=seeded())
+    adversary = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
+    releases = publish(simulation.history, Mondrian(KAnonymity(5)), adversary)
+    return lambda: LearnedKnowledge.fit(releases, classes={"age": 3, "gender": 2, "weight": 3})
+
+
 def converged(name: str) -> Work:
     """Joint attack by four chains; raises RuntimeError if more than 1 % of the beliefs have an R-hat over 1.05."""
     simulation, releases = published(name)
@@ -394,6 +402,7 @@ FIGURES: dict[str, Figure] = {
         for part, title in (("", ""), ("presence", " with presence"), ("relations", " with relations of couples"))
     },
     f"{EXAMS}: GroupGraph on NoisyCounts of 16 cells": Figure(None, joint_of_noise),
+    "100,000 x 12 exams: LearnedKnowledge from Mondrian k=5": Figure(60.0, learned_of_many),
     "10^6 exams: NoisyCounts of 16 cells, by OpenDP": Figure(2.0, partial(noisy_counts, 10**6)),
     f"{EXAMS}: PathSampler, four chains to an R-hat under 1.05 for 99 % of beliefs, on Mondrian k=2, l=2": Figure(
         60.0, partial(converged, "Mondrian k=2, l=2")

@@ -34,7 +34,7 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 74_984, 43_302, 265
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 74_984, 43_308, 265
 """Largest size of the package; its statements are counted together with those of the benchmarks."""
 
 MOST_NAMES = 251

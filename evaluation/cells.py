@@ -343,3 +343,8 @@ def _own_file(module: str) -> Path | None:
     path = Path(spec.origin) if spec is not None and spec.origin is not None else Path()
     is_installed = "site-packages" in path.parts or path.is_relative_to(sysconfig.get_path("stdlib"))
     return path if path.suffix == ".py" and (module.partition(".")[0] == "foreknow" or not is_installed) else None
+
+
+def keys(experiments: Sequence[Experiment]) -> list[str]:
+    """Keys of all cells of some experiments, in order: rows of `read` with other keys are of cells that no experiment has."""
+    return list(_tasks(experiments))

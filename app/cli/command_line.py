@@ -28,6 +28,7 @@ COMMANDS = {
     "check": "Recompute requirements from a published table alone; the exit status is 1 if one fails.",
     "compare": "Publish the same records by several defenses or settings, attack each, and compare risk and price.",
     "report": "Write one page on the risk of a publication: a verdict, who is exposed and why, and what to change.",
+    "reproduce": "Run the experiments of a paper again, draw its figures, and judge its claims.",
 }
 """The commands with the first sentence of their help texts, in order; the docstring of a command, after its first line, follows.
 

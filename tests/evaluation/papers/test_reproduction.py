@@ -1,0 +1,158 @@
+"""Figures as queries over cells, verdicts on claims, and the command `foreknow reproduce`, on a paper of one experiment."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_1samp
+
+from foreknow.evaluation.cells import Experiment
+from foreknow.evaluation.papers import PAPERS, paper
+from foreknow.evaluation.papers.claims import Claim, Reading, all_claims, judged, read_claims
+from foreknow.evaluation.papers.drawing import Missing, answered, draw, interval, means
+from foreknow.evaluation.papers.figures import ADULT, FOLDER_OF_ADULT, Figure, Paper, adult_folder
+from foreknow.evaluation.papers.reproduction import measure, page, tables, write_page, write_pictures
+
+SEEDS = range(1, 6)
+
+
+def noise(cell, rng):
+    """A gain that grows with the release."""
+    return pd.DataFrame({"release": [1, 2], "gain": [0.1, 0.2] + 0.01 * rng.normal(size=2)})
+
+
+def figure(**more):
+    return Figure(
+        **{
+            "name": "3",
+            "title": "gain by release",
+            "query": "SELECT release AS x, gain AS y, seed FROM tiny_gain",
+            "kind": "curves",
+            "x_label": "release",
+            "y_label": "gain",
+            "setting": "Two releases.",
+            "readings": ("The base of the logarithm is 2.",),
+            "marks": {".12 in the text": 0.12},
+            "printed": [("", "", 1, 0.1)],
+        }
+        | more
+    )
+
+
+TABLE = figure(name="Table 2", kind="table", printed=[("", "", 1, 0.5)])
+TINY = Paper(
+    "js-reduce",
+    "A tiny paper",
+    [Experiment("tiny_gain", noise, [{"seed": seed} for seed in SEEDS])],
+    [figure(), figure(name="4", kind="bars"), TABLE],
+    lambda cell: cell["seed"] == 1,
+)
+CLAIM = Claim(
+    1, "js-reduce", "7.3", "The gain grows beyond .15.", "experiment", True, value="largest gain",
+    query="SELECT seed, max(gain) AS value FROM tiny_gain GROUP BY seed", at_least=0.15,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("reproduction")
+    measure([TINY], path, full=True)
+    return path
+
+
+def test_means_and_intervals_are_those_of_students_t(folder):
+    rows = tables([TINY], folder)["tiny_gain"]
+    found = means(figure(), {"tiny_gain": rows})
+    for x, y, half, seeds in found[["x", "y", "half", "seeds"]].itertuples(index=False):
+        values = rows.loc[rows["release"] == x, "gain"]
+        low, high = ttest_1samp(values, 0).confidence_interval(0.95)
+        assert (y - half, y + half, seeds) == (pytest.approx(low), pytest.approx(high), 5)
+
+
+def test_fast_measures_some_cells_and_full_adds_the_others(tmp_path):
+    for full, seeds in ((False, [1]), (True, [*SEEDS])):
+        measure([TINY], tmp_path, full=full)
+        assert sorted(set(tables([TINY], tmp_path)["tiny_gain"]["seed"])) == seeds
+
+
+def test_the_page_has_each_figure_with_its_setting_and_the_printed_values(folder):
+    found = tables([TINY], folder)
+    write_pictures([TINY], found, folder)
+    text = page([TINY], found)
+    write_page(text, folder)
+    assert {path.name for path in folder.glob("*.png")} == {"js-reduce-3.png", "js-reduce-4.png"}
+    for part in ("Two releases.", "- The base of the logarithm is 2.", "(printed 0.5)", "over 5 seeds"):
+        assert part in text
+    assert "<td>" in (folder / "reproduction.html").read_text()
+
+
+def test_a_figure_without_cells_is_named(tmp_path):
+    found = tables([TINY], tmp_path)
+    with pytest.raises(Missing, match="tiny_gain"):
+        means(figure(), found)
+    assert "Not measured: there are no cells of tiny_gain" in page([TINY], found)
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        ({}, "holds"),
+        ({"at_least": 0.3}, "does not hold"),
+        ({"at_least": 0.3, "tolerance": 0.2}, "holds"),
+        ({"at_least": None, "at_most": 0.1}, "does not hold"),
+        ({"at_least": 0.3, "reading": [Reading("twice", "SELECT seed, 2 * gain AS value FROM tiny_gain")]},
+         "does not hold"),
+        ({"at_least": 0.3, "reading": [Reading("thrice", "SELECT seed, 3 * max(gain) AS value FROM tiny_gain GROUP BY seed")]},
+         "holds under the reading: thrice"),
+        ({"query": "SELECT seed, max(gain) AS value FROM tiny_gain WHERE seed < 3 GROUP BY seed"}, "cannot be judged"),
+        ({"query": "", "missing": "no data"}, "cannot be judged"),
+    ],
+)  # fmt: skip
+def test_verdicts_follow_from_the_interval(folder, change, verdict):
+    (found,) = judged([replace(CLAIM, **change)], tables([TINY], folder))
+    assert found.own.verdict == verdict
+
+
+def test_a_bound_within_the_interval_leaves_a_claim_open(folder):
+    values = answered(CLAIM.query, tables([TINY], folder))["value"]
+    (found,) = judged([replace(CLAIM, at_least=float(values.mean()))], tables([TINY], folder))
+    assert found.own.verdict == "cannot be judged"
+    assert np.isclose(found.own.half, interval(values)[1])
+
+
+def test_an_unknown_key_of_a_claim_is_named_with_the_nearest():
+    with pytest.raises(ValueError, match="claim 3: there is no key 'at_leats'; 'at_least' is near"):
+        read_claims('[[claim]]\nnumber = 3\nat_leats = 2')  # fmt: skip
+
+
+def test_drawing_takes_panels_and_lines(folder):
+    rows = means(
+        figure(query="SELECT release AS x, gain AS y, seed, 'a' AS line, seed % 2 || '' AS panel FROM tiny_gain"),
+        tables([TINY], folder),
+    )
+    assert len(draw(figure(), rows).axes) == 2
+
+
+def test_adult_must_be_that_of_the_repository(tmp_path, monkeypatch):
+    adult_folder.cache_clear()
+    monkeypatch.setenv(FOLDER_OF_ADULT, str(tmp_path))
+    for name in ("adult.data", "adult.test"):
+        (tmp_path / name).write_text("39, State-gov")
+    with pytest.raises(ValueError, match="byte by byte"):
+        adult_folder()
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_queries_of_each_paper_read_its_experiments(name):
+    """Every table that a figure or a claim reads is an experiment of the paper, and every test of a claim exists."""
+    own = paper(name)
+    empty = {each.name: pd.DataFrame() for each in own.experiments}
+    for each in own.figures:
+        with pytest.raises(Missing):
+            answered(each.query, empty)
+    for claim in (each for each in all_claims() if each.paper == name):
+        for query in filter(None, (claim.query, claim.strongest, *(each.query for each in claim.reading))):
+            with pytest.raises(Missing):
+                answered(query, empty)
+    assert all(each.data in ("", ADULT) for each in own.experiments)

@@ -6,7 +6,7 @@ BIN := .venv/bin
 OUT ?= demo-output
 NOTEBOOKS := 01-one-group.ipynb 07-your-own-defense.ipynb 11-knowledge-for-free.ipynb
 
-.PHONY: help demo docs test quick test-all test-lowest notebooks lint types bench cells clean
+.PHONY: help demo docs test quick test-all test-lowest notebooks lint types bench cells reproduction clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -78,6 +78,9 @@ bench: .venv/installed ## the figures of benchmarks/, on this machine; fails if 
 
 cells: .venv/installed ## measure the cells of benchmarks/experiments that are missing or stale, into benchmarks/cells
 	$(BIN)/python benchmarks/run_cells.py
+
+reproduction: .venv/installed ## the figures and claims of the five papers, into docs/reproduction; FOREKNOW_ADULT names the folder of UCI Adult
+	$(BIN)/foreknow reproduce all --full --out docs/reproduction
 
 clean: ## remove what the targets made
 	rm -rf .venv .venv-lowest .types docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info $(OUT)

@@ -18,7 +18,7 @@ from foreknow.evaluation.papers.figures import ADULT, Figure, Paper
 from foreknow.models.progress import Progress
 from foreknow.models.tables.atomic_file import atomic_file
 
-CELLS, PAGE = "cells", "reproduction"
+CELLS, PAGE = "cells", "index"
 """Folder of the cells, and name of the page, within the folder of a reproduction."""
 
 STYLE = (

@@ -87,7 +87,7 @@ def test_the_examples_can_be_typed(tmp_path, monkeypatch):
     names = {"town": "city", "result": "diagnosis"}
     write(records(people=60, present=50).rename(columns=names), tmp_path / "records.csv")
     order = ["describe", "simulate", "publish", "attack", "check", "compare", "report"]
-    assert {*order, "demo"} == set(COMMANDS)
+    assert {*order, "demo", "reproduce"} == set(COMMANDS)
     for command in order:
         commands = proposed(run(command, "--help").stdout.split("For example:")[1])
         assert commands

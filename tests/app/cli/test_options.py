@@ -46,6 +46,7 @@ OPTIONS = {
         *TABLE, "--out", *ATTACK, *KNOWLEDGE, "--groups", "--names", "--sure", "--fail-over", "--stricter", "--seed", "--corpus",
         "--knowledge", "--overwrite", "--json", "--config",
     ],
+    "reproduce": ["--full", "--out", "--adult", "--workers", "--json", "--config"],
     "check": [*DISK, "--sensitive", "--qi", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value",
               "--separator", "--equal-values", "--missing", "--time-format", "--out", "--pictures", "--overwrite", "--json",
               "--config"],

@@ -84,7 +84,7 @@ def test_the_page_has_each_figure_with_its_setting_and_the_printed_values(folder
     assert {path.name for path in folder.glob("*.png")} == {"js-reduce-3.png", "js-reduce-4.png"}
     for part in ("Two releases.", "- The base of the logarithm is 2.", "(printed 0.5)", "over 5 seeds"):
         assert part in text
-    assert "<td>" in (folder / "reproduction.html").read_text()
+    assert "<td>" in (folder / "index.html").read_text()
 
 
 def test_a_figure_without_cells_is_named(tmp_path):

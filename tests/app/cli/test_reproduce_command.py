@@ -1,0 +1,76 @@
+"""The command `foreknow reproduce` on a paper of one experiment: what it measures, writes, goes on with, and refuses."""
+
+import json
+
+import pandas as pd
+import pytest
+from commands import run
+
+from foreknow.app.cli.commands import reproduce_command
+from foreknow.evaluation.cells import Experiment
+from foreknow.evaluation.papers.figures import ADULT, FOLDER_OF_ADULT, Figure, Paper
+
+pytestmark = pytest.mark.usefixtures("wide")
+
+
+def gain(cell, rng):
+    return pd.DataFrame({"release": [1, 2], "gain": rng.random(2)})
+
+
+def of_census(cell, rng):
+    raise AssertionError("there is no Adult")
+
+
+def figure(name, table):
+    return Figure(
+        name, "gain", f"SELECT release AS x, gain AS y, seed FROM {table}", "curves", "release", "gain", "Two."
+    )
+
+
+CELLS = [{"seed": seed} for seed in (1, 2, 3)]
+TINY = Paper(
+    "js-reduce",
+    "A tiny paper",
+    [Experiment("tiny_gain", gain, CELLS), Experiment("tiny_census", of_census, CELLS, data=ADULT)],
+    [figure("3", "tiny_gain"), figure("6", "tiny_census")],
+    lambda cell: cell["seed"] == 1,
+)
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    monkeypatch.setattr(reproduce_command, "paper", lambda name: TINY)
+    monkeypatch.delenv(FOLDER_OF_ADULT, raising=False)
+
+
+def kept(folder):
+    return sorted(path.stat().st_mtime_ns for path in folder.glob("cells/tiny_gain/*.parquet"))
+
+
+def test_fast_then_full_goes_on_and_adult_is_left_out_aloud(tmp_path):
+    told = run("reproduce", "js-reduce", "--out", tmp_path, "--workers", 1)
+    assert "tiny_census; they are left out" in told.stderr
+    before = kept(tmp_path)
+    told = run("reproduce", "js-reduce", "--out", tmp_path, "--workers", 1, "--full", "--json")
+    assert len(before) == 1
+    assert set(before) < set(kept(tmp_path))
+    assert len(kept(tmp_path)) == 3
+    assert sum(json.loads(told.stdout)["claims"].values()) > 0
+    assert "no cells of tiny_census" in (tmp_path / "index.md").read_text()
+    assert (tmp_path / "js-reduce-3.png").stat().st_size > 1000
+
+
+def test_a_figure_is_found_by_its_number(tmp_path):
+    run("reproduce", "js-reduce", "Figure 3", "--out", tmp_path, "--workers", 1)
+    assert "there are 3, 6" in str(run("reproduce", "js-reduce", "7", "--out", tmp_path, status=1).exception)
+    assert "name its folder by --adult" in str(
+        run("reproduce", "js-reduce", "6", "--out", tmp_path, status=1).exception
+    )
+    assert "one of a paper" in str(run("reproduce", "all", "3", "--out", tmp_path, status=1).exception)
+    assert "'js' is not a paper" in run("reproduce", "js", status=2).stderr
+
+
+def test_a_folder_of_other_files_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    assert "no reproduction" in str(run("reproduce", "js-reduce", "--out", tmp_path, status=1).exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]

@@ -39,7 +39,7 @@ TINY = Paper(
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch):
-    monkeypatch.setattr(reproduce_command, "paper", lambda name: TINY)
+    monkeypatch.setattr(reproduce_command, "paper", lambda _: TINY)
     monkeypatch.delenv(FOLDER_OF_ADULT, raising=False)
 
 

@@ -13,12 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from foreknow.models.tables.atomic_file import atomic_file
-
-try:
-    import fcntl
-except ImportError:  # Windows has no locks of folders.
-    fcntl = None  # type: ignore[assignment]
+from foreknow.models.tables.atomic_file import atomic_file, locked
 
 SCRATCH_FOLDER = re.compile(r"\.foreknow-([A-Za-z0-9.]*)-([0-9]{1,7})-[a-z0-9_]{8}")
 """Name of a scratch folder: the machine and the process that write in it."""
@@ -123,34 +118,6 @@ def check_output(
 def _nearest_existing(folder: Path) -> Path:
     """The folder, or the first above it that exists; one in a folder that cannot be searched counts as absent."""
     return next(each for each in (folder, *folder.absolute().parents) if os.path.exists(each))
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Context manager that holds the lock of an existing folder; the system frees it when the process ends, however it does.
-
-    Raises
-    ------
-    ValueError
-        If another process holds it.
-    """
-    if fcntl is None:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise ValueError(
-            f"{folder}: another run is writing into it; wait for its end, or name another folder."
-        ) from None
-    except OSError:
-        pass  # A file system without locks, as some of networks.
-    try:
-        yield
-    finally:
-        os.close(handle)
 
 
 def _move(scratch: Path, folder: Path, keep: Iterable[Path], overwrite: bool) -> None:

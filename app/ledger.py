@@ -23,12 +23,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from foreknow.app.atomic_output import locked
 from foreknow.models import Categorical, Schema
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.settings import MAX_FLOAT, as_list, check_choice, check_flag, check_kind, check_range, counted
-from foreknow.models.tables.atomic_file import atomic_file
+from foreknow.models.tables.atomic_file import atomic_file, locked
 
 type Unit = Literal["rho", "epsilon"]
 UNITS: tuple[Unit, ...] = ("rho", "epsilon")

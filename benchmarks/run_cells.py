@@ -2,7 +2,8 @@
 
 python benchmarks/run_cells.py [--workers N] [--show]
 
-The cells are kept in benchmarks/cells, one Parquet file each, and are committed. With ``--show`` nothing is measured.
+The cells are kept in benchmarks/cells, one Parquet file for each experiment, and are committed. With ``--show`` nothing is
+measured.
 """
 
 import argparse
@@ -13,7 +14,7 @@ from joblib import cpu_count
 from rich.console import Console
 from rich.progress import track
 
-from foreknow.evaluation.cells import read, run
+from foreknow.evaluation.cells import pack, read, run
 
 CELLS = Path(__file__).parent / "cells"
 
@@ -42,6 +43,7 @@ def main():
             workers=asked.workers,
             progress=lambda cells: track(cells, "measuring cells", console=screen),
         )
+        pack(EXPERIMENTS, CELLS)
         print(states(read(EXPERIMENTS, CELLS)))
 
 

@@ -1,8 +1,10 @@
-"""Cells: measurements kept in one Parquet file each, which survive a kill and are found again.
+"""Cells: measurements kept in Parquet files, which survive a kill and are found again.
 
 A cell is a mapping of names to scalars, as ``{"history": "exams", "solver": "auto", "seed": 3}``. Its key is BLAKE2b of the
-canonical JSON of its description, a fingerprint of its data and the revision of its experiment. Its file is written beside its
-place and renamed: a file that exists is complete. The columns `OF_RUN` depend on the run, all others on the key and the code.
+canonical JSON of its description, a fingerprint of its data and the revision of its experiment. Its rows are in a file of its own,
+``experiment/key.parquet``, or with those of other cells in ``experiment.parquet``; the former counts where both have them. A file
+is written beside its place and renamed: one that exists is complete. The columns `OF_RUN` depend on the run, all others on the key
+and the code.
 """
 
 import ast
@@ -11,8 +13,8 @@ import inspect
 import json
 import sysconfig
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -33,7 +35,7 @@ from threadpoolctl import threadpool_limits
 from foreknow.evaluation.checks.program import versions
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import check_kind, check_whole
-from foreknow.models.tables.atomic_file import atomic_file, remove_torn
+from foreknow.models.tables.atomic_file import atomic_file, locked, remove_torn
 
 OF_RUN = ("code", "versions", "seconds", "peak_mib")
 """Columns in which two runs of one cell may differ: fingerprint of the code, versions, cost."""
@@ -43,6 +45,9 @@ ABANDONED_AFTER = 3600.0
 
 TOLERANCE = 1e-9
 """Largest absolute plus relative difference of a number that is measured again."""
+
+PLACE = ["filename", "file_row_number"]
+"""Columns of the place of a row, which DuckDB adds; no cell has one of these names."""
 
 SCALARS = "is a mapping of names to texts, finite numbers, booleans or None, as {'solver': 'auto', 'seed': 3}"
 
@@ -56,7 +61,7 @@ class Experiment:
     Parameters
     ----------
     name : str
-        An identifier, and the folder of the kept cells.
+        An identifier, that of the files of the kept cells.
     measure : callable
         Function ``measure(cell, rng)``: a tidy DataFrame of at least one row, whose index is not kept. It is defined by ``def``
         in a module, and draws from ``rng`` alone, whose seed derives from the name and the cell.
@@ -112,19 +117,23 @@ def run(
     Raises
     ------
     TypeError, ValueError
-        If a measure returns no DataFrame, an empty one, or a column of another meaning. An error in a measure has a note that names
-        the cell; cells measured before stay.
+        If a measure returns no DataFrame, an empty one, or a column of another meaning; if all kept cells of an experiment and its
+        revision are of other data; if a file in the folder is torn or none of cells; or if another run writes into the folder. An
+        error in a measure has a note that names the cell; cells measured before stay.
     """
     check_whole("run", "workers", workers, "processes")
     check_progress("run", progress, "the cells to measure")
-    tasks = _tasks(experiments)
-    kept = _kept(tasks, Path(folder))
-    remove_torn(Path(folder), ABANDONED_AFTER)
-    left = [task for key, task in tasks.items() if key not in set(kept.loc[~kept["stale"], "key"])]
-    results = Parallel(workers, return_as="generator_unordered")(delayed(_keep)(task, Path(folder)) for task in left)
-    for _ in zip(progress([str(task) for task in left]), results, strict=True):
-        pass
-    return _kept(tasks, Path(folder))
+    tasks, place = _tasks(experiments), Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    with locked(place):
+        kept = _kept(tasks, place)
+        _check_data(tasks, kept, place)
+        remove_torn(place, ABANDONED_AFTER)
+        left = [task for key, task in tasks.items() if key not in set(kept.loc[~kept["stale"], "key"])]
+        results = Parallel(workers, return_as="generator_unordered")(delayed(_keep)(task, place) for task in left)
+        for _ in zip(progress([str(task) for task in left]), results, strict=True):
+            pass
+        return _kept(tasks, place)
 
 
 def read(experiments: Sequence[Experiment], folder: "str | Path") -> pd.DataFrame:
@@ -139,6 +148,30 @@ def read(experiments: Sequence[Experiment], folder: "str | Path") -> pd.DataFram
         earlier cells: an upper bound; NaN on other systems than Linux.
     """
     return _kept(_tasks(experiments), Path(folder))
+
+
+def pack(experiments: Sequence[Experiment], folder: "str | Path") -> None:
+    """Move the rows of the cells of each experiment into one file, ``folder/experiment.parquet``; `read` gives the same rows.
+
+    Raises
+    ------
+    ValueError
+        If a file in the folder is torn or none of cells, or a run writes into the folder.
+    """
+    place = Path(folder)
+    with locked(place):
+        for each in experiments:
+            packed, paths = place / f"{each.name}.parquet", _paths(place, [each.name])
+            if not (loose := [path for path in paths if path != packed]):
+                continue
+            with atomic_file(packed, private=False) as scratch, _cells(paths) as cells:
+                rows, to = f"SELECT * EXCLUDE ({', '.join(PLACE)}) FROM cells", str(scratch).replace("'", "''")
+                options = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
+                cells.query("cells", f"COPY ({rows} ORDER BY key, file_row_number) TO '{to}' ({options})")
+            for path in loose:
+                path.unlink()
+            with suppress(OSError):  # The folder has other files.
+                (place / each.name).rmdir()
 
 
 def recompute(
@@ -166,8 +199,12 @@ def recompute(
         if found and time.monotonic() > end:
             break
         with TemporaryDirectory(prefix="foreknow-") as scratch:
-            paths = Path(folder, tasks[key].experiment, f"{key}.parquet"), _keep(tasks[key], Path(scratch))
-            before, again = (_rows([path]).drop(columns=[*OF_RUN]) for path in paths)
+            # Read together, so that their columns are of one type.
+            new, old = _keep(tasks[key], Path(scratch)), _paths(Path(folder), [tasks[key].experiment])
+            with _cells(old, beside=[new]) as cells:
+                rows = cells.filter(f"key = '{key}'").df().drop(columns=[*OF_RUN])
+        is_new = rows["filename"] == str(new)
+        before, again = (rows[own].drop(columns=PLACE).reset_index(drop=True) for own in (~is_new, is_new))
         try:
             pd.testing.assert_frame_equal(before, again, check_dtype=False, rtol=TOLERANCE, atol=TOLERANCE)
             found.append((str(tasks[key]), key, ""))
@@ -207,12 +244,35 @@ def _tasks(experiments: Sequence[Experiment]) -> dict[str, _Task]:
 def _kept(tasks: Mapping[str, _Task], folder: Path) -> pd.DataFrame:
     """Table of `read`."""
     order = {key: number for number, key in enumerate(tasks)}
-    paths = sorted(folder.glob("*/*.parquet"), key=lambda path: (order.get(path.stem, len(order)), path))
+    others = [path.stem for path in folder.glob("*.parquet")] + [
+        path.parent.name for path in folder.glob("*/*.parquet")
+    ]
+    paths = _paths(folder, list(dict.fromkeys([*(task.experiment for task in tasks.values()), *sorted(others)])))
     last = ["key", "revision", "data", *OF_RUN]
-    rows = _rows(paths) if paths else pd.DataFrame(columns=pd.Index(["experiment", *last]))
-    rows = rows[[*(name for name in rows if name not in last), *last]]
+    rows = pd.DataFrame(columns=pd.Index(["experiment", *last, *PLACE]))
+    if paths:
+        with _cells(paths) as cells:
+            rows = cells.df()
+    rows = rows.sort_values(
+        "key", key=lambda keys: keys.map(order).fillna(len(order)), kind="stable", ignore_index=True
+    )
+    rows = rows[[*(name for name in rows if name not in [*last, *PLACE]), *last]]
     current = [key in tasks and tasks[key].code == code for key, code in zip(rows["key"], rows["code"], strict=True)]
     return rows.assign(stale=~np.array(current, dtype=bool))
+
+
+def _check_data(tasks: Mapping[str, _Task], kept: pd.DataFrame, folder: Path) -> None:
+    """Raise ValueError if all kept cells of an experiment are of other data."""
+    given = {(task.experiment, task.identity["revision"]): set[str]() for task in tasks.values()}
+    for task in tasks.values():
+        given[task.experiment, task.identity["revision"]].add(task.identity["data"])
+    for place, rows in kept.groupby(["experiment", "revision"]):
+        found = set(rows["data"])
+        if place in given and not found & given[place]:
+            raise ValueError(
+                f"{folder}: it has cells of the experiment {place[0]} of other data, with the fingerprint {min(found)!r} for "
+                f"{min(given[place])!r}; name another folder for these data."
+            )
 
 
 def _keep(task: _Task, folder: Path) -> Path:
@@ -220,7 +280,7 @@ def _keep(task: _Task, folder: Path) -> Path:
     table, *cost = _measured(task)
     check_kind(f"cell {task}", "its measure", table, pd.DataFrame, "returns a DataFrame of tidy rows")
     about = task.identity | dict(zip(OF_RUN, (task.code, json.dumps(versions()), *cost), strict=True))
-    names = [*task.cell, *map(str, table), *about, "stale"]
+    names = [*task.cell, *map(str, table), *about, "stale", *PLACE]
     if table.empty or len({name.lower() for name in names}) < len(names):
         raise ValueError(
             f"cell {task}: its measure gave {table.shape} rows and columns of the names {names}; it has at least one "
@@ -266,12 +326,45 @@ def _peak() -> float:
     return float(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) / 1024
 
 
-def _rows(paths: list[Path]) -> pd.DataFrame:
-    """Rows of some files, in order; a column that a file does not have is missing in its rows."""
-    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-        names = [glob.escape(str(path)) for path in paths]
-        rows: pd.DataFrame = connection.read_parquet(names, union_by_name=True, hive_partitioning=False).df()
-    return rows
+def _paths(folder: Path, experiments: Sequence[str]) -> list[Path]:
+    """Files of the cells of some experiments, in order: that of many cells, and those of one."""
+    each = (
+        path
+        for name in experiments
+        for path in (folder / f"{name}.parquet", *sorted((folder / name).glob("*.parquet")))
+    )
+    return [path for path in each if path.exists()]
+
+
+@contextmanager
+def _cells(paths: Sequence[Path], beside: Sequence[Path] = ()) -> Iterator[duckdb.DuckDBPyRelation]:
+    """Context manager that yields the rows of some files with their `PLACE`, in order, but those that a file of one cell replaces.
+
+    A column that a file does not have is missing in its rows. Files ``beside`` replace no rows. ValueError if a file is torn, or
+    has other rows than those of the cells that its name tells.
+    """
+    wrong = "is no file of kept cells; move it elsewhere, and cells that it held are measured again"
+    names = [glob.escape(str(path)) for path in (*paths, *beside)]
+    try:
+        with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+            rows = connection.read_parquet(
+                names, union_by_name=True, hive_partitioning=False, filename=True, file_row_number=True
+            )
+            needed = ["filename", "experiment", "key", "revision", "data", *OF_RUN[:3]]
+            found = rows.project(", ".join(name for name in needed if name in rows.columns)).distinct().df()
+            for name, *described in found.reindex(columns=needed).itertuples(index=False):
+                path, (experiment, key, *_) = Path(name), described
+                is_named = path.stem == experiment or (path.parent.name, path.stem) == (experiment, key)
+                if not is_named or any(map(pd.isna, described)):
+                    raise ValueError(f"{path} {wrong}.")
+            own = ", ".join("'" + path.stem.replace("'", "''") + "'" for path in paths)
+            yield rows.filter(f"parse_filename(filename, true) = key OR key NOT IN ({own})")
+    except duckdb.IOException as error:
+        raise OSError(str(error)) from error
+    except duckdb.Error as error:
+        raise ValueError(
+            f"{paths[0].parent}: a file in it {wrong}. DuckDB says: {str(error).splitlines()[0]}"
+        ) from error
 
 
 def _canonical(content: Mapping[str, Any]) -> str:

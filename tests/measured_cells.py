@@ -19,6 +19,13 @@ def product_sum(cell, rng):
     return pd.DataFrame({"total": [float((square @ square).sum())], "text": [str(cell["size"])]})
 
 
+def mixed(cell, rng):
+    """Return columns of several types, which depend on the cell."""
+    if cell["k"] is None:
+        return pd.DataFrame({"flag": [True, False], "none": [None, None]})
+    return pd.DataFrame({"number": [7], "at": [pd.Timestamp("2024-02-29")]})
+
+
 def nothing(cell, rng):
     return pd.DataFrame({"total": []})
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from foreknow.app.atomic_output import locked, write_json
+from foreknow.app.atomic_output import write_json
 from foreknow.app.disk.begun_runs import begin_run, make_folder, object_checksum
 from foreknow.app.disk.block_adversary import block_adversary, check_large_adversary, revised_beliefs
 from foreknow.app.disk.engine import Engine, as_engine, parquet_of, to_parquet
@@ -73,6 +73,7 @@ from foreknow.models.joint.problem import JointPosterior, first_releases, solved
 from foreknow.models.notes import Note
 from foreknow.models.program_version import program_version
 from foreknow.models.settings import check_kind
+from foreknow.models.tables.atomic_file import locked
 
 DISK_SOLVERS = (GroupGraph, GroupMessages, MaxEntropy)
 """Solvers of a joint attack from disk."""

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from foreknow.app.atomic_output import check_output, locked, write_json
+from foreknow.app.atomic_output import check_output, write_json
 from foreknow.app.publication import BEGUN, MANIFEST, PRIVATE, PUBLIC, check_no_extra_file, listing_of, read_json
 from foreknow.evaluation.checks.program import versions
-from foreknow.models.tables.atomic_file import SCRATCH_FILES, remove_torn
+from foreknow.models.tables.atomic_file import SCRATCH_FILES, locked, remove_torn
 
 NEXT = ".next"
 """Folder of a publication that will replace the one around it."""

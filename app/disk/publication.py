@@ -16,7 +16,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from foreknow.app.atomic_output import locked
 from foreknow.app.disk.begun_runs import begin_run, make_folder, object_checksum
 from foreknow.app.disk.block_adversary import check_large_adversary
 from foreknow.app.disk.engine import Engine, as_engine, parquet_of
@@ -74,6 +73,7 @@ from foreknow.models.equality import set_fields
 from foreknow.models.notes import Note, notes_of_blocks
 from foreknow.models.program_version import program_version
 from foreknow.models.settings import check_kind, check_whole, is_whole, shown
+from foreknow.models.tables.atomic_file import locked
 from foreknow.models.tables.view_files import NOTATION
 
 WHOLE_DEFENSES = (Cohorts,)

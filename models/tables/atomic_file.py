@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all."""
+"""Files that are written completely or not at all, and locks of folders."""
 
 import os
 import secrets
@@ -10,6 +10,11 @@ from pathlib import Path
 
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.settings import check_flag, check_kind
+
+try:
+    import fcntl
+except ImportError:  # Windows has no locks of folders.
+    fcntl = None  # type: ignore[assignment]
 
 SCRATCH_FILES = ".*.writing"
 """Pattern of the names of files that are being written."""
@@ -36,6 +41,34 @@ def remove_torn(folder: Path, age: float = 0.0) -> None:
         with suppress(FileNotFoundError):  # Its run has renamed it.
             if time.time() - path.stat().st_mtime >= age:
                 path.unlink()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Context manager that holds the lock of an existing folder; the system frees it when the process ends, however it does.
+
+    Raises
+    ------
+    ValueError
+        If another process holds it.
+    """
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise ValueError(
+            f"{folder}: another run is writing into it; wait for its end, or name another folder."
+        ) from None
+    except OSError:
+        pass  # A file system without locks, as some of networks.
+    try:
+        yield
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Cells: keys, stale code, order and number of workers, kills, and comparison with kept rows."""
 
+import errno
 import importlib
 import json
 import os
@@ -18,7 +19,8 @@ from killed_runs import measured_rows
 from measured_cells import DRAWN, SUMS
 
 from foreknow.evaluation import cells
-from foreknow.evaluation.cells import Experiment, code_fingerprint, read, recompute, run
+from foreknow.evaluation.cells import Experiment, code_fingerprint, pack, read, recompute, run
+from foreknow.models.tables.atomic_file import locked
 
 
 def keys(experiment, folder):
@@ -179,6 +181,57 @@ def test_files_of_killed_runs_are_removed_after_an_hour(tmp_path):
     assert [path.name for path in (tmp_path / "sums").glob(".*")] == [".new.parquet.0.writing"]
 
 
+def test_a_full_disk_leaves_no_torn_file(tmp_path, monkeypatch):
+    def full(self, path, **options):
+        Path(path).write_bytes(b"PAR1")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    run([replace(SUMS, cells=SUMS.cells[:1])], tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(pd.DataFrame, "to_parquet", full)
+        with pytest.raises(OSError, match="No space left"):
+            run([SUMS], tmp_path)
+    assert len(list(tmp_path.rglob("*.*"))) == 1
+    assert len(run([SUMS], tmp_path)) == 4
+
+
+# --- one file of many cells -------------------------------------------------------------------------------------------
+
+
+def files(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_packed_cells_have_the_same_rows(tmp_path):
+    mixed = Experiment("mixed", measured_cells.mixed, [{"k": 3}, {"k": "none"}, {"k": None, "large": 2**60 + 1}])
+    experiments = [DRAWN, SUMS, mixed]
+    before = run(experiments, tmp_path)
+    pack(experiments, tmp_path)
+    assert files(tmp_path) == ["drawn.parquet", "mixed.parquet", "sums.parquet"]
+    pd.testing.assert_frame_equal(read(experiments, tmp_path), before)
+    pack(experiments, tmp_path)
+    pd.testing.assert_frame_equal(run(experiments, tmp_path), before)
+    found = recompute(experiments, tmp_path, 60, np.random.default_rng(1))
+    assert found["difference"].tolist() == [""] * 19
+
+
+def test_measured_cells_replace_the_packed_ones(own_modules, tmp_path):
+    folder, experiment = own_modules
+    more = replace(experiment, cells=[*experiment.cells, {"x": 3}])
+    kept = tmp_path / "cells"
+    run([more], kept)
+    pack([more], kept)
+    path = folder / "cells_pack" / "used.py"
+    path.write_text(path.read_text().replace("FACTOR = 2", "FACTOR = 5"))
+    sys.modules["cells_pack.used"].FACTOR = 5
+    assert read([experiment], kept)["stale"].all()
+    for _ in range(2):
+        table = run([experiment], kept)
+        assert table[["x", "twice", "stale"]].to_numpy().tolist() == [[1, 5, False], [2, 10, False], [3, 6, True]]
+        pack([experiment], kept)
+    assert files(kept) == ["own.parquet"]
+
+
 # --- cells measured again ---------------------------------------------------------------------------------------------
 
 
@@ -205,6 +258,51 @@ def test_only_fast_cells_are_measured_again_within_the_time(tmp_path):
 
 
 # --- wrong input ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_cells_of_other_data_are_refused(tmp_path, is_packed):
+    run([replace(SUMS, data="one"), DRAWN], tmp_path)
+    if is_packed:
+        pack([SUMS, DRAWN], tmp_path)
+    with pytest.raises(
+        ValueError, match="cells of the experiment sums of other data, with the fingerprint 'one' for 'other'"
+    ):
+        run([replace(SUMS, data="other"), DRAWN], tmp_path)
+
+
+CHANGED_FILES = {
+    "torn": lambda path: path.write_bytes(path.read_bytes()[:-40]),
+    "empty": lambda path: path.write_bytes(b""),
+    "foreign": lambda path: pd.DataFrame({"x": [1]}).to_parquet(path),
+    "of another experiment": lambda path: pd.read_parquet(path).assign(experiment="drawn").to_parquet(path),
+    "without code": lambda path: pd.read_parquet(path).drop(columns="code").to_parquet(path),
+}
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("change", CHANGED_FILES)
+def test_a_file_that_is_not_of_cells_is_named(tmp_path, change, is_packed):
+    run([SUMS, DRAWN], tmp_path)
+    if is_packed:
+        pack([SUMS], tmp_path)
+    path = tmp_path / "sums.parquet" if is_packed else next(tmp_path.glob("sums/*"))
+    CHANGED_FILES[change](path)
+    for each in (run, read) if is_packed else (run, read, pack):
+        with pytest.raises(ValueError, match="no file of kept cells") as error:
+            each([SUMS, DRAWN], tmp_path)
+        assert path.name in str(error.value)
+    path.unlink()
+    assert not run([SUMS, DRAWN], tmp_path)["stale"].any()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders have no locks")
+def test_a_second_run_in_the_folder_is_refused(tmp_path):
+    with locked(tmp_path):
+        for each in (run, pack):
+            with pytest.raises(ValueError, match="another run is writing into it"):
+                each([SUMS], tmp_path)
+    assert len(run([SUMS], tmp_path)) == 4
 
 
 @pytest.mark.parametrize(

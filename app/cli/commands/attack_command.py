@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from foreknow.app.atomic_output import atomic_output, check_output, locked, write_json
+from foreknow.app.atomic_output import atomic_output, check_output, write_json
 from foreknow.app.cli.adversary_knowledge import KNOWLEDGE_OPTIONS, learned_from, terminal_rule
 from foreknow.app.cli.attack_choices import (
     CHOICES,
@@ -104,6 +104,7 @@ from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.models import Adversary, Beliefs, GhostChain, History, Release
 from foreknow.models.arrays import object_array
 from foreknow.models.notes import as_note
+from foreknow.models.tables.atomic_file import locked
 
 if TYPE_CHECKING:
     from foreknow.app.disk.measures import LargeMeasures

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import typer
 
-from foreknow.app.atomic_output import atomic_output, check_output, locked, write_json
+from foreknow.app.atomic_output import atomic_output, check_output, write_json
 from foreknow.app.cli.adversary_knowledge import (
     KNOWLEDGE_OPTIONS,
     Learning,
@@ -117,6 +117,7 @@ from foreknow.evaluation.loss.generalization_loss import gcp, price, suppressed
 from foreknow.evaluation.risk.bounds import leaving_shift
 from foreknow.models import Adversary, MarkovChain, NoisyRelease, Omega, Presence, Release, Schema
 from foreknow.models.settings import counted
+from foreknow.models.tables.atomic_file import locked
 
 if TYPE_CHECKING:
     from foreknow.app.disk import Engine, LargeTable

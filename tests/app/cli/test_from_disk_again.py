@@ -11,7 +11,7 @@ from commands import ROLES, records, run, write
 from large_history import bytes_of
 
 from foreknow.app import disk as large
-from foreknow.app.atomic_output import locked
+from foreknow.models.tables.atomic_file import locked
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("wide")]
 

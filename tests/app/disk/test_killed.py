@@ -13,10 +13,11 @@ from commands import ROLES, records, run, write
 from large_history import bytes_of, visits
 
 from foreknow.app import atomic_output as output_module
-from foreknow.app.atomic_output import atomic_output, locked
+from foreknow.app.atomic_output import atomic_output
 from foreknow.app.disk import LargeTable, parts, publish_large
 from foreknow.app.publication import differences, listing_of
 from foreknow.defenses import KAnonymity, Mondrian
+from foreknow.models.tables.atomic_file import locked
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals and forks are of POSIX")]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import rel_entr
 
-from foreknow.models import Adversary, JointPosterior, MaxEntropy, Observation, Status
+from foreknow.models import Adversary, JointPosterior, MaxEntropy, Mixed, Observation, Status
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.joint import JointSolver
@@ -24,17 +24,29 @@ def belief_notes(
 ) -> tuple[Note, ...]:
     """Sentences that name what the beliefs of an attack leave out or approximate.
 
-    Return a tuple of Note: on repeated evidence (`overconfident`), the law of counterfeits or the rule of m-invariance
-    (`kept_signatures`), contradicted groups, groups approximated by the law of large numbers, and estimates that did not converge.
-    Cost: O(n) per release.
+    Return a tuple of Note: on the rules of `Mixed`, on repeated evidence (`overconfident`), the law of counterfeits or the rule of
+    m-invariance (`kept_signatures`), contradicted groups, groups approximated by the law of large numbers, and estimates that did
+    not converge. Cost: O(n) per release.
     """
     return (
+        *_mixture(adversary, releases),
         *overconfident(adversary, [one.observation for one in releases]),
         *([] if signatures else _unread_rule(_counterfeit_law(adversary), releases)),
         *_contradicted(tuple(releases)),
         *_approximated(releases),
         *unconverged(releases),
     )
+
+
+def _mixture(adversary: Adversary, releases: Sequence[ReleaseBeliefs]) -> list[Note]:
+    """Note on the size at which `Mixed` changes its rule, on which its beliefs depend, and the share of records under the first."""
+    rule = adversary.estimator
+    if not isinstance(rule, Mixed):
+        return []
+    sizes = np.concatenate([np.zeros(0), *(one.observation.counts.sum(axis=1) for one in releases)])
+    kind = "groups of at most {size:,} members have {small}, with {share:.0%} of the records; larger ones have {large}."
+    share = float(sizes[sizes <= rule.size].sum() / max(sizes.sum(), 1))
+    return [Note(kind, size=rule.size, share=share, small=repr(rule.small), large=repr(rule.large))]
 
 
 def _counterfeit_law(adversary: Adversary) -> str:

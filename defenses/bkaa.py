@@ -19,8 +19,9 @@ class BKAA(GrowingDefense):
     ----------
     k : int
         Smallest number of records of a group.
-    beta : float
-        Largest relative increase of a value's share from the table to a group, as in `BetaLikeness`.
+    beta : float or None
+        Largest relative increase of a value's share from the table to a group, as in `BetaLikeness`. None, only for reproduction,
+        leaves beta-likeness out; with ``also=TCloseness(t)`` it is the privacy model of JS-reduce, as in section 6.3.4.
     j : float
         Largest Jensen-Shannon divergence of the members' revised priors, in units of ``base``.
     enhanced : bool
@@ -68,7 +69,7 @@ class BKAA(GrowingDefense):
     """
 
     k: int
-    beta: float
+    beta: float | None
     j: float
     enhanced: bool = True
     base: float = 2.0
@@ -82,13 +83,8 @@ class BKAA(GrowingDefense):
     _merges_several: ClassVar[bool] = True
     _order = staticmethod(nearest_point_order)
 
-    def __post_init__(self) -> None:
-        if self.beta is None:
-            raise ValueError("BKAA: beta is None; it is a bound of beta-likeness, over 0. Without it, take JSReduce.")
-        super().__post_init__()
-
     def _looser(self, n: int) -> list[float | None]:
-        return [*loosened(self.beta, math.log(n) if self.enhanced else n - 1), None]
+        return [*([] if self.beta is None else loosened(self.beta, math.log(n) if self.enhanced else n - 1)), None]
 
     def _requirement(self, beta: float | None, j: float, also: Requirement | None) -> Requirement:
         likeness = BetaLikeness if self.enhanced else BasicBetaLikeness

@@ -10,7 +10,10 @@ if TYPE_CHECKING:
         verify as verify,
         verify_items as verify_items,
     )
-    from foreknow.evaluation.datasets.adult import adult as adult
+    from foreknow.evaluation.datasets.adult import (
+        adult as adult,
+        adult_history as adult_history,
+    )
     from foreknow.evaluation.datasets.exams import exams as exams
     from foreknow.evaluation.datasets.households import households as households
     from foreknow.evaluation.datasets.pbc import pbc as pbc
@@ -120,7 +123,7 @@ if TYPE_CHECKING:
 NAMES = {
     "checks.certificate": "certificate",
     "checks.verify": "verify verify_items",
-    "datasets.adult": "adult",
+    "datasets.adult": "adult adult_history",
     "datasets.exams": "exams",
     "datasets.households": "households",
     "datasets.pbc": "pbc",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from foreknow.evaluation.datasets.adult import adult
+from foreknow.evaluation.datasets.adult import adult, adult_history
 from foreknow.evaluation.datasets.exams import exams
 from foreknow.evaluation.datasets.households import households
 from foreknow.evaluation.datasets.pbc import pbc
@@ -11,6 +11,7 @@ from foreknow.evaluation.datasets.random_items import adult_with_items
 
 DATASETS: dict[str, Callable[..., Any]] = {
     "adult": adult,
+    "adult_history": adult_history,
     "adult_with_items": adult_with_items,
     "exams": exams,
     "households": households,

@@ -1,12 +1,13 @@
-"""UCI Adult: the census table used to evaluate anonymization, as a history of one view."""
+"""UCI Adult: the census table used to evaluate anonymization, as a history of one view, or of random views."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import as_generator, check_kind, check_whole
 from foreknow.models.tables.hierarchy import Hierarchy
 from foreknow.models.tables.history import History
 from foreknow.models.tables.schema import Categorical, Schema
@@ -86,6 +87,77 @@ def adult(
         quasi_identifiers = [name for name in QUASI_IDENTIFIERS if name != sensitive]
     schema = Schema.infer(frame, quasi_identifiers, sensitive, "id")
     return History([View(frame, schema if hierarchies is None else _with_hierarchies(schema, Path(hierarchies)))])
+
+
+def adult_history(
+    folder: str | Path,
+    views: int = 24,
+    records: int = 4000,
+    deleted: int = 400,
+    inserted: int = 400,
+    updated: int = 400,
+    *,
+    rng: np.random.Generator | int,
+) -> History:
+    """Random views of the Adult census table, for the experiments of BayFrame.
+
+    The first view has random records. Before each later one some records are deleted, some that were in no view are inserted, and
+    of the others some draw a new occupation from all 14, which may be the same.
+
+    Parameters
+    ----------
+    folder : path
+        As of `adult`.
+    views, records : int
+        Number of views, whose times are 1, ..., views; number of records of the first.
+    deleted, inserted, updated : int
+        Numbers of records that are deleted, inserted and updated before each later view.
+    rng : numpy.random.Generator or int
+        Random generator, or a seed. By keyword.
+
+    Returns
+    -------
+    History
+        Columns id, time, age, sex, education and occupation, the sensitive attribute; ``id`` is that of `adult`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file of the table is not there.
+    ValueError
+        If a number is not whole, a view has too few records to delete and update, or all views together need more than there are.
+
+    Notes
+    -----
+    Amiri et al., Transactions on Data Privacy 12 (2019), section 6.1, whose numbers are the defaults. A respondent keeps the
+    occupation with probability 1 - u + u / 14, where u is ``updated`` over the number of records that stay: values depend on the
+    last ones, although the paper gives its adversary uniform transitions.
+    """
+    numbers = {"views": views, "records": records, "deleted": deleted, "inserted": inserted, "updated": updated}
+    for name, number in numbers.items():
+        check_whole("adult_history", name, number, name, int(name in ("views", "records")))
+    generator, (table,) = (
+        as_generator("adult_history", rng),
+        adult(folder, quasi_identifiers=["age", "sex", "education"]),
+    )
+    smallest = records + min(0, (views - 2) * (inserted - deleted))
+    if (views > 1 and smallest < deleted + updated) or records + (views - 1) * inserted > len(table):
+        raise ValueError(
+            f"adult_history: a view of {smallest:,} records cannot lose {deleted:,} and update {updated:,} others, or all views "
+            f"together need {records + (views - 1) * inserted:,} respondents of {len(table):,}; lower deleted, updated or inserted."
+        )
+    order, occupation = generator.permutation(len(table)), table.sensitive.copy()
+    present, names = order[:records], ["id", "age", "sex", "education"]
+    values, made = np.array(table.schema.values, dtype=object), []
+    for time in range(1, views + 1):
+        if time > 1:
+            present = generator.permutation(present)[deleted:]
+            occupation[present[:updated]] = generator.integers(0, len(values), updated)
+            start = records + (time - 2) * inserted
+            present = np.append(present, order[start : start + inserted])
+        frame = table.frame.loc[present, names].assign(time=time, occupation=values[occupation[present]])
+        made.append(View(frame.reset_index(drop=True), table.schema, time))
+    return History(made)
 
 
 def _part(path: Path, header: int) -> pd.DataFrame:

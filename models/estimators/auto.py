@@ -140,7 +140,7 @@ def first_order_errors(belief: FloatArray) -> FloatArray:
 class Mixed:
     """``small`` for groups of at most ``size`` members and ``large`` for the others, as in BayFrame's experiments.
 
-    The posterior's ``rule`` has the name of each group's estimator.
+    The posterior's ``rule`` has the name of each group's estimator, and the notes of an attack have the size.
 
     Definition 6 adds the pseudo-counts of compromised records (`Problem.evidence`, from `PosteriorCascade`) to the Dirichlet
     parameters of the assignments that they match. `Omega` has no such parameters, and the paper does not say what the

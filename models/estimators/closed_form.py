@@ -1,16 +1,17 @@
 """Estimators in closed form: random worlds, the sum rule of JS-reduce, BayFrame's Dirichlet, and functions of one group."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.estimators.assignments import average_of_best, group_sums
+from foreknow.models.equality import equal_by_fields, set_fields
+from foreknow.models.estimators.assignments import average_of_best, drawn_place, group_beliefs, group_sums
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import ROW_PARTS, GroupRows, Posterior, Problem, Status, group_rows, probability_rows
-from foreknow.models.settings import check_choice, check_kind, check_positive, check_shape
+from foreknow.models.settings import as_generator, check_choice, check_kind, check_positive, check_shape
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,7 @@ MAX_TIED_STATES = 2**22
 """Largest number of states of a group's best assignments."""
 
 
+@equal_by_fields
 @dataclass(frozen=True)
 class DirichletMultinomial:
     """Expected probabilities of a group's k! assignments under a Dirichlet distribution, after one multinomial draw.
@@ -166,15 +168,17 @@ class DirichletMultinomial:
     ----------
     concentration : float
         Dirichlet parameter a of every assignment.
-    ties : {"average", "first"}
-        Treatment of several assignments with the largest sum. The paper draws one of them at random, which gives different
-        beliefs to respondents with equal priors. ``"average"`` divides the draw equally among them, so that equal respondents
-        have equal beliefs. ``"first"`` takes one of them, the same in each run.
+    ties : {"average", "first", "random"}
+        Treatment of several assignments with the largest sum. ``"average"`` divides the draw equally among them, so that equal
+        respondents have equal beliefs. ``"first"`` takes one of them, the same in each run. ``"random"``, only for reproduction,
+        takes one of them at random, as the paper does; respondents with equal priors then have different beliefs.
+    rng : numpy.random.Generator or int, optional
+        Random generator, or a seed, for ``ties="random"`` alone. Each call continues it. By keyword.
 
     Raises
     ------
     TooLarge
-        When called with ties="average", if the best assignments of a group have more than `MAX_TIED_STATES` states and its
+        When called, unless ties="first", if the best assignments of a group have more than `MAX_TIED_STATES` states and its
         draw is not negligible. With a concentration of 1 the draw is negligible from 20 members on, and no group of 19 has so
         many states.
 
@@ -192,14 +196,19 @@ class DirichletMultinomial:
     """
 
     concentration: float = 1.0
-    ties: Literal["average", "first"] = "average"
+    ties: Literal["average", "first", "random"] = "average"
+    rng: "np.random.Generator | int | None" = field(default=None, kw_only=True)
     exact: ClassVar[bool] = False
     reads: ClassVar[tuple[str, ...]] = ROW_PARTS
 
     def __post_init__(self) -> None:
         what = "a Dirichlet parameter; the paper's is 1"
         check_positive("DirichletMultinomial", "concentration", self.concentration, what)
-        check_choice("DirichletMultinomial", "ties", self.ties, ("average", "first"))
+        check_choice("DirichletMultinomial", "ties", self.ties, ("average", "first", "random"))
+        if self.ties == "random":
+            set_fields(self, rng=as_generator("DirichletMultinomial", self.rng))
+        elif self.rng is not None:
+            raise ValueError(f"DirichletMultinomial: rng is given, and ties={self.ties!r} draws nothing; leave it out.")
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
@@ -240,8 +249,17 @@ class DirichletMultinomial:
                     f"{MAX_TIED_STATES}, and with a concentration of {self.concentration:g} its draw is not negligible. Use "
                     "ties='first', or a larger concentration."
                 )
-            best[rows] = average
+            best[rows] = self._one_of(average, counts) if self.ties == "random" else average
         return best
+
+    def _one_of(self, average: FloatArray, counts: IntArray) -> FloatArray:
+        """One of the best assignments, each as likely, by the fractions of them in which each member has each value."""
+        generator = as_generator("DirichletMultinomial", self.rng)
+        values, drawn = np.flatnonzero(counts), average.copy()
+        for i in range(len(average)):
+            drawn[i] = np.arange(len(counts)) == drawn_place(drawn[i], generator)
+            drawn[:, values] = group_beliefs((drawn[:, values] > 0).astype(float), counts[values])[1]
+        return drawn
 
 
 def _evidence_terms(problem: Problem, group: IntArray, in_group: BoolArray) -> tuple[FloatArray, FloatArray]:

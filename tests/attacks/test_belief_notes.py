@@ -15,6 +15,7 @@ from foreknow.models import (
     JointAuto,
     MarkovChain,
     MaxEntropy,
+    Mixed,
     PathSampler,
     Release,
     SwapChain,
@@ -55,6 +56,14 @@ def test_groups_by_the_law_of_large_numbers_are_counted_with_the_largest_error()
     (note,) = beliefs.notes
     assert note.startswith("1 groups are too large for an exact posterior")
     assert f"{error:.1e}" in note
+
+
+def test_the_size_from_which_mixed_has_another_rule_is_told():
+    """Groups of three and one: three quarters of the records are in groups of more than two."""
+    release = Release(view_of("ABCD", "abca"), np.array([0, 0, 0, 1]))
+    (note,) = SequentialAttack(Adversary(UniformPrior(), CHAIN, estimator=Mixed(size=2)))([release]).notes
+    assert note.startswith("groups of at most 2 members have DirichletMultinomial(")
+    assert note.endswith("with 25% of the records; larger ones have Omega().")
 
 
 def test_groups_that_did_not_converge_are_counted():

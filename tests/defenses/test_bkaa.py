@@ -20,6 +20,7 @@ from foreknow.defenses import (
     Infeasible,
     JSimilarity,
     KAnonymity,
+    TCloseness,
 )
 from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.evaluation.checks.verify import verify
@@ -28,7 +29,7 @@ from foreknow.models import Release
 settings_of = st.builds(
     dict,
     k=st.integers(1, 4),
-    beta=st.sampled_from([0.2, 0.5, 1, 3]),
+    beta=st.sampled_from([None, 0.2, 0.5, 1, 3]),
     j=st.sampled_from([0.05, 0.3, 0.6, 2.0]),
     enhanced=st.booleans(),
     patience=st.sampled_from([None, 4, 6]),
@@ -36,8 +37,8 @@ settings_of = st.builds(
 
 
 def beta_like(values, whole, beta, enhanced):
-    """Cao and Karras, definitions 2 and 3, for lists of values."""
-    for s in set(values):
+    """Cao and Karras, definitions 2 and 3, for lists of values; always true without a bound."""
+    for s in set(values) if beta is not None else ():
         p, q = whole.count(s) / len(whole), values.count(s) / len(values)
         if q > p and (q - p) / p > (min(beta, -math.log(p)) if enhanced else beta) + oracle.SLACK:
             return False
@@ -131,6 +132,22 @@ class TestAsPrinted:
         _, joined, kept = algorithm_1(view, prior, **settings)
         assert oracle.groups_of(BKAA(**settings, judged="view")(view, prior).labels) == joined
         assert oracle.groups_of(BKAA(**settings)(view, prior).labels) == kept
+
+    @given(drawn=tables(most=20), k=st.integers(1, 4), t=st.sampled_from([0.2, 0.5]), j=st.sampled_from([0.3, 2.0]))
+    def test_t_closeness_in_place_of_beta_likeness(self, drawn, k, t, j):
+        """Section 6.3.4: k-anonymity, t-closeness and J-similarity, as of JS-reduce."""
+        view, prior = drawn
+        if k > len(view):
+            return
+        results, order = view.frame["result"].tolist(), nearest_point_order(view.people).tolist()
+        alike = satisfies(view, prior, k, None, j, True)
+
+        def good(group):
+            return alike(group, order) and oracle.close([results[i] for i in group], results, t)
+
+        joined = insert(*oracle.grow(order, good, None), order, good)
+        found = BKAA(k, None, j, also=TCloseness(t), judged="view")(view, prior)
+        assert oracle.groups_of(found.labels) == oracle.partition(joined)
 
     @pytest.mark.parametrize("seed", range(6))
     @pytest.mark.parametrize("enhanced", [False, True])

@@ -2,10 +2,11 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from places import DATA
 
-from foreknow.evaluation.datasets.adult import adult
+from foreknow.evaluation.datasets.adult import adult, adult_history
 from foreknow.models import Categorical, Numeric
 
 PERSON = "39, State-gov, 7, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 0, 0, 40, Cuba, "
@@ -107,3 +108,61 @@ def test_a_missing_folder_of_hierarchies_is_named(small):
 def test_an_unknown_column_is_named_with_those_there_are(small, settings):
     with pytest.raises(ValueError, match=r"'job'.*'hours-per-week'"):
         adult(small, **settings)
+
+
+@pytest.fixture(scope="module")
+def history(folder):
+    """Views of 300, 310, 320 and 330 records: 20 are deleted, 30 inserted and 200 updated before each after the first."""
+    return adult_history(folder, 4, 300, 20, 30, 200, rng=3)
+
+
+class TestHistory:
+    def test_records_leave_come_and_are_updated(self, history):
+        present = [set(view.people.respondents) for view in history]
+        assert [len(view) for view in history] == [len(people) for people in present] == [300, 310, 320, 330]
+        for t in (1, 2, 3):
+            assert len(present[t - 1] - present[t]) == 20
+            assert len(present[t] - set.union(*present[:t])) == len(present[t] - present[t - 1]) == 30
+
+    def test_identifiers_are_those_of_the_table_and_so_are_first_occupations(self, history, folder):
+        table, seen = adult(folder)[0].frame, set()
+        for view in history:
+            own = table.loc[view.frame["id"]].reset_index(drop=True)
+            for name in ("age", "sex", "education"):
+                assert view.frame[name].tolist() == own[name].tolist()
+            new = ~view.frame["id"].isin(seen)
+            assert (view.frame["occupation"] == own["occupation"])[new].all()
+            seen |= set(view.frame["id"])
+        assert list(history.schema.quasi_identifiers) == ["age", "sex", "education"]
+
+    def test_an_update_draws_from_all_occupations(self, history):
+        """Of 600 updates 1 in 14 draws the occupation that there was: binomial, within five standard deviations."""
+        changed, drawn = 0, []
+        for before, after in zip(history, history.views[1:], strict=False):
+            both = before.frame.merge(after.frame, on="id")
+            new = both.loc[both["occupation_x"] != both["occupation_y"], "occupation_y"]
+            assert len(new) <= 200
+            changed, drawn = changed + len(new), [*drawn, *new]
+        assert abs(changed - 600 * 13 / 14) < 5 * np.sqrt(600 * 13) / 14
+        counts = np.array([drawn.count(value) for value in history.schema.values])
+        assert (np.abs(counts - changed / 14) < 5 * np.sqrt(changed / 14)).all()
+
+    def test_the_paper_s_numbers_are_the_defaults(self, folder):
+        history = adult_history(folder, rng=1)
+        assert [len(view) for view in history] == [4000] * 24
+        assert len(history.respondents) == 13_200
+
+    def test_a_seed_repeats_it_and_numbers_may_be_0(self, small):
+        one, two = (adult_history(small, 3, 2, 0, 0, 0, rng=1) for _ in range(2))
+        assert one == two
+        assert [sorted(view.frame["id"]) for view in one] == [[0, 1]] * 3
+
+    @pytest.mark.parametrize("numbers", [(2, 2, 2, 0, 1), (2, 1, 0, 2, 0), (1, 3, 0, 0, 0), (3, 2, 1, 0, 1)])
+    def test_more_records_than_there_are_are_refused(self, small, numbers):
+        with pytest.raises(ValueError, match="lower deleted, updated or inserted"):
+            adult_history(small, *numbers, rng=1)
+
+    @pytest.mark.parametrize("setting", [{"views": 0}, {"records": 1.5}, {"deleted": -1}])
+    def test_numbers_are_whole(self, small, setting):
+        with pytest.raises(ValueError, match=f"{next(iter(setting))} is"):
+            adult_history(small, **setting, rng=1)

@@ -56,7 +56,10 @@ def test_a_simulation_is_a_history_and_its_laws():
 
 def test_one_name_for_one_argument():
     names = {name for maker in DATASETS.values() for name in inspect.signature(maker).parameters}
-    sizes, paths = {"views", "records", "vocabulary", "weeks_per_step"}, {"folder", "hierarchies"}
+    sizes, paths = (
+        {"views", "records", "deleted", "inserted", "updated", "vocabulary", "weeks_per_step"},
+        {"folder", "hierarchies"},
+    )
     assert names == sizes | paths | {"rng", "sensitive", "quasi_identifiers"}
 
 

@@ -65,6 +65,29 @@ class TestEnumeration:
         )
         assert min(np.abs(belief - expected).max() for expected in candidates) < 1e-12
 
+    @given(group=groups(5), seed=st.integers(0, 99))
+    def test_the_draw_for_one_of_them_at_random(self, group, seed):
+        prior, counts, evidence = group
+        belief = solve(prior, counts, evidence, ties="random", rng=seed)
+        best = oracle.best_assignments(prior, counts)
+        _, different = np.unique(oracle.assignments(counts)[best], axis=0, return_index=True)
+        candidates = (oracle.dirichlet_posterior(prior, counts, 1.0, evidence, drawn=best[one]) for one in different)
+        assert min(np.abs(belief - expected).max() for expected in candidates) < 1e-12
+
+    @pytest.mark.parametrize("counts", [[1, 1, 1, 1], [2, 1, 1]])
+    def test_each_of_them_is_as_likely(self, counts):
+        """Three members tie and the fourth has a value of its own: over 3,000 draws within five standard deviations."""
+        prior = np.full((4, len(counts)), 0.1)
+        prior[3, -1] = 0.6
+        law, draws = DirichletMultinomial(1e-6, ties="random", rng=7), 3000
+        problem = Problem(np.column_stack([prior, 1 - prior.sum(axis=1)]), np.zeros(4, int), np.array([[*counts, 0]]))
+        drawn = [tuple(law(problem).probabilities.argmax(axis=1).tolist()) for _ in range(draws)]
+        best = oracle.assignments(counts)[oracle.best_assignments(prior, counts)]
+        expected = {tuple(values): (best == values).all(axis=1).mean() for values in best.tolist()}
+        assert set(drawn) == set(expected)
+        for values, share in expected.items():
+            assert abs(drawn.count(values) - draws * share) < 5 * np.sqrt(draws * share * (1 - share))
+
     @pytest.mark.parametrize("concentration", CONCENTRATIONS)
     @pytest.mark.parametrize("counts", [[1] * 7, [2, 2, 3], [6, 1], [3, 1, 1, 1, 1]])
     def test_groups_of_seven(self, counts, concentration):
@@ -274,6 +297,13 @@ class TestSettings:
         ):
             DirichletMultinomial(concentration)
 
-    def test_ties_are_one_of_two_words(self):
-        with pytest.raises(ValueError, match="ties is 'random'; it is one of 'average', 'first'"):
+    def test_ties_are_one_of_three_words(self):
+        with pytest.raises(ValueError, match="ties is 'drawn'; it is one of 'average', 'first', 'random'"):
+            DirichletMultinomial(ties="drawn")
+
+    def test_a_generator_goes_with_random_ties(self):
+        with pytest.raises(TypeError, match="rng is None; it is a generator"):
             DirichletMultinomial(ties="random")
+        with pytest.raises(ValueError, match="ties='first' draws nothing; leave it out"):
+            DirichletMultinomial(ties="first", rng=1)
+        assert DirichletMultinomial(ties="random", rng=1) == DirichletMultinomial(ties="random", rng=1)

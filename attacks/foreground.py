@@ -163,10 +163,11 @@ class ForegroundAttack:
     support : int or SampleSize
         Smallest number of records of a signature. Where no signature of any attribute set has it, there is no foreground knowledge,
         and the beliefs are the groups' shares; the ``notes`` of the beliefs say so.
-    unmatched : {"table", "uniform"}
-        Distribution of records whose signature has less support: that of the whole published table, or that of equally likely
-        values of the sensitive domain, by which a set of 4 of 16 values has 1/4. The paper writes "uniform distribution will be
-        assumed" (section 4.2), which allows both readings.
+    unmatched : {"table", "uniform", "classes", "groups"}
+        Distribution of records whose signature has less support: that of the whole published table. For reproduction only: that of
+        equally likely values of the sensitive domain, by which a set of 4 of 16 values has 1/4; that of equally likely classes, by
+        which a set has 1/2; or the shares of the record's group. The paper writes "uniform distribution will be assumed" (section
+        4.2), which allows these readings.
     progress : callable
         Function of a range that returns an iterable of the same length, as ``rich.progress.track``. One item is taken before each
         attribute set of each release. By keyword.
@@ -221,7 +222,7 @@ class ForegroundAttack:
         check_is_estimator("ForegroundAttack", "estimator", self.estimator)
         check_kind("ForegroundAttack", "fit", self.fit, Callable, "is a Fitting, as ExpectationMaximization()")
         check_whole("ForegroundAttack", "support", self.min_support, "records, or a SampleSize(...)")
-        check_choice("ForegroundAttack", "unmatched", self.unmatched, ("table", "uniform"))
+        check_choice("ForegroundAttack", "unmatched", self.unmatched, ("table", "uniform", "classes", "groups"))
 
     @property
     def min_support(self) -> int:

@@ -28,6 +28,8 @@ class Evidence:
         Multiset of each group; it sums to the group's number of records.
     rest : float array, shape (m,)
         Distribution of the records of signature -1; it is given, not estimated.
+    by_group : bool
+        If True, records of signature -1 in a group have the group's shares in place of ``rest``.
 
     Raises
     ------
@@ -39,6 +41,7 @@ class Evidence:
     group: IntArray
     counts: IntArray
     rest: FloatArray
+    by_group: bool = False
 
     def __post_init__(self) -> None:
         signature = np.asarray(self.signature)
@@ -63,14 +66,28 @@ class Evidence:
         return self.group >= 0
 
     @cached_property
+    def _unmatched(self) -> tuple[FloatArray, IntArray]:
+        """The f distributions that are given, ``rest`` last, and that of each group and of no group: ``(f, m), (g + 1,)``."""
+        if not self.by_group:
+            return self.rest[None], np.zeros(len(self.counts) + 1, dtype=np.int64)
+        shares = self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
+        distinct, number = np.unique(shares, axis=0, return_inverse=True)
+        return np.vstack([distinct, self.rest]), np.append(number.reshape(-1), len(distinct))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of a table: the s signatures, and the distributions of records of signature -1."""
+        return self.signatures + len(self._unmatched[0])
+
+    @cached_property
     def row(self) -> IntArray:
-        """Row of each record in a table of s signatures followed by the rest: int array, shape ``(n,)``."""
-        return np.where(self.signature < 0, self.signatures, self.signature)
+        """Row of each record in a table (`table`): int array, shape ``(n,)``."""
+        return np.where(self.signature < 0, self.signatures + self._unmatched[1][self.group], self.signature)
 
     @cached_property
     def support(self) -> IntArray:
-        """Number of published records in each row of the table: int array, shape ``(s + 1,)``."""
-        return np.bincount(self.row[self.published], minlength=self.signatures + 1)
+        """Number of published records of each signature: int array, shape ``(s,)``."""
+        return np.bincount(self.row[self.published], minlength=self.rows)[: self.signatures]
 
     @cached_property
     def shares(self) -> FloatArray:
@@ -81,14 +98,14 @@ class Evidence:
         sizes = np.maximum(self.counts.sum(axis=1), 1)
         kept = self.published
         group_shares = (self.counts / sizes[:, None])[self.group[kept]]
-        sums = np.zeros((self.signatures + 1, len(self.rest)))
+        sums = np.zeros((self.rows, len(self.rest)))
         np.add.at(sums, self.row[kept], group_shares)
-        support = self.support[:-1, None]
-        return np.asarray(np.where(support > 0, sums[:-1] / np.maximum(support, 1), self.rest))
+        support = self.support[:, None]
+        return np.asarray(np.where(support > 0, sums[: len(support)] / np.maximum(support, 1), self.rest))
 
     def table(self, probabilities: FloatArray) -> FloatArray:
-        """Distributions of the signatures, shape ``(s, m)``, followed by ``rest``: shape ``(s + 1, m)``."""
-        return np.vstack([probabilities, self.rest])
+        """Distributions of the signatures, shape ``(s, m)``, followed by those of records of signature -1."""
+        return np.vstack([probabilities, self._unmatched[0]])
 
     @cached_property
     def mixed(self) -> BoolArray:
@@ -122,6 +139,11 @@ class Evidence:
         _, component = np.unique(label[:s], return_inverse=True)
         return np.append(component, component.max(initial=-1) + 1).astype(np.int64)
 
+    @property
+    def component_of_row(self) -> IntArray:
+        """Component of each row of a table: int array, shape `rows`."""
+        return np.pad(self.component, (0, self.rows - len(self.component)), "edge")
+
     @cached_property
     def cells(self) -> "Cells":
         """The groups as cells of records of one signature, for two values."""
@@ -142,7 +164,7 @@ class Cells:
         Number of the group's records that have the first value.
     multiplicity : int array, shape (p,)
         Number of groups with these cells and this number.
-    decided : int array, shape (s + 1, 2)
+    decided : int array, shape (rows, 2)
         Number of records of each row in groups of one value only, by that value.
     cell : int array, shape (n,)
         Cell of each record; -1 in groups of one value only, and outside all groups.
@@ -158,7 +180,7 @@ class Cells:
 
 
 def _cells(evidence: Evidence) -> Cells:
-    rows, in_mixed = evidence.signatures + 1, evidence.in_mixed
+    rows, in_mixed = evidence.rows, evidence.in_mixed
     records = np.flatnonzero(in_mixed)
     keys, cell_of, size = np.unique(
         evidence.group[records] * rows + evidence.row[records], return_inverse=True, return_counts=True
@@ -190,10 +212,10 @@ def _distinct(keys: Iterable[Hashable]) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def _decided(evidence: Evidence, in_mixed: BoolArray) -> IntArray:
-    """Number of records of each row in groups of one value only, by that value: shape ``(s + 1, 2)``."""
+    """Number of records of each row in groups of one value only, by that value: shape ``(rows, 2)``."""
     records = np.flatnonzero(evidence.published & ~in_mixed)
     value = (evidence.counts[evidence.group[records], 0] == 0).astype(np.int64)
-    decided = np.zeros((evidence.signatures + 1, 2), dtype=np.int64)
+    decided = np.zeros((evidence.rows, 2), dtype=np.int64)
     np.add.at(decided, (evidence.row[records], value), 1)
     return decided
 

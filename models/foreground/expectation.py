@@ -21,8 +21,8 @@ class Expected(NamedTuple):
 
     Attributes
     ----------
-    counts : float array, shape (s + 1, m)
-        The last row is of the records whose signature has too little support.
+    counts : float array, shape (rows, m)
+        By row of `Evidence.table`: the rows after the s signatures are of the records whose signature has too little support.
     log_weights : float array, shape (p + 1,)
         For each component of the evidence (`Evidence.component`), the sum over its groups of the logarithm of the weight of all
         assignments, natural logarithm. The last is of groups without a signature. NaN for estimators without a likelihood.
@@ -92,7 +92,7 @@ def max_operations(estimator: Estimator) -> float:
 
 
 def _in_closed_form(evidence: Evidence, operations: float) -> Expectation:
-    cells, component = evidence.cells, evidence.component
+    cells, component = evidence.cells, evidence.component_of_row
     rows, components = len(component), int(component[-1]) + 1
     multiplicity = np.repeat(cells.multiplicity, np.diff(cells.starts))
     records = np.bincount(cells.row, cells.size * multiplicity, minlength=rows)
@@ -121,7 +121,7 @@ def _in_closed_form(evidence: Evidence, operations: float) -> Expectation:
 def cells_under(
     row: IntArray, size: IntArray, starts: IntArray, holders: IntArray, first: FloatArray, operations: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Expected numbers with the first value in the cells of distinct groups, under probabilities ``first``, shape ``(s + 1,)``.
+    """Expected numbers with the first value in the cells of distinct groups, under probabilities ``first`` of each row.
 
     Groups of more than ``operations`` operations are computed by a saddlepoint approximation (`group_expectations`).
 
@@ -148,7 +148,7 @@ def _fits_states(evidence: Evidence, limit: int) -> bool:
 def _by_distinct_groups(evidence: Evidence, estimator: Exact | Auto) -> Expectation:
     """Expectation step with each distinct group weighed once; none may have more states than the estimator's limit."""
     distinct = distinct_groups(evidence)
-    component, components = evidence.component, int(evidence.component[-1]) + 1
+    component, components = evidence.component_of_row, int(evidence.component[-1]) + 1
     order, starts = group_rows(distinct.group, len(distinct.counts))
     # Within a group the rest's records stand last, so that its first record's component is the group's.
     component_of_group = component[distinct.row[starts[:-1]]]
@@ -169,7 +169,7 @@ def _estimated(evidence: Evidence, estimator: Estimator, probabilities: FloatArr
     prior = evidence.table(probabilities)[evidence.row]
     kept = evidence.published
     belief = estimator(Problem(prior, evidence.group, evidence.counts)).probabilities
-    sums = np.zeros((evidence.signatures + 1, belief.shape[1]))
+    sums = np.zeros((evidence.rows, belief.shape[1]))
     np.add.at(sums, evidence.row[kept], belief[kept])
     return Expected(sums, np.full(int(evidence.component[-1]) + 1, np.nan))
 

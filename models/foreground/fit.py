@@ -302,8 +302,8 @@ class ExpectationMaximization:
 
 def maximized(expected: Expected, evidence: Evidence) -> FloatArray:
     """Maximization step: expected counts over supports, shape ``(s, m)``; ``rest`` for signatures without published records."""
-    support = evidence.support[:-1, None]
-    return np.asarray(np.where(support > 0, expected.counts[:-1] / np.maximum(support, 1), evidence.rest))
+    support = evidence.support[:, None]
+    return np.asarray(np.where(support > 0, expected.counts[: len(support)] / np.maximum(support, 1), evidence.rest))
 
 
 def _extrapolation_length(

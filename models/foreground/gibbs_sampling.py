@@ -200,10 +200,10 @@ class Counts(NamedTuple):
 
     Attributes
     ----------
-    pseudo_counts : float array, shape (s + 1, m)
-    weight : float array, shape (s + 1,)
+    pseudo_counts : float array, shape (rows, m)
+    weight : float array, shape (rows,)
         Amount that a record adds to its row: 1, and 0 for the rest.
-    counts : int array, shape (s + 1, m)
+    counts : int array, shape (rows, m)
         Number of records of each row with each value. Kernels update it in place.
     """
 
@@ -223,13 +223,13 @@ def assignment_sweeps(evidence: Evidence, rng: np.random.Generator) -> Sweep:
 
     Cost of a sweep: for two values O(N c) per group, N records of which c have the rarer one; for more, O(n).
     """
-    weight = np.append(np.ones(evidence.signatures), 0.0)
+    weight = (np.arange(evidence.rows) < evidence.signatures).astype(np.float64)
     counts, sweep = _by_cells(evidence, rng) if evidence.counts.shape[1] == 2 else _by_exchanges(evidence, rng)
 
     def swept(pseudo_counts: FloatArray) -> IntArray:
         table = evidence.table(np.tile(pseudo_counts, (evidence.signatures, 1)))
         sweep(Counts(table, weight, counts))
-        return counts[:-1]
+        return counts[: evidence.signatures]
 
     return swept
 
@@ -260,7 +260,7 @@ def _by_exchanges(evidence: Evidence, rng: np.random.Generator) -> tuple[IntArra
     permuted = undecided[np.lexsort((rng.random(len(undecided)), evidence.group[undecided]))]
     shown = evidence.counts[evidence.mixed]
     value[permuted] = np.repeat(np.tile(np.arange(shown.shape[1]), len(shown)), shown.ravel())
-    counts = np.zeros((evidence.signatures + 1, shown.shape[1]), dtype=np.int64)
+    counts = np.zeros((evidence.rows, shown.shape[1]), dtype=np.int64)
     np.add.at(counts, (evidence.row[evidence.published], value[evidence.published]), 1)
     return counts, lambda state: _sweep_pairs(state, evidence.row, order, starts, value, rng)
 

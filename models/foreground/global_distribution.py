@@ -17,8 +17,9 @@ from foreknow.models.problem import Estimator, Problem, group_rows
 from foreknow.models.tables.people import Observation
 from foreknow.models.tables.schema import SensitiveSet
 
-type Unmatched = Literal["table", "uniform"]
-"""Distribution of records whose signature has too little support: the whole table's, or that of equally likely values."""
+type Unmatched = Literal["table", "uniform", "classes", "groups"]
+"""Distribution of records whose signature has too little support: the whole table's, that of equally likely values or classes, or
+the shares of each record's group. All but the first are for reproduction."""
 
 
 @equal_by_fields
@@ -37,7 +38,7 @@ class GlobalDistribution:
     fit : Fit
         The numbers and their status.
     rest : float array, shape (m,)
-        Distribution of the records whose signature has too little support.
+        Distribution of the records whose signature has too little support, before their groups are seen.
     """
 
     signatures: AttributeSignatures
@@ -102,21 +103,23 @@ def mine_global_distributions(
     """Yield the global distribution of each attribute set and its evidence (foreground knowledge, Algorithm 1).
 
     The sets are those of `supported_sets`. Records whose signature has less than its support have the distribution of the whole
-    published table, or with ``unmatched="uniform"`` that of equally likely values of the sensitive domain. The records of the
-    evidence are those of the observation, followed by one of signature -1 for each counterfeit.
+    published table, or that of another `Unmatched`. The records of the evidence are those of the observation, followed by one of
+    signature -1 for each counterfeit.
     """
     counts = sensitive_set.class_counts(observation.counts)
-    shown = (
-        counts
-        if counts.any() and unmatched == "table"
-        else sensitive_set.class_counts(np.ones((1, len(sensitive_set.domain)), dtype=np.int64))
-    )
+    if unmatched == "classes":
+        shown = np.ones((1, counts.shape[1]), dtype=np.int64)
+    elif counts.any() and unmatched != "uniform":
+        shown = counts
+    else:
+        shown = sensitive_set.class_counts(np.ones((1, len(sensitive_set.domain)), dtype=np.int64))
     rest = shown.sum(axis=0) / shown.sum()
     true = np.bincount(observation.group[observation.group >= 0], minlength=len(observation.counts))
     invented = np.repeat(np.arange(len(true)), observation.counts.sum(axis=1) - true)
     group, counterfeits = np.concatenate([observation.group, invented]), np.full(len(invented), -1, dtype=np.int64)
     for signatures in sets:
-        evidence = Evidence(np.concatenate([signatures.signature, counterfeits]), group, counts, rest)
+        records = np.concatenate([signatures.signature, counterfeits])
+        evidence = Evidence(records, group, counts, rest, unmatched == "groups")
         yield GlobalDistribution(signatures, sensitive_set, fit(evidence, estimator), rest), evidence
 
 

@@ -209,7 +209,7 @@ def foreground_model(evidence: Evidence, concentration: float = 10.0) -> "pm.Mod
             f"foreground_model has {s} signatures and the rest's distribution {np.round(evidence.rest, 6).tolist()}; it needs a "
             "signature, and a positive probability for every value. Leave out values that no group shows."
         )
-    weights, known = np.vstack([np.eye(s), np.zeros(s)]), np.vstack([np.zeros((s, m)), evidence.rest])
+    weights, known = np.eye(evidence.rows, s), evidence.table(np.zeros((s, m)))
     problem = Problem(known[np.full(len(evidence.group), s)], evidence.group, evidence.counts)
     table = DistributionTable("global_distribution", "signature", weights, evidence.row, known)
     return published_groups_model([problem], table, np.tile(float(concentration) * evidence.rest, (s, 1)))

@@ -203,6 +203,35 @@ class TestOracle:
         expected = odds / (odds + f / (1 - f))
         assert probability(beliefs, "a")[5] == pytest.approx(expected, abs=1e-9)
 
+    @given(
+        release=releases(),
+        unmatched=st.sampled_from(["table", "uniform", "classes", "groups"]),
+        support=st.integers(2, 5),
+    )
+    def test_each_reading_by_enumeration(self, release, unmatched, support):
+        """Equations 3 and 4 over all assignments; records of rare signatures have the given distribution."""
+        attack = ForegroundAttack(sensitive_set=("a",), support=support, unmatched=unmatched)
+        counts = np.column_stack([release.counts[:, 0], release.counts[:, 1:].sum(axis=1)])
+        shares = np.vstack([counts, counts.sum(axis=0)]) / np.append(counts.sum(axis=1), counts.sum())[:, None]
+        given = {"table": shares[[-1]], "uniform": np.array([[1 / 3, 2 / 3]]), "classes": np.full((1, 2), 0.5)}
+        rest = (
+            shares[release.group] if unmatched == "groups" else np.repeat(given[unmatched], len(release.view), axis=0)
+        )
+        each = [np.where(release.group < 0, shares[-1, 0], shares[release.group, 0])]
+        for found in attack.mine(release.observation):
+            matched = found.signatures.signature >= 0
+            prior = np.where(matched[:, None], found.prior, rest)
+            each.append(prior[:, 0].copy())
+            for j in range(len(counts)):
+                rows = release.group == j
+                each[-1][rows] = oracle.product_posterior(prior[rows], counts[j])[:, 0]
+            for number, f in enumerate(found.probabilities[:, 0]):
+                rows = (found.signatures.signature == number) & (release.group >= 0)
+                if FitStatus.UNCONVERGED not in found.status:
+                    assert f == pytest.approx(each[-1][rows].mean(), abs=1e-5)
+        belief = np.max(each[1:], axis=0) if each[1:] else each[0]
+        assert np.allclose(probability(attack([release]), "a"), belief, atol=1e-9)
+
     def test_every_value_is_as_likely_as_any_other_by_the_uniform_reading(self):
         release = release_of("Afb Afb Afc Afc Afb Bfa", [0, 0, 1, 1, 2, 2])
         beliefs = ForegroundAttack([["town"]], support=2, unmatched="uniform")([release])

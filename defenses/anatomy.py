@@ -106,14 +106,10 @@ class Anatomy(SizedDefense):
         """Group a view; the prior, shape ``(n, m)``, and the past releases do not matter."""
         self._checked_prior(view, prior)
         classes = value_classes("Anatomy", view, self.sensitive_set, self.bound != "each", self.bound == "all")
-        class_of = classes[view.sensitive]
-        counts = np.bincount(class_of[class_of >= 0], minlength=1)
-        worst = int(counts.argmax())
-        values = [repr(value) for value, number in zip(view.schema.values, classes, strict=True) if number == worst]
-        self._check_share(view, " or ".join(values), int(counts[worst]), ", or give a sensitive set that is rarer")
+        self._check_classes(view, classes)
         rng = None if self.deterministic else as_generator("Anatomy", self.rng, optional=True)
         order = hilbert_order(view.people) if rng is None else rng.permutation(len(view))
-        return Grouping(create_groups(class_of, order, int(self.l), rng), bucketized=self.bucketized)
+        return Grouping(create_groups(classes[view.sensitive], order, int(self.l), rng), bucketized=self.bucketized)
 
 
 # Fractional part of the golden ratio; the multiples of any run of integers, modulo 1, are spread evenly

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.defenses.algorithms.hilbert import hilbert_order
+from foreknow.defenses.anatomy import value_classes
 from foreknow.defenses.publish import SizedDefense
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible
 from foreknow.models import Categorical, Grouping, Numeric, Release, View
@@ -15,6 +16,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.assignments import possible_pairs
 from foreknow.models.notes import Note
 from foreknow.models.settings import as_generator, check_range, check_whole, stored_generator
+from foreknow.models.tables.schema import as_sensitive_values
 
 
 @equal_by_fields
@@ -37,6 +39,9 @@ class Injector(SizedDefense):
         Least probability of an exception to the rule by chance, if condition and value were independent.
     terms : int
         Number of fuzzy terms of a numeric attribute in rules, 2 or more.
+    sensitive_set : collection of values, optional
+        The sensitive set. A bucket then shows at most one of its values, which at least l of the bucket's records may have; other
+        values may be shared, and count once for each record that has them. By default every value is protected.
     deterministic : bool
         If True, records that are close on a Hilbert curve are grouped, and nothing is drawn; then an insider derives the values of
         others with certainty, as of `Anatomy`. For experiments only.
@@ -46,7 +51,7 @@ class Injector(SizedDefense):
     Raises
     ------
     Infeasible
-        When called, if l is larger than the view, a value has more than one in l records, or no bucket can be formed.
+        When called, if l is larger than the view, a value or the set has more than one in l records, or no bucket can be formed.
 
     Notes
     -----
@@ -56,7 +61,9 @@ class Injector(SizedDefense):
     of the largest N among the records that are compatible with all members, where neither is denied the other's value. When no
     further bucket can be completed, each remaining record joins the nearest bucket without its value in which every record, by
     the matchings, still has l possible values; otherwise it is suppressed. That no bucket shows a value twice is Anatomy's
-    rule; it makes buckets diverse also for an adversary without rules.
+    rule; it makes buckets diverse also for an adversary without rules. With a sensitive set, N of the set counts the records with,
+    or denied, a value of it, and N of other values is 0. Records of the set start the first buckets. The paper has no such set;
+    without one, no l over 3 is possible where a value has a third of the records.
 
     Of the records of one value, the first along a random order starts a bucket, and the nearest to that one in the order joins.
     With ``deterministic`` the order is that of a Hilbert curve. The choice is greedy: for l above 2, a bucket may be given up
@@ -67,18 +74,19 @@ class Injector(SizedDefense):
     depends on the number of records that are denied each; what it discloses about members with different denied values is not
     bounded.
 
-    Cost: that of the rules, and O(n l c), with c the number of distinct pairs of a value and a set of denied values.
+    Cost: that of the rules, and O(n l c log n), with c the number of distinct pairs of a value and a set of denied values.
 
     Examples
     --------
     >>> Injector(2)
-    Injector(l=2, min_confidence=1.0, min_expectation=0.9, terms=5, deterministic=False, rng=None)
+    Injector(l=2, min_confidence=1.0, min_expectation=0.9, terms=5, sensitive_set=None, deterministic=False, rng=None)
     """
 
     l: int  # noqa: E741 - the field's own letter
     min_confidence: float = 1.0
     min_expectation: float = 0.9
     terms: int = 5
+    sensitive_set: tuple[Hashable, ...] | None = None
     deterministic: bool = field(default=False, kw_only=True)
     rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
@@ -86,16 +94,19 @@ class Injector(SizedDefense):
         check_whole("Injector", "l", self.l, "values")
         check_mining_settings("Injector", self.min_confidence, self.min_expectation, self.terms)
         object.__setattr__(self, "rng", stored_generator("Injector", self.rng, self.deterministic))
+        if self.sensitive_set is not None:
+            object.__setattr__(self, "sensitive_set", as_sensitive_values("Injector", self.sensitive_set))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view into buckets; the prior, shape ``(n, m)``, and the past releases do not matter."""
         self._checked_prior(view, prior)
-        counts = np.bincount(view.sensitive)
-        self._check_share(view, repr(view.schema.values[int(counts.argmax())]), int(counts.max()))
+        classes = value_classes("Injector", view, self.sensitive_set)
+        self._check_classes(view, classes)
         rules = negative_rules(view, self.min_confidence, self.min_expectation, self.terms)
         rng = None if self.deterministic else as_generator("Injector", self.rng, optional=True)
         order = hilbert_order(view.people) if rng is None else rng.permutation(len(view))
-        types = record_types(rules.forbidden, view.sensitive, order)
+        owners = 1 if self.sensitive_set is None else int(self.l)
+        types = record_types(rules.forbidden, view.sensitive, order, classes, owners)
         labels = bucketize(types, int(self.l))
         if not (labels >= 0).any():
             raise Infeasible.of_view(
@@ -129,9 +140,13 @@ class RecordTypes(NamedTuple):
 
     value: IntArray  # (c,): sensitive code of each type
     denied: BoolArray  # (c, m): values that are ruled out for it
-    # (c, c): True if records of two types may share a bucket: their values differ, and neither type is denied its own
+    kind: IntArray  # (c,): class of the value; records of one class share no bucket. The last class is free.
+    # (c, k): for each class, number of times that a record counts in N: if it has a value of it, and if it is denied one
+    weight: IntArray
+    # (c, c): True if records of two types may share a bucket: by their classes, and because neither type is denied its own
     # value or the other's
     compatible: BoolArray
+    owners: int  # least number of records of a bucket that may have each value that is not free
     starts: IntArray  # (c + 1,): start of each type's records in `records`
     records: IntArray  # (n,): records, by type and then by rank
     type_of: IntArray  # (n,): type of each record
@@ -204,13 +219,14 @@ def _nearest_bucket(types: RecordTypes, buckets: Buckets, record: int, l: int) -
 def _may_join(types: RecordTypes, buckets: Buckets, record: int, bucket: int, l: int) -> bool:  # noqa: E741
     """Return whether three necessary conditions of diversity hold, in O(k).
 
-    No member has the record's value, some member may have it, and the record may have the values of at least l - 1 members.
+    No member has a value of the record's class, some member may have the record's value, and the record may have the values of at
+    least l - 1 members.
     """
-    newcomer = types.type_of[record]
+    newcomer, free = types.type_of[record], types.weight.shape[1] - 1
     own, possible, is_possible_for_member, member = types.value[newcomer], 0, False, buckets.first[bucket]
     while member >= 0:
         number = types.type_of[member]
-        if types.value[number] == own:
+        if types.kind[number] == types.kind[newcomer] != free:
             return False
         if not types.denied[newcomer, types.value[number]]:
             possible += 1
@@ -221,9 +237,9 @@ def _may_join(types: RecordTypes, buckets: Buckets, record: int, bucket: int, l:
 
 @compiled
 def _stays_diverse(types: RecordTypes, buckets: Buckets, record: int, bucket: int, l: int) -> bool:  # noqa: E741
-    """Return whether each record of a bucket with a further record has at least l possible values.
+    """Return whether each record of a bucket with a further record has at least l possible values, and each value its owners.
 
-    All values of the bucket differ, so that each has capacity 1.
+    The value of each member is a value of capacity 1; those of free members may be equal.
     """
     members = [types.type_of[record]]
     member = buckets.first[bucket]
@@ -238,6 +254,9 @@ def _stays_diverse(types: RecordTypes, buckets: Buckets, record: int, bucket: in
     exists, pairs = possible_pairs(weights, np.ones(k, dtype=np.int64))
     if not exists:
         return False
+    for j in range(k):
+        if types.kind[members[j]] < types.weight.shape[1] - 1 and pairs[:, j].sum() < types.owners:
+            return False
     return bool((pairs.sum(axis=1) >= l).all())
 
 
@@ -245,6 +264,8 @@ def record_types(
     forbidden: BoolArray,  # (n, m): values that are ruled out for each record
     values: IntArray,  # (n,): sensitive codes
     order: IntArray,  # (n,): order in which similar records are close
+    classes: IntArray,  # (m,): class of each value; -1 for a free value
+    owners: int = 1,
 ) -> RecordTypes:
     """Types of some records."""
     keys = np.column_stack([values, -forbidden.sum(axis=1), np.packbits(forbidden, axis=1)])
@@ -255,9 +276,12 @@ def record_types(
     starts = np.searchsorted(type_of[records], np.arange(len(distinct) + 1))
     value, denied = values[records[starts[:-1]]], forbidden[records[starts[:-1]]]
     may_have = ~denied[:, value]
-    own = may_have.diagonal()
-    compatible = may_have & may_have.T & (value[:, None] != value) & own[:, None] & own
-    return RecordTypes(value, denied, compatible, starts, records, type_of, rank)
+    own, free = may_have.diagonal(), int(classes.max()) + 1
+    kind = np.where(classes < 0, free, classes)[value]
+    compatible = may_have & may_have.T & ((kind[:, None] != kind) | (kind == free)) & own[:, None] & own
+    counted = [(kind == number) + denied[:, classes == number].any(axis=1).astype(np.int64) for number in range(free)]
+    weight = np.column_stack([*counted, np.zeros(len(kind), dtype=np.int64)])
+    return RecordTypes(value, denied, kind, weight, compatible, owners, starts, records, type_of, rank)
 
 
 class _Remaining(NamedTuple):
@@ -269,7 +293,7 @@ class _Remaining(NamedTuple):
 
     left: IntArray  # (c,): number of remaining records of each type
     seeds: IntArray  # (c,): number of records of each type that may start a bucket
-    # (m,): N(s) of each value: number of records that have the value, plus number that are denied it
+    # (k,): N of each class: number of records that have a value of it, plus number that are denied one; 0 for the free one
     priority: IntArray
     # next_place, previous_place (n + 1,)
     next_place: IntArray
@@ -306,9 +330,9 @@ def bucketize(types: RecordTypes, l: int) -> IntArray:  # noqa: E741 - the field
 @compiled
 def _all_remaining(types: RecordTypes) -> _Remaining:
     n, left = len(types.records), types.starts[1:] - types.starts[:-1]
-    seeds, priority = left.copy(), np.zeros(types.denied.shape[1], dtype=np.int64)
+    seeds, priority = left.copy(), np.zeros(types.weight.shape[1], dtype=np.int64)
     for number in range(len(left)):
-        _add_priority(priority, types, number, left[number])
+        priority += left[number] * types.weight[number]
         if types.denied[number, types.value[number]]:
             seeds[number] = 0
     return _Remaining(left, seeds, priority, np.arange(n + 1), np.arange(n + 1))
@@ -321,16 +345,7 @@ def _remove(types: RecordTypes, remaining: _Remaining, place: int) -> None:
     remaining.next_place[place], remaining.previous_place[place + 1] = place + 1, place
     remaining.left[number] -= 1
     remaining.seeds[number] = min(remaining.seeds[number], remaining.left[number])
-    _add_priority(remaining.priority, types, number, -1)
-
-
-@compiled
-def _add_priority(priority: IntArray, types: RecordTypes, number: int, records: int) -> None:
-    """Add some records of a type to the priority of its own value and of the values it is denied."""
-    priority[types.value[number]] += records
-    for value in range(len(priority)):
-        if types.denied[number, value]:
-            priority[value] += records
+    remaining.priority[:] -= types.weight[number]
 
 
 @compiled
@@ -346,10 +361,10 @@ def _root(links: IntArray, place: int) -> int:
 
 @compiled
 def _most_urgent_seed(types: RecordTypes, remaining: _Remaining) -> int:
-    """Place of the first record of the first type with the value of the highest priority that can start a bucket, or -1."""
+    """Place of the first record of the first type with the class of the highest priority that can start a bucket, or -1."""
     best = -1
     for number in range(len(remaining.seeds)):
-        is_higher = best < 0 or remaining.priority[types.value[number]] > remaining.priority[types.value[best]]
+        is_higher = best < 0 or remaining.priority[types.kind[number]] > remaining.priority[types.kind[best]]
         if remaining.seeds[number] > 0 and is_higher:
             best = number
     return -1 if best < 0 else _root(remaining.next_place, types.starts[best])
@@ -359,32 +374,38 @@ def _most_urgent_seed(types: RecordTypes, remaining: _Remaining) -> int:
 def _fill_bucket(types: RecordTypes, remaining: _Remaining, seed: int, bucket: IntArray) -> bool:
     """Fill a bucket with places, from its seed on; return whether it could be completed.
 
-    Each further record has the value of the highest priority among the types that are compatible with all members. Of the
-    records with that value, it is the nearest to the seed.
+    Each further record has the class of the highest priority among the types that are compatible with all members. Of the
+    records of that class, it is the nearest to the seed.
     """
     rank = types.rank[types.records[seed]]
     fits = remaining.left > 0
     bucket[0] = seed
     for size in range(1, len(bucket)):
         last = types.type_of[types.records[bucket[size - 1]]]
-        value = -1
+        kind = -1
         for number in range(len(fits)):
             fits[number] = fits[number] and types.compatible[last, number]
-            if fits[number] and (value < 0 or remaining.priority[types.value[number]] > remaining.priority[value]):
-                value = types.value[number]
-        if value < 0:
+            if fits[number] and (kind < 0 or remaining.priority[types.kind[number]] > remaining.priority[kind]):
+                kind = types.kind[number]
+        if kind < 0:
             return False
-        bucket[size] = _nearest_of_value(types, remaining, fits, value, rank)
+        bucket[size] = _nearest_of_class(types, remaining, fits, kind, rank, bucket[:size])
+        if bucket[size] < 0:
+            return False
     return True
 
 
 @compiled
-def _nearest_of_value(types: RecordTypes, remaining: _Remaining, fits: BoolArray, value: int, rank: int) -> int:
-    """Place of the record nearest to a rank among the types that fit and have a value; at least one does."""
+def _nearest_of_class(
+    types: RecordTypes, remaining: _Remaining, fits: BoolArray, kind: int, rank: int, taken: IntArray
+) -> int:
+    """Place of the record nearest to a rank among the types that fit and have a class, without the places taken, or -1."""
     nearest = -1
     for number in range(len(fits)):
-        if fits[number] and types.value[number] == value:
-            place = _nearest_of_type(types, remaining, number, rank)
+        if fits[number] and types.kind[number] == kind:
+            place = _nearest_of_type(types, remaining, number, rank, taken)
+            if place < 0:
+                continue
             if nearest < 0 or _rank_distance(types, place, rank) < _rank_distance(types, nearest, rank):
                 nearest = place
     return nearest
@@ -396,8 +417,8 @@ def _rank_distance(types: RecordTypes, place: int, rank: int) -> int:
 
 
 @compiled
-def _nearest_of_type(types: RecordTypes, remaining: _Remaining, number: int, rank: int) -> int:
-    """Place of the remaining record of a type that is nearest to a rank; at least one remains."""
+def _nearest_of_type(types: RecordTypes, remaining: _Remaining, number: int, rank: int, taken: IntArray) -> int:
+    """Place of the remaining record of a type that is nearest to a rank, without the places taken, or -1."""
     low, high = types.starts[number], types.starts[number + 1]
     while low < high:
         middle = (low + high) // 2
@@ -406,9 +427,13 @@ def _nearest_of_type(types: RecordTypes, remaining: _Remaining, number: int, ran
         else:
             high = middle
     later = _root(remaining.next_place, low)
+    while later in taken:
+        later = _root(remaining.next_place, later + 1)
     earlier = _root(remaining.previous_place, low) - 1
+    while earlier in taken:
+        earlier = _root(remaining.previous_place, earlier) - 1
     if later >= types.starts[number + 1]:
-        return earlier
+        return earlier if earlier >= types.starts[number] else -1
     if earlier < types.starts[number]:
         return later
     return earlier if _rank_distance(types, earlier, rank) <= _rank_distance(types, later, rank) else later

@@ -22,7 +22,7 @@ from foreknow.models import (
     View,
 )
 from foreknow.models.advice import VIEW, VIEWS, Advice, Named, Setting
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.averaged import check_rule_reads
 from foreknow.models.estimators.exact import log_evidence
 from foreknow.models.notes import Note
@@ -99,6 +99,14 @@ class SizedDefense:
             return prior_of(view, prior)
         size = f" at {view.time!r} has {len(view)} records; lower {self._letter}, or publish more at once."
         raise Infeasible(Advice(f"{self._letter} is {self.smallest} and the ", VIEW, size))
+
+    def _check_classes(self, view: View, classes: IntArray) -> None:
+        """Raise Infeasible if more than one record in the first setting has a value of one class; -1 is no class."""
+        class_of = classes[view.sensitive]
+        counts = np.bincount(class_of[class_of >= 0], minlength=1)
+        worst = int(counts.argmax())
+        values = [repr(value) for value, number in zip(view.schema.values, classes, strict=True) if number == worst]
+        self._check_share(view, " or ".join(values), int(counts[worst]), ", or give a sensitive set that is rarer")
 
     def _check_share(self, view: View, values: str, records: int, or_else: str = "") -> None:
         """Raise Infeasible if more than one record in the first setting has one of some values."""

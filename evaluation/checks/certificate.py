@@ -352,10 +352,8 @@ def enforced_requirement(defense: Defense) -> Requirement | None:
             if defense.sensitive_set is None
             else KAnonymity(defense.k)
         )
-    if isinstance(defense, Anatomy):
+    if isinstance(defense, Anatomy | Injector):
         return FrequencyDiversity(defense.l) if defense.sensitive_set is None else KAnonymity(defense.l)
-    if isinstance(defense, Injector):
-        return FrequencyDiversity(defense.l)
     if isinstance(defense, Cohorts):
         return KAnonymity(defense.a)
     return FrequencyDiversity(defense.m) if isinstance(defense, MInvariance) else None
@@ -366,7 +364,7 @@ def unchecked_promises(defense: Defense) -> list[str]:
     said = []
     if isinstance(defense, UHRA | KPrimacy):
         said.append(f"The priors of any two members of a group diverge by at most {defense.j:g}.")
-    if isinstance(defense, Injector):
+    if isinstance(defense, Injector) and defense.sensitive_set is None:
         said.append(f"Each record has at least {defense.l} possible values under the negative rules of the view.")
     if isinstance(defense, Cohorts):
         said.append(f"Members of a group stay together until they leave, at least {defense.a} at once.")

@@ -27,8 +27,12 @@ from foreknow.models.problem import group_rows
 from foreknow.models.quasi_sensitive.links import Links, Words, add_record, links, total_prevalence
 from foreknow.models.settings import check_choice, check_range, check_whole
 
-type SearchOrder = Literal["adaptive", "plain"]
-SEARCH_ORDERS: tuple[SearchOrder, ...] = ("adaptive", "plain")  # orders in which the children of a node can be visited
+type SearchOrder = Literal["adaptive", "printed", "plain"]
+SEARCH_ORDERS: tuple[SearchOrder, ...] = (
+    "adaptive",
+    "printed",
+    "plain",
+)  # orders in which the children of a node can be visited
 
 type LabelRequirement = QSDiversity | QSCloseness  # a requirement that the search for items to remove can enforce
 
@@ -83,10 +87,11 @@ class ItemSuppression:
         Time limit of the search, over all groups; at least 0, may be infinite. All groups get a first solution before any is
         improved. With 0 nothing is searched: a group that fails loses all its items.
     nodes : int, optional
-        Number of removals to examine in each group, exceeded by at most the children of one node. It makes results
-        repeatable where ``seconds`` is large enough.
-    search : {"adaptive", "plain"}
-        ``"plain"`` is the paper's baseline: the same tree in lexicographic order, without the additions below.
+        Number of removals to examine in each group, exceeded by at most the children of one node. With infinite ``seconds``
+        results are repeatable, on every machine.
+    search : {"adaptive", "printed", "plain"}
+        For reproduction of the paper: ``"printed"`` is its search, without the two additions below; ``"plain"`` is its baseline,
+        the same tree in lexicographic order.
 
     Raises
     ------
@@ -686,7 +691,7 @@ class RunningSearch:
     work: LabelWorkspace  # the group, at the present node
     bounds: LabelBounds  # the requirements
     path: PathWorkspace
-    order: SearchOrder  # {"adaptive", "plain"}
+    order: SearchOrder
     # Children at all depths of the path, in the order of their visits; unused by the plain search
     children: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     expanded: bool = False  # True if the adaptive search has examined the root's children
@@ -719,10 +724,10 @@ class RunningSearch:
 
     def _step(self, nodes: int, first: bool) -> None:
         """One call of compiled code."""
-        group = (self.work, self.bounds, self.path)
+        group, adds = (self.work, self.bounds, self.path), self.order == "adaptive"
         if self.order == "plain":
             self.depth, self.lowest, more = plain_descent(*group, self.depth, self.lowest, nodes, first)
-        elif self.lowest < np.inf and self.records_tried < len(self.work.left):
+        elif adds and self.lowest < np.inf and self.records_tried < len(self.work.left):
             # Remove one item more of the record that the search begins with.
             work = fresh_workspace(self.work) if self.record_work is None else self.record_work
             self.lowest, more, done = strip_record(work, self.bounds, self.path, self.records_tried, self.lowest)
@@ -732,11 +737,11 @@ class RunningSearch:
             self._reserve(nodes)
             if self.expanded:
                 self.depth, self.lowest, more = adaptive_descent(
-                    *group, self.children, self.depth, self.lowest, nodes, first
+                    *group, self.children, self.depth, self.lowest, nodes, first, adds
                 )
             else:
                 cells, self.expanded = np.arange(len(self.work.owner)), True
-                self.lowest, more = expand_node(*group, self.children, 0, cells, self.lowest)
+                self.lowest, more = expand_node(*group, self.children, 0, cells, self.lowest, adds)
         self.examined += more
 
     def _reserve(self, nodes: int) -> None:
@@ -759,9 +764,9 @@ def compile_search(search: RunningSearch) -> None:
     if search.order == "plain":
         plain_descent(work, bounds, path, 0, np.inf, 0, True)
     else:
-        expand_node(work, bounds, path, empty, 0, empty, np.inf)
+        expand_node(work, bounds, path, empty, 0, empty, np.inf, True)
         strip_record(work, bounds, path, 0, 0.0)
-        adaptive_descent(work, bounds, path, empty, 0, np.inf, 0, True)
+        adaptive_descent(work, bounds, path, empty, 0, np.inf, 0, True, True)
 
 
 @dataclass(eq=False)
@@ -868,12 +873,13 @@ def expand_node(
     depth: int,
     tail: IntArray,
     lowest: float,
+    restore: bool,
 ) -> tuple[float, int]:
     """Examine the children of the present node, and append those to visit to ``children`` in the order of their gain.
 
     The gain of a child is the decrease of the shortfall over its cost. Ties go to the cheaper child, then to the earlier cell: a
     reconstruction of the paper. Children that satisfy, and children that cost no less than the best solution, are not
-    visited: no removal below them costs less.
+    visited: no removal below them costs less. With ``restore``, a new best solution is reduced (`record_reduced`).
 
     Returns
     -------
@@ -887,7 +893,7 @@ def expand_node(
     cells = np.sort(tail[cost + step_costs(work, tail) < lowest - COST_TOLERANCE])
     steps = step_costs(work, cells)
     shortfalls = shortfalls_after_removal(work, bounds, cells, now)
-    lowest = record_cheapest_child(work, bounds, path, cells, steps, shortfalls, lowest)
+    lowest = record_cheapest_child(work, bounds, path, cells, steps, shortfalls, lowest, restore)
     # Order by gain, (now - shortfall) / step, then by step, then by cell: both sorts are stable.
     end = path.next_child[depth]
     by_cost = stable_order(steps)
@@ -908,17 +914,22 @@ def record_cheapest_child(
     steps: FloatArray,
     shortfalls: FloatArray,
     lowest: float,
+    restore: bool,
 ) -> float:
-    """Record the cheapest child that satisfies, reduced, as the best solution, if one satisfies; return the lowest cost.
+    """Record the cheapest child that satisfies as the best solution, if one satisfies; return the lowest cost.
 
-    The children are the removals of ``cells``, of cost ``steps``, and leave ``shortfalls``. Each must cost less than ``lowest``.
+    With ``restore``, it is reduced (`record_reduced`). The children are the removals of ``cells``, of cost ``steps``, and leave
+    ``shortfalls``. Each must cost less than ``lowest``.
     """
     solved = np.flatnonzero(shortfalls == 0.0)
     if len(solved) == 0:
         return lowest
     cheapest = cells[solved[np.argmin(steps[solved])]]
     set_cell(work, cheapest, True)
-    lowest = record_reduced(work, bounds, path)
+    if restore:
+        lowest = record_reduced(work, bounds, path)
+    else:
+        path.best[:], lowest = work.removed, removed_cost(work)
     set_cell(work, cheapest, False)
     return lowest
 
@@ -952,6 +963,7 @@ def adaptive_descent(
     lowest: float,
     nodes: int,
     first: bool,
+    restore: bool,
 ) -> tuple[int, float, int]:
     """Continue an adaptive search whose root is expanded, for at least ``nodes`` removals; with ``first``, to the first solution.
 
@@ -984,7 +996,7 @@ def adaptive_descent(
             depth += 1
             path.cell[depth], path.next_child[depth] = cell, end
             path.shortfall[depth] = shortfall(work, bounds)
-            lowest, more = expand_node(work, bounds, path, children, depth, tail, lowest)
+            lowest, more = expand_node(work, bounds, path, children, depth, tail, lowest, restore)
             examined += more
     return depth, lowest, examined
 
@@ -1014,7 +1026,7 @@ def strip_record(
         return lowest, 0, True
     now = shortfall(work, bounds)
     shortfalls = shortfalls_after_removal(work, bounds, cells, now)
-    best = record_cheapest_child(work, bounds, path, cells, steps, shortfalls, lowest)
+    best = record_cheapest_child(work, bounds, path, cells, steps, shortfalls, lowest, True)
     own = work.owner[cells] == i
     if best < lowest or not own.any():
         return best, len(cells), True

@@ -2,12 +2,22 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from foreknow.evaluation.datasets.adult import adult
 from foreknow.models import ExternalKnowledge, History, Linking, View
-from foreknow.models.settings import as_generator, check_array_size, check_kind, check_range, is_number, is_whole
+from foreknow.models.arrays import IntArray
+from foreknow.models.settings import (
+    as_generator,
+    check_array_size,
+    check_choice,
+    check_kind,
+    check_range,
+    is_number,
+    is_whole,
+)
 
 DEFAULT_VOCABULARY_SIZE = 200
 """Default number of different items. The paper does not state it, and it determines how many labels a record links to.
@@ -91,9 +101,10 @@ def random_knowledge(
     mean_items: float = 100.0,
     vocabulary: int = DEFAULT_VOCABULARY_SIZE,
     *,
+    counted: Literal["label", "item"] = "label",
     rng: np.random.Generator | int,
 ) -> ExternalKnowledge:
-    """Labels with random items: the number of items follows a Poisson distribution, clipped to 1 and to the vocabulary.
+    """Labels with random items: the number of items of a label follows a Poisson distribution, clipped to 1 and the vocabulary.
 
     Parameters
     ----------
@@ -103,13 +114,17 @@ def random_knowledge(
         Mean of the Poisson distribution.
     vocabulary : int
         Number of different items; the same as in `random_items`.
+    counted : {"label", "item"}
+        With ``"item"``, which is offered for reproduction, the number of *labels of an item* is the Poisson number, clipped to 1
+        and ``labels``. A label that no item has then gets one at random.
     rng : numpy.random.Generator or int
         Generator, or seed.
 
     Notes
     -----
     P. Shi, L. Xiong, B. Fung, CIKM 2010, section 3: "3000 pieces of knowledge labels linked to random QS terms whose appearance in
-    each tuple follows a Poisson distribution with lambda = 100", read as above. Cost: O(labels vocabulary).
+    each tuple follows a Poisson distribution with lambda = 100". The tuples are the labels, or the appearances those of a term.
+    Cost: O(labels vocabulary).
 
     Examples
     --------
@@ -123,16 +138,17 @@ def random_knowledge(
                 f"random_knowledge: {name} is {number!r}; it is a whole number from 1 to {MAX_ITEMS_OR_LABELS}."
             )
     check_range("random_knowledge", "mean_items", mean_items, 0, MAX_POISSON_MEAN)
+    check_choice("random_knowledge", "counted", counted, ("label", "item"))
     labels, vocabulary = int(labels), int(vocabulary)
     check_array_size("random_knowledge", labels=labels, items_of_the_vocabulary=vocabulary)
-    sizes = np.clip(generator.poisson(float(mean_items), labels), 1, vocabulary).tolist()
-    orders = generator.random((labels, vocabulary)).argsort(axis=1).tolist()
-    return ExternalKnowledge(
-        {
-            f"label {number}": _names(sorted(order[:size]))
-            for number, (order, size) in enumerate(zip(orders, sizes, strict=True), 1)
-        }
-    )
+    rows, columns = (labels, vocabulary) if counted == "label" else (vocabulary, labels)
+    sizes = np.clip(generator.poisson(float(mean_items), rows), 1, columns)
+    orders, chosen = generator.random((rows, columns)).argsort(axis=1), np.zeros((rows, columns), dtype=np.bool_)
+    np.put_along_axis(chosen, orders, np.arange(columns) < sizes[:, None], axis=1)
+    of_label = chosen if counted == "label" else chosen.T
+    without = np.flatnonzero(~of_label.any(axis=1))
+    of_label[without, generator.integers(vocabulary, size=len(without))] = True
+    return ExternalKnowledge({f"label {number}": _names(np.flatnonzero(row)) for number, row in enumerate(of_label, 1)})
 
 
 def adult_with_items(
@@ -141,6 +157,7 @@ def adult_with_items(
     vocabulary: int = DEFAULT_VOCABULARY_SIZE,
     hierarchies: str | Path | None = None,
     *,
+    counted: Literal["label", "item"] = "label",
     rng: np.random.Generator | int,
 ) -> tuple[History, Linking]:
     """Data of the paper's experiments: records of Adult with 9 random items each, and 3,000 labels with 100 items on average.
@@ -155,6 +172,8 @@ def adult_with_items(
         Number of different items.
     hierarchies : path, optional
         As in `adult`.
+    counted : {"label", "item"}
+        As in `random_knowledge`.
     rng : numpy.random.Generator or int
         Generator, or seed.
 
@@ -174,7 +193,7 @@ def adult_with_items(
         )
     chosen = np.sort(generator.choice(len(table), int(records), replace=False))
     view = random_items(View(table.frame.iloc[chosen], table.schema), vocabulary=vocabulary, rng=generator)
-    return History([view]), Linking(random_knowledge(vocabulary=vocabulary, rng=generator), "items")
+    return History([view]), Linking(random_knowledge(vocabulary=vocabulary, counted=counted, rng=generator), "items")
 
 
 def _is_size(value: object, least: int) -> bool:
@@ -182,6 +201,6 @@ def _is_size(value: object, least: int) -> bool:
     return is_whole(value, least) and is_number(value, least, MAX_ITEMS_OR_LABELS)
 
 
-def _names(numbers: Sequence[int]) -> list[str]:
+def _names(numbers: Sequence[int] | IntArray) -> list[str]:
     """Names of items by their numbers, from 0."""
     return [f"item {number + 1}" for number in numbers]

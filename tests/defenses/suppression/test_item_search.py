@@ -127,7 +127,7 @@ def finished(work, bounds, search, step=10**6):
     return found
 
 
-@pytest.mark.parametrize("search", ["adaptive", "plain"])
+@pytest.mark.parametrize("search", SEARCH_ORDERS)
 class TestEqualsExhaustiveSearch:
     def check(self, drawn, search, satisfies, *parts, step=10**6):
         group, knowledge = drawn
@@ -186,7 +186,7 @@ TWELVE = {
 
 @pytest.mark.parametrize("kind", TWELVE)
 def test_twelve_items(kind):
-    """Three records of four items: both searches against all 4,096 choices."""
+    """Three records of four items: the searches against all 4,096 choices."""
     labels, common, c, l, printed, t = TWELVE[kind]  # noqa: E741
     group, knowledge = random_group(0, records=3, labels=labels)
     prevalence = dict(zip(knowledge, common, strict=True)) if common else None
@@ -253,7 +253,7 @@ class TestLimits:
         work, bounds, _ = workspace_of(*random_group(seed), lambda k: QSDiversity(1, l, k))
         return advanced(item_search(work, bounds, search), nodes)
 
-    @pytest.mark.parametrize("search", ["adaptive", "plain"])
+    @pytest.mark.parametrize("search", SEARCH_ORDERS)
     @pytest.mark.parametrize("seed", range(4))
     def test_more_nodes_never_cost_more_and_the_limit_is_kept(self, seed, search):
         costs = []
@@ -312,6 +312,55 @@ class TestChildren:
         assert record_reduced(work, bounds, path) == pytest.approx(1 / 3)
         assert path.best.tolist() == [False, False, False, True]
         assert work.removed.tolist() == [True, False, False, True]
+
+
+class TestPrinted:
+    """The printed search against its text, in sets and fractions: tails in the order of the gain, nothing else."""
+
+    @staticmethod
+    def first_solution(group, knowledge, l, chosen=(), tail=None):  # noqa: E741
+        """Cost of the first solution: the cheapest child that satisfies, of the first node in the order of visits that has one."""
+
+        def reached(chosen):
+            left = without(group, chosen)
+            return max((one for one in range(1, l + 1) if is_diverse(left, knowledge, 1, one)), default=0)
+
+        tail = [(i, item) for i, items in enumerate(group) for item in items] if tail is None else tail
+        now, before = reached(chosen), cost(group, chosen)
+        children = [(cell, reached((*chosen, cell)), cost(group, (*chosen, cell))) for cell in sorted(tail)]
+        solved = [price for _, level, price in children if level == l]
+        if solved:
+            return min(solved)
+        children.sort(key=lambda child: ((now - child[1]) / (child[2] - before), child[2]))
+        for place, (cell, _, _) in enumerate(children):
+            rest = [other for other, _, _ in children[place + 1 :]]
+            found = TestPrinted.first_solution(group, knowledge, l, (*chosen, cell), rest)
+            if found is not None:
+                return found
+        return None
+
+    @given(drawn=groups(), l=st.integers(1, 5))
+    def test_the_first_solution(self, drawn, l):  # noqa: E741
+        work, bounds, _ = workspace_of(*drawn, lambda k: QSDiversity(1, l, k))
+        if shortfall(work, bounds) == 0:
+            return
+        expected = self.first_solution(*drawn, l)
+        found = advanced(item_search(work, bounds, "printed"), 10**6, first=True)
+        assert found.lowest == pytest.approx(math.inf if expected is None else float(expected), abs=1e-12)
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_without_the_additions(self, seed):
+        """The default's first solution restores items of the printed one."""
+        printed, default = (
+            advanced(
+                item_search(*workspace_of(*random_group(seed), lambda k: QSDiversity(1, 20, k))[:2], how),
+                10**6,
+                first=True,
+            )
+            for how in ("printed", "adaptive")
+        )
+        assert printed.examined == default.examined
+        assert not (default.best & ~printed.best).any()
 
 
 @settings(max_examples=20)

@@ -277,7 +277,7 @@ class TestBadInput:
             ({"nodes": 1.5}, ValueError, "nodes is 1.5; it is a number of nodes, or None, 0 or more"),
             ({"nodes": -1}, ValueError, "nodes is -1"),
             ({"nodes": math.inf}, ValueError, "nodes is inf"),
-            ({"search": "best"}, ValueError, "search is 'best'; it is one of 'adaptive', 'plain'"),
+            ({"search": "best"}, ValueError, "search is 'best'; it is one of 'adaptive', 'printed', 'plain'"),
         ],
     )
     def test_settings(self, settings, error, match):

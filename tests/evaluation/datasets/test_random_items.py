@@ -49,6 +49,23 @@ def test_sizes_are_clipped_to_1_and_the_vocabulary():
     assert {len(items) for items in many.values()} == {5}
 
 
+def test_labels_of_items_follow_poisson():
+    """Mean and variance of 4,000 items with 20 of 300 labels on average; tolerance: 5 standard errors."""
+    knowledge = random_knowledge(300, 20, 4000, counted="item", rng=rng()).items_of
+    sizes = np.unique([item for items in knowledge.values() for item in items], return_counts=True)[1]
+    assert len(sizes) == 4000
+    assert abs(sizes.mean() - 20) < 5 * math.sqrt(20 / 4000)
+    assert abs(sizes.var() - 20) < 5 * math.sqrt((20 + 2 * 20**2) / 4000)
+
+
+def test_every_label_has_an_item_and_every_item_a_label():
+    few = random_knowledge(200, 0.1, 5, counted="item", rng=rng()).items_of
+    many = random_knowledge(5, 50, 200, counted="item", rng=rng()).items_of
+    assert len(few) == 200
+    assert min(len(items) for items in few.values()) == 1
+    assert {len(items) for items in many.values()} == {200}
+
+
 def test_number_of_labels_that_a_record_links_to():
     """The factorial moments of a Poisson number S are powers of its mean, so r items are in a label's with probability
     mean^r / (U (U - 1) ... (U - r + 1)); the tolerance is 5 standard errors, from the variance over labels."""
@@ -77,7 +94,9 @@ def test_a_column_is_not_overwritten():
         random_items(view_of_many(2), column="age", rng=rng())
 
 
-@pytest.mark.parametrize("setting", [{"labels": 0}, {"vocabulary": 0}, {"mean_items": -1}, {"mean_items": np.nan}])
+@pytest.mark.parametrize(
+    "setting", [{"labels": 0}, {"vocabulary": 0}, {"mean_items": -1}, {"mean_items": np.nan}, {"counted": "both"}]
+)
 def test_settings_of_knowledge_are_in_their_range(setting):
     with pytest.raises(ValueError, match=f"{next(iter(setting))} is"):
         random_knowledge(rng=rng(), **setting)

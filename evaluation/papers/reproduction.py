@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from foreknow.evaluation.cells import Experiment, keys, read, run
+from foreknow.evaluation.cells import Experiment, keys, pack, read, run
 from foreknow.evaluation.papers.claims import Verdict, all_claims, judged
 from foreknow.evaluation.papers.drawing import Missing, draw, means
 from foreknow.evaluation.papers.figures import ADULT, Figure, Paper
@@ -61,6 +61,7 @@ def measure(
             if cells and (adult or each.data != ADULT):
                 asked.append(replace(each, cells=cells))
     run(asked, folder / CELLS, workers=workers, progress=progress)
+    pack(asked, folder / CELLS)
 
 
 def tables(papers: Sequence[Paper], folder: Path) -> dict[str, pd.DataFrame]:

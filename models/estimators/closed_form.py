@@ -197,7 +197,7 @@ class DirichletMultinomial:
 
     concentration: float = 1.0
     ties: Literal["average", "first", "random"] = "average"
-    rng: "np.random.Generator | int | None" = field(default=None, kw_only=True)
+    rng: "np.random.Generator | int | None" = field(default=None, kw_only=True, repr=False)
     exact: ClassVar[bool] = False
     reads: ClassVar[tuple[str, ...]] = ROW_PARTS
 

@@ -1,0 +1,491 @@
+"""BayFrame (Amiri, Yazdani, Shakery, Ho 2019): its experiments in its own setting, and its figures.
+
+A framework is a defense and the adversary that it assumes; its gain is that of this adversary, by Equation 8. Where it assumes one
+step, the adversary of the joint law attacks it too: in hindsight, and forward for the seeds of `FORWARD` of some frameworks.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from foreknow.attacks import Attack, JointAttack, SequentialAttack
+from foreknow.defenses import BKAA, Defense, JSReduce, TCloseness, publish
+from foreknow.evaluation.cells import Cell, Experiment
+from foreknow.evaluation.datasets.adult import adult_history
+from foreknow.evaluation.datasets.exams import exams
+from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
+from foreknow.evaluation.papers.figures import ADULT, Figure, Paper, adult_folder
+from foreknow.evaluation.risk.adversary_gain import adversary_gain
+from foreknow.evaluation.risk.record_linkage import record_linkage
+from foreknow.models import (
+    Adversary,
+    ClassFrequencies,
+    CompromisedRecords,
+    ConfidenceSum,
+    DirichletMultinomial,
+    Estimator,
+    EvidenceCascade,
+    History,
+    MarkovChain,
+    Mixed,
+    Omega,
+    PosteriorCascade,
+    Prior,
+    PriorCascade,
+    Release,
+)
+from foreknow.models.knowledge.cascades import Cascade
+
+VIEWS, RECORDS = 24, 4000
+K, LARGE_K, T, J, BETA = 3, 8, 0.5, 0.6, 5
+SIGMAS, CONFIDENCE = (0.01, 0.1), 0.9
+STEPS = {1: "FDTMM", 2: "SDTMM"}
+"""Names of the knowledge of one and two steps."""
+
+SEEDS, SEEDS_OF_READINGS, FORWARD = range(1, 11), range(1, 6), (2, 3, 4)
+
+READINGS: dict[str, dict[str, float]] = {
+    "stated": {},
+    "size 4": {"size": 4},
+    "size 16": {"size": 16},
+    "nats": {"base": float(np.e)},
+}
+"""Choices that the paper leaves open: the largest small group, 8 otherwise, and the base of the divergence, 2 otherwise."""
+
+
+NUMBERS = dict.fromkeys(("sigma", "gain", "others", "signed", "gcp", "linkage"), np.float32)
+"""Columns that are kept in single precision."""
+
+
+class Knowledge(NamedTuple):
+    """A history, and what its adversaries know: the law of first values, and chains of one and two steps."""
+
+    history: History
+    prior: Prior
+    chains: Mapping[int, MarkovChain]
+
+
+class Framework(NamedTuple):
+    """A defense, and the rules of the adversary that it assumes."""
+
+    name: str
+    defense: Defense
+    estimator: Estimator
+    steps: int = 1
+    cascade: Cascade | None = None
+    sigma: float = 0.0
+
+    def adversary(self, known: Knowledge, claims: CompromisedRecords | None) -> Adversary:
+        """The assumed adversary; two steps are revised by Equations 3 and 4."""
+        chain, own = known.chains[self.steps], self.cascade
+        return Adversary(
+            known.prior,
+            chain,
+            None if own is None else claims,
+            self.estimator,
+            own,
+            "filter" if self.steps == 1 else "chain",
+        )
+
+
+@lru_cache(maxsize=1)
+def bkseq(seed: int) -> Knowledge:
+    """Simulated exams, the law of first results, and chains mined from the microdata that are published."""
+    history, prior, _ = exams(VIEWS, RECORDS, rng=seed)
+    return Knowledge(history, prior, {steps: MarkovChain.fit(history, steps) for steps in STEPS})
+
+
+@lru_cache(maxsize=1)
+def adult_releases(seed: int) -> Knowledge:
+    """The history of Adult, frequencies of its classes, and uniform transitions."""
+    history = adult_history(adult_folder(), VIEWS, RECORDS, rng=seed)
+    m = len(history.schema.values)
+    prior = ClassFrequencies.fit(history, {"age": 3, "sex": None, "education": None})
+    return Knowledge(history, prior, {1: MarkovChain(1, np.full((m, m), 1 / m))})
+
+
+def mixed(cell: Cell) -> Mixed:
+    """Estimator of section 4.3.1: the Dirichlet rule with random ties in small groups, Omega in the others."""
+    size = int(READINGS[cell["reading"]].get("size", 8))
+    return Mixed(DirichletMultinomial(ties="random", rng=cell["seed"]), Omega(), size)
+
+
+def js_reduce(cell: Cell) -> JSReduce:
+    """Algorithm 4 of JS-reduce as printed, with its thresholds."""
+    return JSReduce(K, T, J, _base(cell), patience=None, judged="view")
+
+
+def bkaa(cell: Cell, k: int = K, beta: float | None = BETA) -> BKAA:
+    """Algorithm 1 as printed; without beta with the t-closeness of JS-reduce in its place."""
+    also = TCloseness(T) if beta is None else None
+    return BKAA(k, beta, J, base=_base(cell), also=also, patience=None, judged="view")
+
+
+def _base(cell: Cell) -> float:
+    return READINGS[cell["reading"]].get("base", 2.0)
+
+
+def measured(
+    cell: Cell, known: Knowledge, frameworks: Sequence[Framework], forward: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Gain, loss and linkage of each release of frameworks, under their own adversary and under the joint ones.
+
+    ``forward`` names the frameworks that the joint adversary attacks forward too.
+    """
+    rows: list[pd.DataFrame] = []
+    for each in frameworks:
+        claims = claimed(known, each.sigma, cell) if each.sigma else None
+        own = each.adversary(known, claims)
+        releases = publish(known.history, each.defense, own, rng=cell["seed"])
+        attacks: dict[str, Attack] = {"own": SequentialAttack(own)}
+        if cell["reading"] == "stated" and each.steps == 1:
+            attacks |= joint(known, claims, each.name in forward and cell["seed"] in FORWARD)
+        rows += attacked(each, known.history, releases, attacks, claims)
+    return pd.concat(rows).astype(dict.fromkeys(NUMBERS, np.float32))
+
+
+def claimed(known: Knowledge, sigma: float, cell: Cell) -> CompromisedRecords:
+    """Compromised records of every view; those of a smaller sigma are not among those of a larger one."""
+    rng = np.random.default_rng([cell["seed"], round(100 * sigma)])
+    return CompromisedRecords.sample(known.history, sigma, CONFIDENCE, rng=rng)
+
+
+def joint(known: Knowledge, claims: CompromisedRecords | None, forward: bool = False) -> dict[str, Attack]:
+    """The adversary of the joint law, with the chain of one step that the data have, and claims by Bayes' rule."""
+    cascade = None if claims is None else EvidenceCascade()
+    adversary = Adversary(known.prior, MarkovChain.fit(known.history), claims, cascade=cascade)
+    attacks: dict[str, Attack] = {"joint": JointAttack(adversary)}
+    return attacks | ({"joint, forward": JointAttack(adversary, hindsight=False)} if forward else {})
+
+
+def attacked(
+    framework: Framework,
+    history: History,
+    releases: Sequence[Release],
+    attacks: Mapping[str, Attack],
+    claims: CompromisedRecords | None,
+) -> Iterator[pd.DataFrame]:
+    """One row per attack and release; GCP is relative to the table, and its sum, as that of linkage, over the release."""
+    for attacker, attack in attacks.items():
+        beliefs = attack(releases)
+        gains = adversary_gain(beliefs, history, absolute=True)
+        others = gains if claims is None else adversary_gain(beliefs, history, absolute=True, leaving_out=claims)
+        yield pd.DataFrame(
+            {
+                "framework": framework.name,
+                "steps": framework.steps,
+                "sigma": framework.sigma,
+                "attacker": attacker,
+                "time": gains["time"],
+                "gain": gains["gain"].round(4),
+                "others": others["gain"].round(4),
+                "signed": adversary_gain(beliefs, history)["gain"].round(4),
+                "gcp": gcp(releases, width="table")["gcp_total"].round(1),
+                "linkage": record_linkage(releases)["linkage_sum"].round(1),
+                "suppressed": suppressed(releases)["suppressed"],
+                "groups": [each.groups for each in releases],
+            }
+        )
+
+
+def estimators(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
+    """Figures 3, 9 and 10: the estimators under the algorithm of JS-reduce, and BKAA with the constraints of JS-reduce."""
+    frameworks = []
+    for steps in STEPS:
+        frameworks += [
+            Framework("JS-reduce", js_reduce(cell), ConfidenceSum(), steps),
+            Framework("JS-reduce, Omega", js_reduce(cell), Omega(), steps),
+            Framework("BayFrame, algorithm of JS-reduce", js_reduce(cell), mixed(cell), steps),
+            Framework("BayFrame", bkaa(cell, beta=None), mixed(cell), steps),
+        ]
+    return measured(cell, bkseq(cell["seed"]), frameworks, ("JS-reduce, Omega", "BayFrame"))
+
+
+def compromised(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
+    """Figure 4: the releases of BayFrame under an adversary with and without compromised records."""
+    known = bkseq(cell["seed"])
+    rows: list[pd.DataFrame] = []
+    claims = claimed(known, SIGMAS[-1], cell)
+    for k in (K, LARGE_K):
+        plain = Framework(f"k={k}", bkaa(cell, k), mixed(cell), sigma=SIGMAS[-1])
+        own = plain.adversary(known, None)
+        releases = publish(known.history, plain.defense, own, rng=cell["seed"])
+        attacks: dict[str, Attack] = {"BayFrame": SequentialAttack(own)}
+        for name, cascade in (("prior", PriorCascade(normalized=False)), ("posterior", PosteriorCascade())):
+            attacks[f"BayFrame+Compromised, {name}"] = SequentialAttack(
+                replace(own, compromised=claims, cascade=cascade)
+            )
+        if cell["reading"] == "stated":
+            attacks |= joint(known, None)
+            attacks["joint, compromised"] = joint(known, claims)["joint"]
+        rows += attacked(plain, known.history, releases, attacks, claims)
+    return pd.concat(rows).astype(dict.fromkeys(NUMBERS, np.float32))
+
+
+def cascading(cell: Cell, beta: float | None, sigmas: Sequence[float], steps: Sequence[int]) -> list[Framework]:
+    """BayFrame+Prior and BayFrame+Posterior."""
+    cascades = {"Prior": PriorCascade(normalized=False), "Posterior": PosteriorCascade()}
+    return [
+        Framework(f"BayFrame+{name}", bkaa(cell, beta=beta), mixed(cell), each, cascade, sigma)
+        for each in steps
+        for sigma in sigmas
+        for name, cascade in cascades.items()
+    ]
+
+
+def cascades(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
+    """Figures 5 and 7."""
+    return measured(cell, bkseq(cell["seed"]), cascading(cell, BETA, SIGMAS, (*STEPS,)))
+
+
+def cascades_on_adult(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
+    """Figures 6 and 8."""
+    return measured(cell, adult_releases(cell["seed"]), cascading(cell, BETA, SIGMAS, (1,)))
+
+
+def frameworks(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
+    """Figure 11."""
+    found = cascading(cell, None, SIGMAS[-1:], (*STEPS,))
+    prior = PriorCascade(normalized=False)
+    rules: dict[str, Estimator] = {"JS-reduce+Prior": ConfidenceSum(), "JS-reduce+Prior, Omega": Omega()}
+    found += [
+        Framework(name, js_reduce(cell), rule, steps, prior, SIGMAS[-1])
+        for steps in STEPS
+        for name, rule in rules.items()
+    ]
+    return measured(cell, bkseq(cell["seed"]), found)
+
+
+def cells_of(*readings: str) -> list[Cell]:
+    """The stated setting with all seeds, and other readings with fewer."""
+    found: list[Cell] = [{"seed": seed, "reading": "stated"} for seed in SEEDS]
+    return found + [{"seed": seed, "reading": reading} for reading in readings for seed in SEEDS_OF_READINGS]
+
+
+EXPERIMENTS = (
+    Experiment("bayframe_estimators", estimators, cells_of("size 4", "size 16", "nats")),
+    Experiment("bayframe_compromised", compromised, cells_of("size 16")),
+    Experiment("bayframe_cascades", cascades, cells_of("size 16")),
+    Experiment("bayframe_adult", cascades_on_adult, cells_of(), data=ADULT),
+    Experiment("bayframe_frameworks", frameworks, cells_of("size 16")),
+)
+
+ATTACKERS = (
+    "CASE attacker WHEN 'joint' THEN 'joint adversary, in hindsight' WHEN 'joint, forward' THEN 'joint adversary, forward' "
+    "ELSE 'adversary of the framework' END"
+)
+LINE = "framework || CASE steps WHEN 1 THEN ' (FDTMM)' ELSE ' (SDTMM)' END"
+SIGMA_LINE = "framework || CASE WHEN sigma < 0.05 THEN ', sigma=0.01' ELSE ', sigma=0.1' END"
+
+
+def curves(table: str, where: str, line: str, y: str = "gain") -> str:
+    """Query of curves over the releases, a panel for each adversary."""
+    return (
+        f"SELECT time AS x, {y} AS y, {line} AS line, {ATTACKERS} AS panel, seed FROM {table} "
+        f"WHERE reading = 'stated' AND ({where}) ORDER BY attacker = 'joint, forward', attacker = 'joint', line, time, seed"
+    )
+
+
+def maps(table: str, where: str, line: str) -> str:
+    """Query of a map of risk and utility: the sums of GCP and RL of each release."""
+    return (
+        f"SELECT gcp AS x, linkage AS y, time AS point, {line} AS line, seed FROM {table} "
+        f"WHERE reading = 'stated' AND attacker = 'own' AND ({where}) ORDER BY line, time, seed"
+    )
+
+
+RELEASE, GAIN = "release", "gain of knowledge (Equation 8)"
+LOSS, LINKAGE = "GCP, sum", "RL, sum"
+DATA = "Bkseq: 24 tables of about 4,000 records; PDcor mined from the microdata, of one step (FDTMM) and two (SDTMM)."
+ALIKE = f"{DATA} k=3, t=0.5, J=0.6; no compromised records."
+CASCADED = "k=3, beta=5, J=0.6, CR=0.9, sigma 0.01 and 0.1; the framework cascades as its adversary does."
+EXAMS = "The data set was not found; `exams` is simulated from published rates, and PDsv is its exact law of classes."
+SMALL = "'A QI-group is large' has no number: the Dirichlet rule is taken up to 8 members, Omega above (`Mixed`)."
+TIES = "Best permutations that tie are drawn at random, as in Example 2."
+PRINTED = (
+    "Algorithms as printed: `patience=None, judged='view'`; the base of J is 2, and e in another reading of the claims."
+)
+SUMS = "The estimator of JS-reduce is that of section 6.3.1, sums of confidence degrees; its own paper approximates them by Omega."
+EMPTY = "A release without a published record has no gain, and is left out of means; its GCP and RL are 0."
+ENHANCED = (
+    "Beta-likeness is enhanced; a leftover joins the nearest group that still satisfies. The paper gives neither."
+)
+EQUATION_5 = "Equation 5 is applied as printed to the claimed value, and the row divided by its sum."
+OMEGA_EVIDENCE = "Definition 6 says nothing of groups under Omega: there the posterior cascade has no effect."
+JOINT = "The joint adversary attacks the frameworks of one step, with their knowledge; it reads the same claims by Bayes' rule."
+COMMON = (EXAMS, SMALL, TIES, PRINTED, EMPTY)
+CLAIMS = (ENHANCED, EQUATION_5, OMEGA_EVIDENCE, JOINT)
+UNIFORM = (
+    "Adult: 4,000 records, then 400 deleted, 400 inserted and 400 updated before each release; QI age, gender, education; "
+    f"occupation sensitive; uniform PDcor. {CASCADED}"
+)
+ON_ADULT = (
+    "Updates draw from all occupations, and deleted records do not return.",
+    "PDsv are the frequencies of three intervals of age, gender and education in the history.",
+    "The joint adversary mines its chain, the others have the uniform one.",
+    SMALL,
+    TIES,
+    PRINTED,
+    *CLAIMS,
+)
+
+FIGURES = (
+    Figure(
+        "3a",
+        "Gain of knowledge by the estimators of JS-reduce and of BayFrame, with the algorithm of JS-reduce",
+        curves("bayframe_estimators", "framework <> 'BayFrame'", LINE),
+        "curves",
+        RELEASE,
+        GAIN,
+        ALIKE,
+        (*COMMON, SUMS, JOINT),
+    ),
+    Figure(
+        "3b",
+        "R-U map of the 24 releases, with the algorithm of JS-reduce",
+        maps("bayframe_estimators", "framework <> 'BayFrame'", LINE),
+        "points",
+        LOSS,
+        LINKAGE,
+        ALIKE,
+        (*COMMON, SUMS),
+        marks={"JS-reduce (SDTMM), least RL": 750, "largest RL": 850, "BayFrame (SDTMM), least RL": 50},
+    ),
+    *(
+        Figure(
+            f"4{letter}",
+            f"Impact of compromised records on the gain of {which} records",
+            f"SELECT time AS x, {column} AS y, framework || ', ' || attacker AS line, CASE WHEN attacker LIKE 'joint%' THEN "
+            "'joint adversary, in hindsight' ELSE 'adversary of the framework' END AS panel, seed FROM bayframe_compromised "
+            "WHERE reading = 'stated' ORDER BY panel, framework, attacker, time, seed",
+            "curves",
+            RELEASE,
+            GAIN,
+            f"{DATA} BKAA with k=3 and 8, beta=5, J=0.6, CR=0.9, sigma=0.1, one step.",
+            (
+                *COMMON,
+                *CLAIMS,
+                "The cascade of the adversary is not named: both are drawn. The framework itself has none.",
+            ),
+        )
+        for letter, which, column in (("a", "all", "gain"), ("b", "not compromised", "others"))
+    ),
+    *(
+        Figure(
+            f"5{letter}",
+            f"Gain with compromised records, {words}",
+            curves("bayframe_cascades", f"steps = {steps}", SIGMA_LINE),
+            "curves",
+            RELEASE,
+            GAIN,
+            f"{DATA} {CASCADED}",
+            (*COMMON, *CLAIMS),
+        )
+        for letter, words, steps in (("a", "one step", 1), ("b", "two steps", 2))
+    ),
+    Figure(
+        "6",
+        "Gain with compromised records, Adult",
+        curves("bayframe_adult", "true", SIGMA_LINE),
+        "curves",
+        RELEASE,
+        GAIN,
+        UNIFORM,
+        ON_ADULT,
+        marks={"'below 0.06' after two releases": 0.06},
+    ),
+    *(
+        Figure(
+            f"7{letter}",
+            f"R-U map of the frameworks with compromised records, {words}",
+            maps("bayframe_cascades", f"steps = {steps}", SIGMA_LINE),
+            "points",
+            LOSS,
+            LINKAGE,
+            f"{DATA} {CASCADED}",
+            (*COMMON, *CLAIMS),
+        )
+        for letter, words, steps in (("a", "one step", 1), ("b", "two steps", 2))
+    ),
+    Figure(
+        "8",
+        "R-U map of the frameworks with compromised records, Adult",
+        maps("bayframe_adult", "true", SIGMA_LINE),
+        "points",
+        LOSS,
+        LINKAGE,
+        UNIFORM,
+        ON_ADULT,
+    ),
+    Figure(
+        "9a",
+        "Gain of JS-reduce and BayFrame with the same constraints",
+        curves("bayframe_estimators", "framework NOT LIKE '%algorithm%'", LINE),
+        "curves",
+        RELEASE,
+        GAIN,
+        ALIKE,
+        (*COMMON, ENHANCED, SUMS, JOINT),
+    ),
+    Figure(
+        "9b",
+        "R-U map of JS-reduce and BayFrame with the same constraints",
+        maps("bayframe_estimators", "framework NOT LIKE '%algorithm%'", LINE),
+        "points",
+        LOSS,
+        LINKAGE,
+        ALIKE,
+        (*COMMON, ENHANCED, SUMS),
+        marks={"JS-reduce (SDTMM), least RL": 750, "largest RL": 850, "BayFrame (SDTMM), least RL": 100},
+    ),
+    Figure(
+        "10",
+        "Suppressed records of each release",
+        f"SELECT time AS x, suppressed AS y, {LINE} AS line, seed FROM bayframe_estimators WHERE reading = 'stated' AND "
+        "attacker = 'own' AND steps = 1 AND framework NOT LIKE '%algorithm%' ORDER BY line, time, seed",
+        "curves",
+        RELEASE,
+        "suppressed records",
+        ALIKE,
+        (*COMMON, ENHANCED, SUMS),
+        marks={"'at most 13'": 13},
+    ),
+    Figure(
+        "11a",
+        "Gain of three frameworks with compromised records and the same constraints",
+        curves("bayframe_frameworks", "true", LINE),
+        "curves",
+        RELEASE,
+        GAIN,
+        f"{DATA} k=3, t=0.5, J=0.6, CR=0.9, sigma=0.1; each framework cascades.",
+        (*COMMON, SUMS, *CLAIMS),
+    ),
+    Figure(
+        "11b",
+        "R-U map of three frameworks with compromised records and the same constraints",
+        maps("bayframe_frameworks", "true", LINE),
+        "points",
+        LOSS,
+        LINKAGE,
+        f"{DATA} k=3, t=0.5, J=0.6, CR=0.9, sigma=0.1; each framework cascades.",
+        (*COMMON, SUMS, *CLAIMS),
+    ),
+)
+
+
+def _fast(cell: Cell) -> bool:
+    return bool(cell["seed"] == 1 and cell["reading"] == "stated")
+
+
+PAPER = Paper(
+    "bayframe",
+    "Amiri, Yazdani, Shakery, Ho, Bayesian-based Anonymization Framework against Background Knowledge Attack in Continuous Data "
+    "Publishing, Transactions on Data Privacy 12, 2019",
+    EXPERIMENTS,
+    FIGURES,
+    _fast,
+)

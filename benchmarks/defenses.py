@@ -166,9 +166,6 @@ def uhra_tables_why() -> Iterator[str]:
         )
 
 
-UNREFINED = 10.0**9
-"""A beta that never binds: with one cluster, BKAA then grows the groups of UHRA and does not refine them."""
-
 ALGORITHMS: dict[str, Callable[[int, float, float], Defense]] = {
     "UHRA": UHRA,
     "BKA-JS, patience=50": lambda k, t, j: JSReduce(k, t, j, patience=50),
@@ -177,7 +174,8 @@ ALGORITHMS: dict[str, Callable[[int, float, float], Defense]] = {
 }
 OTHERS: dict[str, Callable[[int, float, float], Defense]] = {
     "UHRA, one sweep": lambda k, t, j: UHRA(k, t, j, sweeps=1),
-    "UHRA, not refined": lambda k, t, j: BKAA(k, UNREFINED, j, enhanced=False, also=TCloseness(t)),
+    # With one cluster, BKAA without beta grows the groups of UHRA and does not refine them.
+    "UHRA, not refined": lambda k, t, j: BKAA(k, None, j, also=TCloseness(t)),
     "UHRA, one cluster": lambda k, t, _: UHRA(k, t, 1.0),
     "k-primacy, beta=1": lambda k, _, j: KPrimacy(k, 1, j),
     "UHRA, beta=5 for t": lambda k, _, j: UHRA(k, 1.0, j, also=BetaLikeness(5)),

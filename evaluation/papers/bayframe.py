@@ -57,8 +57,10 @@ READINGS: dict[str, dict[str, float]] = {
 """Choices that the paper leaves open: the largest small group, 8 otherwise, and the base of the divergence, 2 otherwise."""
 
 
-NUMBERS = dict.fromkeys(("sigma", "gain", "others", "signed", "gcp", "linkage"), np.float32)
-"""Columns that are kept in single precision."""
+def joined(rows: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Rows of several attacks, with numbers in single precision."""
+    table = pd.concat(rows)
+    return table.astype(dict.fromkeys(table.select_dtypes("number").columns.difference(["steps", "time"]), np.float32))
 
 
 class Knowledge(NamedTuple):
@@ -145,7 +147,7 @@ def measured(
         if cell["reading"] == "stated" and each.steps == 1:
             attacks |= joint(known, claims, each.name in forward and cell["seed"] in FORWARD)
         rows += attacked(each, known.history, releases, attacks, claims)
-    return pd.concat(rows).astype(dict.fromkeys(NUMBERS, np.float32))
+    return joined(rows)
 
 
 def claimed(known: Knowledge, sigma: float, cell: Cell) -> CompromisedRecords:
@@ -169,27 +171,32 @@ def attacked(
     attacks: Mapping[str, Attack],
     claims: CompromisedRecords | None,
 ) -> Iterator[pd.DataFrame]:
-    """One row per attack and release; GCP is relative to the table, and its sum, as that of linkage, over the release."""
+    """One row per attack and release, with what the release costs beside the first attack.
+
+    ``others`` is the gain of the records that are not compromised. GCP is relative to the table.
+    """
+    cost = {
+        "gcp": gcp(releases, width="table")["gcp_total"].round(1),
+        "linkage": record_linkage(releases)["linkage_sum"].round(1),
+        "suppressed": suppressed(releases)["suppressed"],
+    }
     for attacker, attack in attacks.items():
         beliefs = attack(releases)
-        gains = adversary_gain(beliefs, history, absolute=True)
-        others = gains if claims is None else adversary_gain(beliefs, history, absolute=True, leaving_out=claims)
+        gains = {"gain": {"absolute": True}, "signed": {}} | (
+            {} if claims is None else {"others": {"absolute": True, "leaving_out": claims}}
+        )
         yield pd.DataFrame(
             {
                 "framework": framework.name,
                 "steps": framework.steps,
                 "sigma": framework.sigma,
                 "attacker": attacker,
-                "time": gains["time"],
-                "gain": gains["gain"].round(4),
-                "others": others["gain"].round(4),
-                "signed": adversary_gain(beliefs, history)["gain"].round(4),
-                "gcp": gcp(releases, width="table")["gcp_total"].round(1),
-                "linkage": record_linkage(releases)["linkage_sum"].round(1),
-                "suppressed": suppressed(releases)["suppressed"],
-                "groups": [each.groups for each in releases],
+                "time": [release.time for release in releases],
+                **{name: adversary_gain(beliefs, history, **how)["gain"].round(4) for name, how in gains.items()},
+                **cost,
             }
         )
+        cost = {}
 
 
 def estimators(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
@@ -223,7 +230,7 @@ def compromised(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
             attacks |= joint(known, None)
             attacks["joint, compromised"] = joint(known, claims)["joint"]
         rows += attacked(plain, known.history, releases, attacks, claims)
-    return pd.concat(rows).astype(dict.fromkeys(NUMBERS, np.float32))
+    return joined(rows)
 
 
 def cascading(cell: Cell, beta: float | None, sigmas: Sequence[float], steps: Sequence[int]) -> list[Framework]:

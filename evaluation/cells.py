@@ -38,7 +38,7 @@ from foreknow.models.settings import check_kind, check_whole
 from foreknow.models.tables.atomic_file import atomic_file, locked, remove_torn
 
 OF_RUN = ("code", "versions", "seconds", "peak_mib")
-"""Columns in which two runs of one cell may differ: fingerprint of the code, versions, cost."""
+"""Columns in which two runs of one cell may differ: fingerprint of the code, versions, cost; also those named ``*_seconds``."""
 
 ABANDONED_AFTER = 3600.0
 """Age in seconds after which a file that is being written is that of a killed run."""
@@ -202,7 +202,7 @@ def recompute(
             # Read together, so that their columns are of one type.
             new, old = _keep(tasks[key], Path(scratch)), _paths(Path(folder), [tasks[key].experiment])
             with _cells(old, beside=[new]) as cells:
-                rows = cells.filter(f"key = '{key}'").df().drop(columns=[*OF_RUN])
+                rows = cells.filter(f"key = '{key}'").df().drop(columns=[*OF_RUN]).filter(regex="(?<!_seconds)$")
         is_new = rows["filename"] == str(new)
         before, again = (rows[own].drop(columns=PLACE).reset_index(drop=True) for own in (~is_new, is_new))
         try:

@@ -32,6 +32,7 @@ from foreknow.models import (
 )
 from foreknow.models.foreground.attribute_signatures import supported_sets
 from foreknow.models.foreground.expectation import expectation
+from foreknow.models.foreground.global_distribution import Unmatched
 
 ATTRIBUTES = ("age", "workclass", "marital-status", "occupation", "race", "sex", "native-country", "salary-class")
 """Quasi-identifiers in the order of the paper; the first five by default."""
@@ -45,7 +46,7 @@ LOW = ("Preschool", "1st-4th", "5th-6th", "7th-8th")
 PRINTED = SampleSize(epsilon=0.01, sigma=0.9).records
 """Least number of records of a signature: 3,993."""
 
-READINGS = ("table", "uniform", "classes", "groups")
+READINGS: tuple[Unmatched, ...] = ("table", "uniform", "classes", "groups")
 """Distribution of records of rarer signatures."""
 
 SUPPORTS = (1000, 500, 100)
@@ -155,7 +156,7 @@ def rounded(rows: list[dict[str, object]]) -> pd.DataFrame:
     """Rows without beliefs, their numbers to four digits."""
     table = pd.DataFrame(rows).drop(columns="beliefs", errors="ignore")
     numbers = table.select_dtypes("float").map(lambda number: float(f"{number:.4g}"))
-    return table.assign(**{name: numbers[name] for name in numbers})
+    return table.assign(**{str(name): numbers[name] for name in numbers})
 
 
 def foreground_techniques(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
@@ -204,7 +205,9 @@ def foreground_anatomy(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:  #
     whole = [
         found.attributes for found in supported_sets(view.people, min_support=PRINTED) if (found.signature >= 0).all()
     ]
-    attacks = [(PRINTED, name, ForegroundAttack("all", LOW, support=PRINTED, unmatched=name)) for name in READINGS]
+    attacks: list[tuple[int, str, ForegroundAttack]] = [
+        (PRINTED, name, ForegroundAttack("all", LOW, support=PRINTED, unmatched=name)) for name in READINGS
+    ]
     if whole:
         attacks.append((PRINTED, "left out", ForegroundAttack(whole, LOW, support=PRINTED)))
     if cell["qi"] == DEFAULT_SIZE:

@@ -250,6 +250,16 @@ def test_a_cell_that_differs_is_named(tmp_path, added, is_different):
     assert different["difference"].str.contains("draw").all()
 
 
+def timed(cell, rng):
+    return pd.DataFrame({"draw": [rng.random()], "work_seconds": [time.perf_counter()]})
+
+
+def test_measured_times_may_differ(tmp_path):
+    experiment = Experiment("timed", timed, [{"seed": 1}])
+    run([experiment], tmp_path)
+    assert recompute([experiment], tmp_path, 60, np.random.default_rng(1))["difference"].tolist() == [""]
+
+
 def test_only_fast_cells_are_measured_again_within_the_time(tmp_path):
     run([DRAWN, SUMS], tmp_path)
     assert len(recompute([DRAWN, SUMS], tmp_path, 0, np.random.default_rng(1))) == 1

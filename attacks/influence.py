@@ -1,20 +1,23 @@
 """Influence of one compromised record: the beliefs that it changes, and the groups and releases through which it spreads."""
 
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
-from foreknow.attacks.attack import check_adversary, each_release
+from foreknow.attacks.attack import Attack, check_adversary, each_release
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.models import Adversary, Beliefs, CompromisedRecords, Release
 from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.problem import jensen_shannon
-from foreknow.models.settings import check_range
+from foreknow.models.settings import check_kind, check_range
 
 if TYPE_CHECKING:
     import networkx as nx
+
+type _Place = tuple[Hashable, Any]
+"""Respondent and time."""
 
 MIN_REPORTED_BITS = 1e-6  # default threshold in bits; smaller divergences are rounding errors
 
@@ -32,7 +35,8 @@ class Influence:
     The adversary attacks with the record and without it. A node (respondent, release) is reached if the Jensen-Shannon divergence
     of the two posteriors is at least ``least`` bits. Influence passes from the respondent of the record to the other members of
     the group, from each of them to their next releases (as many as the order of the chain), there to the group, and so on. The
-    distance of a node is the smallest number of such steps.
+    distance of a node is the smallest number of such steps. With an attack that keeps the joint law, influence also passes back in
+    time and to related respondents.
 
     Parameters
     ----------
@@ -41,6 +45,9 @@ class Influence:
         change the weights of the draws, and by them all beliefs at once, along no path of the graph.
     least : float
         Smallest divergence of a reached node, in bits.
+    attack : callable
+        Function from an adversary to an attack: `SequentialAttack` (the default), `JointAttack`, whose influence is that of the
+        joint law, or ``lambda adversary: JointAttack(adversary, hindsight=False)``. By keyword.
 
     Raises
     ------
@@ -60,9 +67,14 @@ class Influence:
 
     adversary: Adversary
     least: float = MIN_REPORTED_BITS
+    attack: Callable[[Adversary], Attack] = field(default=SequentialAttack, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary, averaged=AVERAGED)
+        if self.attack is SequentialAttack:
+            check_adversary(self, self.adversary, averaged=AVERAGED)
+        else:
+            check_kind("Influence", "adversary", self.adversary, Adversary)
+            self.attack(self.adversary)
         check_range("Influence", "least", self.least, 0, what="a divergence in bits")
         if self.adversary.cascade is None:
             raise ValueError(
@@ -78,18 +90,26 @@ class Influence:
         -------
         networkx.DiGraph
             Nodes ``(respondent, time)``, with the attributes ``bits``, ``distance`` (0 for the record itself), ``release``
-            (the number of the release) and ``group``; edges with ``through``: ``"group"`` or ``"time"``. The graph's
-            attribute ``source`` is the record's node.
+            (the number of the release) and ``group``; edges with ``through``: ``"group"``, ``"time"`` or ``"relation"``. The
+            graph's attribute ``source`` is the record's node.
         """
         published = tuple(each_release(self, releases))
         if not published:
             raise ValueError("Influence: there is no release; give those that the record is about, as a list.")
         records = _with_claim(self.adversary.compromised, (respondent, value, time), confidence)
         informed = replace(self.adversary, compromised=records)
-        without, with_record = (SequentialAttack(each)(published) for each in (self.adversary, informed))
-        transitions = self.adversary.transitions
-        order = 0 if transitions is None else chains_at(transitions, 0)[0].order
-        return _graph(without, with_record, (respondent, time), self.least, order)
+        places = _places(*(self.attack(each)(published) for each in (self.adversary, informed)))
+        transitions, relations = self.adversary.transitions, self.adversary.relations
+        steps = _next_places(places, 0 if transitions is None else chains_at(transitions, 0)[0].order)
+        if self.attack is not SequentialAttack:
+            for place, later in [(place, later) for place, onward in steps.items() for later, _ in onward]:
+                steps[later].append((place, "time"))
+            for one, other in () if relations is None else relations.graph.edges:
+                for place, mate in [((one, at.time), (other, at.time)) for at in published]:
+                    if place in places and mate in places:
+                        steps[place].append((mate, "relation"))
+                        steps[mate].append((place, "relation"))
+        return _graph(places, steps, (respondent, time), self.least)
 
 
 def _with_claim(
@@ -109,11 +129,9 @@ def _with_claim(
 
 
 def _graph(
-    without: Beliefs, with_record: Beliefs, source: tuple[Hashable, Any], least: float, order: int
+    places: dict[_Place, dict[str, Any]], onward: dict[_Place, list[tuple[_Place, str]]], source: _Place, least: float
 ) -> "nx.DiGraph[Any]":
-    places = _places(without, with_record)
-    onward = _next_places(places, order)
-    mates: dict[tuple[int, int], list[tuple[Hashable, Any]]] = {}
+    mates: dict[tuple[int, int], list[_Place]] = {}
     for place, data in places.items():
         if data["bits"] >= least and data["group"] >= 0:
             mates.setdefault((data["release"], data["group"]), []).append(place)
@@ -121,27 +139,27 @@ def _graph(
 
     graph: nx.DiGraph[Any] = nx.DiGraph(source=source)
     graph.add_node(source, **places[source], distance=0)
-    # A node reached through time passes influence to its group; a node reached through the group does not.
+    # A node reached through the group does not pass influence to the group: its other members are reached already.
     edge = [(source, True)]
     while edge:
-        reached: list[tuple[tuple[Hashable, Any], bool]] = []
+        reached: list[tuple[_Place, bool]] = []
         for place, spreads in edge:
             here, distance = places[place], graph.nodes[place]["distance"]
             others = mates.get((here["release"], here["group"]), []) if spreads else []
-            steps = [(other, "group") for other in others] + [(later, "time") for later in onward[place]]
+            steps = [(other, "group") for other in others] + onward[place]
             for other, through in steps:
                 if other == place or places[other]["bits"] < least:
                     continue
                 if other not in graph:
                     graph.add_node(other, **places[other], distance=distance + 1)
-                    reached.append((other, through == "time"))
-                if through == "time" or graph.nodes[other]["distance"] > distance:
+                    reached.append((other, through != "group"))
+                if through != "group" or graph.nodes[other]["distance"] > distance:
                     graph.add_edge(place, other, through=through)
         edge = reached
     return graph
 
 
-def _places(without: Beliefs, with_record: Beliefs) -> dict[tuple[Hashable, Any], dict[str, Any]]:
+def _places(without: Beliefs, with_record: Beliefs) -> dict[_Place, dict[str, Any]]:
     """Nodes of all respondents at all releases, in the order of time, with the divergence of the two posteriors."""
     places = {}
     for number, (old, new) in enumerate(zip(without, with_record, strict=True)):
@@ -152,20 +170,18 @@ def _places(without: Beliefs, with_record: Beliefs) -> dict[tuple[Hashable, Any]
     return places
 
 
-def _next_places(
-    places: dict[tuple[Hashable, Any], dict[str, Any]], order: int
-) -> dict[tuple[Hashable, Any], list[tuple[Hashable, Any]]]:
+def _next_places(places: dict[_Place, dict[str, Any]], order: int) -> dict[_Place, list[tuple[_Place, str]]]:
     """Later nodes that remember a belief: the next ``order`` publications, and unpublished records before them."""
-    of: dict[Hashable, list[tuple[Hashable, Any]]] = {}
+    of: dict[Hashable, list[_Place]] = {}
     for place in places:
         of.setdefault(place[0], []).append(place)
-    onward: dict[tuple[Hashable, Any], list[tuple[Hashable, Any]]] = {}
+    onward: dict[_Place, list[tuple[_Place, str]]] = {}
     for mine in of.values():
         for position, place in enumerate(mine):
             left, onward[place] = order, []
             for later in mine[position + 1 :]:
                 if not left:
                     break
-                onward[place].append(later)
+                onward[place].append((later, "time"))
                 left -= places[later]["group"] >= 0
     return onward

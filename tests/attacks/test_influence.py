@@ -11,15 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import view_of
 
-from foreknow.attacks import Influence, SequentialAttack
+from foreknow.attacks import Influence, JointAttack, SequentialAttack
 from foreknow.models import (
     Adversary,
     CompromisedRecords,
     DirichletMultinomial,
+    Enumeration,
     EvidenceCascade,
     MarkovChain,
     PosteriorCascade,
     PriorCascade,
+    Relations,
     Release,
     RemoveKnown,
 )
@@ -308,3 +310,66 @@ class TestDivergence:
         """One bit for two certainties; h(1/4) - 1/2 = .311278 for (1, 0) and (.5, .5)."""
         assert divergence_bits(np.eye(2), np.eye(2)[::-1]).tolist() == [1, 1]
         assert divergence_bits(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]))[0] == pytest.approx(0.311278, abs=5e-7)
+
+
+# --- under the joint law ----------------------------------------------------------------------------------------------
+
+
+def joint(adversary):
+    return JointAttack(adversary, Enumeration())
+
+
+def changed(adversary, releases, *record):
+    """Places whose beliefs under the joint law differ with the record, by two attacks."""
+    told = dataclasses.replace(adversary, compromised=CompromisedRecords(frame(record)))
+    return {
+        (r, old.observation.time)
+        for old, new in zip(joint(adversary)(releases), joint(told)(releases), strict=True)
+        for r, bits in zip(
+            old.observation.people.respondents,
+            divergence_bits(old.posterior.probabilities, new.posterior.probabilities),
+            strict=True,
+        )
+        if bits >= MIN_REPORTED_BITS
+    }
+
+
+@given(drawn=histories())
+@settings(max_examples=15)
+def test_the_joint_law_is_reached_in_both_directions_of_time(drawn):
+    releases, record = drawn
+    adversary = adversary_of(EvidenceCascade())
+    graph = Influence(adversary, attack=joint)(releases, *record, 0.9)
+    reachable = nx.node_connected_component(_by_groups_and_time(releases), (record[0], record[2]))
+    assert set(graph) <= changed(adversary, releases, *record, 0.9) | {graph.graph["source"]}
+    assert set(graph) <= reachable
+
+
+def _by_groups_and_time(releases):
+    whole, places = nx.Graph(), published(releases)
+    whole.add_nodes_from(places)
+    whole.add_edges_from(
+        (a, b) for a in places for b in places if a != b and (a[0] == b[0] or (a[1], places[a]) == (b[1], places[b]))
+    )
+    return whole
+
+
+def test_the_joint_law_tells_earlier_values():
+    """A and B meet at 1; the record is about A at 2, alone with C. Only the joint law tells of B at 1."""
+    releases = released((("AB", "ab", [0, 0]), ("AC", "ac", [0, 0])))
+    adversary = adversary_of()
+    assert ("B", 1) not in Influence(adversary)(releases, "A", "a", 2)
+    graph = Influence(adversary, attack=joint)(releases, "A", "a", 2)
+    assert graph.nodes["B", 1]["distance"] == 2
+    assert graph.edges[("A", 2), ("A", 1)]["through"] == "time"
+
+
+def test_relatives_are_reached_without_a_common_group():
+    releases = released((("ABCD", "abab", [0, 0, 1, 1]),))
+    relations = Relations(nx.Graph([("A", "C")]), np.array([[1, 0.1, 0.1], [0.1, 1, 0.1], [0.1, 0.1, 1]]))
+    adversary = adversary_of(EvidenceCascade(), relations=relations)
+    graph = Influence(adversary, attack=joint)(releases, "A", "a", 1, 0.9)
+    assert dict(graph.nodes("distance")) == {("A", 1): 0, ("B", 1): 1, ("C", 1): 1, ("D", 1): 2}
+    assert graph.edges[("A", 1), ("C", 1)]["through"] == "relation"
+    with pytest.raises(ValueError, match="relations"):
+        Influence(adversary)

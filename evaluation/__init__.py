@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from foreknow.models.lazy_names import import_lazily
 
 if TYPE_CHECKING:
+    from foreknow.evaluation.cascade_table import compare_cascades as compare_cascades
     from foreknow.evaluation.checks.certificate import certificate as certificate
     from foreknow.evaluation.checks.verify import (
         verify as verify,
@@ -121,6 +122,7 @@ if TYPE_CHECKING:
     )
 
 NAMES = {
+    "cascade_table": "compare_cascades",
     "checks.certificate": "certificate",
     "checks.verify": "verify verify_items",
     "datasets.adult": "adult adult_history",

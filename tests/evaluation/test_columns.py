@@ -1,5 +1,6 @@
 """Tables of all public measures and checks: one vocabulary of columns, plain rows, one kind of entry in a column."""
 
+import dataclasses
 import inspect
 
 import numpy as np
@@ -24,6 +25,7 @@ from foreknow.models import (
     Adversary,
     Averaged,
     Beliefs,
+    CompromisedRecords,
     ItemRelease,
     MarkovChain,
     Presence,
@@ -51,6 +53,12 @@ PLAIN, MINED_FROM_NOTHING = beliefs_with(TOWNS), ForegroundAttack()([])
 ITEMS = ItemRelease(Release(patients(), [0, 0, 1, 1]), LINKING, LINKING.items_of(patients()))
 SUPPRESSED = ItemSuppression(QSDiversity(2.0, 2, LINKING))(ITEMS.release)
 LABELS = LinkingAttack(LINKING)([ITEMS])
+TOLD = dataclasses.replace(
+    ADVERSARY,
+    compromised=CompromisedRecords(
+        pd.DataFrame({"respondent": ["A"], "value": ["a"], "time": [1], "confidence": [0.7]})
+    ),
+)
 GRAPH = Influence(ADVERSARY)(RELEASES, "A", "a", 1)
 RANKS = CalibrationRanks({"a": np.array([0.5, 0.2])}, np.array([0, 0]))
 PROBLEM = Problem(np.full((4, 2), 0.5), np.array([0, 0, 1, 1]), np.array([[2, 0], [0, 2]]))
@@ -74,6 +82,9 @@ TABLES = {
     "across_draws": lambda: [evaluation.across_draws(evaluation.risk_table, SPREAD, HISTORY)],
     "belief_sources": lambda: [evaluation.belief_sources(ATTACK, RELEASES, "A")],
     "breaches": lambda: [evaluation.breaches(each, HISTORY, r=2, **SET) for each in (BELIEFS, Beliefs(()))],
+    "compare_cascades": lambda: [
+        evaluation.compare_cascades(RELEASES, {"prior": PriorCascade(), "none": None}, {"me": TOLD}),
+    ],
     "compare_knowledge": lambda: [evaluation.compare_knowledge(RELEASES, {"me": ADVERSARY}, **DRAWS)],
     "consistency_test": lambda: [evaluation.consistency_test(BELIEFS, HISTORY, **DRAWS)],
     "exposing_members": lambda: [

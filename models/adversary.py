@@ -13,7 +13,7 @@ from foreknow.models.estimators import ESTIMATORS, Auto, TooLarge
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.ghost_chain import GhostChain
-from foreknow.models.knowledge.markov_chain import MarkovChain, check_domain_size
+from foreknow.models.knowledge.markov_chain import MarkovChain, VariableOrderChain, check_domain_size
 from foreknow.models.knowledge.membership import (
     Component,
     Membership,
@@ -629,7 +629,7 @@ def check_knowledge(prior: Any, transitions: Any, compromised: Any) -> None:
         chains = tuple(chains_at(transitions, 0))
     except (TypeError, ValueError, LookupError, AttributeError):
         chains = ()
-    if not chains or not all(isinstance(chain, MarkovChain) for chain in chains):
+    if not chains or not all(isinstance(chain, MarkovChain | VariableOrderChain) for chain in chains):
         raise TypeError(
             f"Adversary: transitions is {shown(transitions)}; it is a chain over the sensitive values, as "
             "MarkovChain(1, array) or MarkovChain.fit(history), or TransitionsByClass(classes, chains)."
@@ -645,10 +645,10 @@ class Simulation(NamedTuple):
         Original records.
     prior : Prior
         Distribution of the first value of each respondent: BK^sv, exact.
-    transitions : MarkovChain
-        Distribution of each value given the value before: BK^seq, exact.
+    transitions : MarkovChain, VariableOrderChain or TransitionsByClass
+        Distribution of each value given the values before: BK^seq, exact.
     """
 
     history: History
     prior: Prior
-    transitions: MarkovChain
+    transitions: Any

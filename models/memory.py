@@ -10,7 +10,7 @@ import numpy as np
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.markov_chain import MarkovChain, VariableOrderChain
 from foreknow.models.knowledge.parts import weighed
 from foreknow.models.knowledge.sequences import GapRule
 from foreknow.models.tables.people import People
@@ -143,8 +143,16 @@ def joint_size(chain: MarkovChain | None, revision: Revision) -> int:
     Raises
     ------
     ValueError
-        If the number is over `MAX_JOINT_PER_RESPONDENT`.
+        If the number is over `MAX_JOINT_PER_RESPONDENT`, or the chain is of variable order and the revision not ``"product"``.
     """
+    if isinstance(chain, VariableOrderChain) and revision != "product":
+        raise ValueError(
+            Advice(
+                "a chain of variable order needs ",
+                Setting("revision", "product"),
+                "; or give one of order 1, as chain.truncate(1).",
+            )
+        )
     if chain is None or revision != "filter" or chain.order == 1:
         return 0
     size = int(chain.values**chain.order)
@@ -301,7 +309,7 @@ def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> F
 
     Parameters
     ----------
-    chain : MarkovChain
+    chain : MarkovChain or VariableOrderChain
         Of order d.
     past : float array, shape (d, n, m)
         Last d beliefs about n respondents, oldest first; where fewer are known they are at the end.
@@ -319,8 +327,11 @@ def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> F
     of the earlier ones, so their product counts evidence twice (docs/findings.md, sections 5 and 10). It is not the joint
     distribution of the last values, which `filter_revision` reads.
 
-    Cost: O(n m^2) for d = 1; in general O(n m) times the number of sequences with positive probability.
+    Cost: O(n m^2) for d = 1; in general O(n m) times the number of sequences with positive probability. Of a chain of variable
+    order only its contexts with positive probability count.
     """
+    if isinstance(chain, VariableOrderChain):
+        return _over_contexts(chain.longer, chain.probabilities, chain.substochastic, past, known)
     revised = np.zeros(past.shape[1:])
     for length, table in enumerate(chain.tables, start=1):
         rows = np.flatnonzero(known == length)
@@ -348,6 +359,39 @@ def _over_sequences(table: FloatArray, past: FloatArray) -> FloatArray:
         for a in range(len(sequences)):
             for s in range(m):
                 revised[i, s] += weights[a] * table[sequences[a], s]
+    return revised
+
+
+@compiled
+def _over_contexts(
+    longer: IntArray, rows: FloatArray, substochastic: bool, past: FloatArray, known: IntArray
+) -> FloatArray:
+    """Sum over contexts of past values, from the newest value to the oldest, depth first.
+
+    The weight of a context is the probability that the known past values end in it. Where a context has no longer one, the weight
+    of the values before it stays at its row, or is lost in a substochastic chain.
+    """
+    d, n, m = past.shape
+    revised = np.zeros((n, m))
+    context, depth, weight = np.zeros(d * m + 1, np.int64), np.zeros(d * m + 1, np.int64), np.zeros(d * m + 1)
+    for i in range(n):
+        context[0], depth[0], weight[0] = 0, 0, 1.0
+        waiting = 1
+        while waiting:
+            waiting -= 1
+            here, length, rest = context[waiting], depth[waiting], weight[waiting]
+            if length < known[i]:
+                whole, rest = rest, 0.0
+                for s in range(m):
+                    belief = past[d - 1 - length, i, s]
+                    if belief > 0.0 and longer[here, s] >= 0:
+                        context[waiting], depth[waiting] = longer[here, s], length + 1
+                        weight[waiting] = whole * belief
+                        waiting += 1
+                    elif not substochastic:
+                        rest += whole * belief
+            if rest > 0.0:
+                revised[i] += rest * rows[here]
     return revised
 
 

@@ -1,7 +1,7 @@
 """The medical exams of JS-reduce, simulated: weekly views with known prior and transitions."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,9 @@ import scipy
 from foreknow.models.adversary import Simulation
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
-from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.settings import as_generator, check_array_size, check_positive, is_whole
+from foreknow.models.knowledge.markov_chain import MarkovChain, VariableOrderChain
+from foreknow.models.knowledge.personal_transitions import TransitionsByClass
+from foreknow.models.settings import as_generator, check_array_size, check_flag, check_positive, check_whole, is_whole
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Numeric, Schema
@@ -59,9 +60,21 @@ WEIGHT_FACTORS = ((0.9, 1.3, 1.2, 1.0, 1.0), (1.0, 1.0, 1.0, 1.0, 1.0), (1.2, 0.
 SEVERITY_FACTORS = (0.85, 1.0, 1.15)
 """Factor of each stage's share relative to the stage before it, per interval of age."""
 
+# Factors of the rate at which a stage ends, in the same layout, for transitions by class. The paper has them by age, gender and
+# weight and prints none of them: every number is assumed.
+AGE_PACES = ((0.8, 0.8, 0.8, 0.8, 1.0), (1.0, 1.0, 1.0, 1.0, 1.0), (1.25, 1.25, 1.25, 1.25, 1.0))
+GENDER_PACES = ((1.2, 1.0, 1.1, 1.1, 1.0), (0.8, 1.0, 0.9, 0.9, 1.0))
+WEIGHT_PACES = ((1.0, 1.3, 1.1, 1.2, 1.0), (1.0, 1.0, 1.0, 1.0, 1.0), (1.3, 0.8, 1.0, 1.0, 1.0))
+
 
 def exams(
-    views: int = 24, records: int = 5000, weeks_per_step: float = 1.0, *, rng: np.random.Generator | int
+    views: int = 24,
+    records: int = 5000,
+    weeks_per_step: float = 1.0,
+    *,
+    order: int = 1,
+    by_class: bool = False,
+    rng: np.random.Generator | int,
 ) -> Simulation:
     """Simulate the exams of one institute, with the same number of respondents in each view.
 
@@ -78,6 +91,10 @@ def exams(
         Number of records of each view.
     weeks_per_step : float
         Weeks between two views; see `foreknow.evaluation.datasets.exams.exam_transitions`.
+    order : int
+        Number of last results that the next one depends on, as in `exam_transitions`. By keyword.
+    by_class : bool
+        True if the pace depends on age, gender and weight, as in the paper's section 7.1. By keyword.
     rng : numpy.random.Generator or int
         Random generator, or a seed. By keyword.
 
@@ -90,15 +107,15 @@ def exams(
     Raises
     ------
     ValueError
-        If ``views`` or ``records`` is not a whole number of at least 1, their product is over 2^31, or ``weeks_per_step`` is not
-        a positive number.
+        If ``views``, ``records`` or ``order`` is not a whole number of at least 1, the product of the first two is over 2^31, or
+        ``weeks_per_step`` is not a positive number.
     TypeError
         If ``rng`` is neither a generator nor a seed.
 
     Notes
     -----
-    JS-reduce, section 7.1, whose data set was not found: transitions are rebuilt from published rates, and do not depend on age,
-    gender or weight. The law of first results and the rule by which respondents leave are assumed. Cost: O(views records m).
+    JS-reduce, section 7.1, whose data set was not found: transitions are rebuilt from published rates. The law of first results
+    and the rule by which respondents leave are assumed. Cost: O(views records m).
 
     Examples
     --------
@@ -111,17 +128,20 @@ def exams(
             raise ValueError(f"{name} is {number!r}; it is a whole number of {name}, 1 or more.")
     check_array_size("exams", views=int(views), records=int(records))
     generator = as_generator("exams", rng)
-    prior, transitions = _prior(), exam_transitions(weeks_per_step)
-    weeks = enumerate(_weeks(int(views), int(records), prior, transitions, generator), start=1)
+    prior, transitions = _prior(), exam_transitions(weeks_per_step, order=order, by_class=by_class)
+    laws = _laws(weeks_per_step, order, by_class)
+    weeks = enumerate(_weeks(int(views), int(records), prior, laws, generator), start=1)
     return Simulation(History(View(_frame(cohort, week), SCHEMA, week) for week, cohort in weeks), prior, transitions)
 
 
 class _Cohort(NamedTuple):
-    """Respondents under care, one per place: ids and codes of results of shape ``(n,)``, traits of shape ``(n, 3)``."""
+    """Respondents under care, one per place: traits of shape ``(n, 3)``, the others of shape ``(n,)``."""
 
     ids: IntArray
     traits: IntArray
-    results: IntArray
+    results: IntArray  # codes
+    lasting: IntArray  # number of last results that are equal
+    classes: IntArray
 
 
 def _prior() -> ClassFrequencies:
@@ -135,7 +155,7 @@ def _prior() -> ClassFrequencies:
 
 
 def _weeks(
-    views: int, records: int, prior: ClassFrequencies, transitions: MarkovChain, rng: np.random.Generator
+    views: int, records: int, prior: ClassFrequencies, laws: FloatArray, rng: np.random.Generator
 ) -> Iterator[_Cohort]:
     cohort = _newcomers(records, 1, prior, rng)
     seen = records
@@ -143,7 +163,10 @@ def _weeks(
     for _ in range(views - 1):
         free = _free(cohort.results, rng)
         newcomers = _newcomers(int(free.sum()), seen + 1, prior, rng)
-        cohort = cohort._replace(results=_draw(transitions.probabilities[cohort.results], rng))
+        number = np.minimum(cohort.lasting, laws.shape[1]) - 1
+        results = _draw(laws[cohort.classes if len(laws) > 1 else 0, number, cohort.results], rng)
+        lasting = np.where(results == cohort.results, cohort.lasting + 1, 1)
+        cohort = cohort._replace(results=results, lasting=lasting)
         cohort = _Cohort(*(_filled(old, free, new) for old, new in zip(cohort, newcomers, strict=True)))
         seen += len(newcomers.ids)
         yield cohort
@@ -153,8 +176,8 @@ def _newcomers(people: int, first_id: int, prior: ClassFrequencies, rng: np.rand
     ids = np.arange(first_id, first_id + people)
     low, high = np.array([*TRAITS.values()]).T
     traits = rng.integers(low, high + 1, size=(people, len(TRAITS)))
-    law = prior(People(ids.astype(object), traits.astype(np.float64), SCHEMA))
-    return _Cohort(ids, traits, _draw(law, rng))
+    who = People(ids.astype(object), traits.astype(np.float64), SCHEMA)
+    return _Cohort(ids, traits, _draw(prior(who), rng), np.ones(people, dtype=np.int64), prior.classes(who))
 
 
 def _free(results: IntArray, rng: np.random.Generator) -> BoolArray:
@@ -234,20 +257,40 @@ SEPSIS_PER_DAY_ASSUMED: Rates = {
 }
 
 
-def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain:
+@overload
+def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain: ...
+
+
+@overload
+def exam_transitions(weeks_per_step: float = 1.0, *, order: int = 1, by_class: bool = False) -> Any: ...
+
+
+def exam_transitions(weeks_per_step: float = 1.0, *, order: int = 1, by_class: bool = False) -> Any:
     """Markov chain over the exam results, for a step of some weeks.
 
     For the chronic diseases it is ``expm(Q_year * weeks / 52.1775 + Q_hiv * weeks)``, where Q_year generates the annual rates and
     Q_hiv leaves each stage at the rate 1 over its mean duration. For sepsis it is the daily matrix to the power ``7 * weeks``; a
     fraction of a day is taken from the generator of the daily matrix.
 
+    Parameters
+    ----------
+    order : int
+        Number d of last results that the next one depends on. If k of them are equal at the end, the rate at which the stage ends
+        is multiplied by 2 k / (d + 1), which is 1 on average over k: the longer a stage has lasted, the sooner it ends. The
+        factors are assumed; a source of the paper has laws of the time in a stage (Di Biase et al. 2007). By keyword.
+    by_class : bool
+        True if the rate is also multiplied by factors of age, gender and weight, all assumed. By keyword.
+
     Returns
     -------
-    MarkovChain
-        Of order 1 over `RESULTS`. Deceased and discharged are absorbing.
+    MarkovChain, VariableOrderChain or TransitionsByClass
+        Over `RESULTS`; a `VariableOrderChain` for an order of 2 or more; one chain for each of 18 classes with ``by_class``.
+        Deceased and discharged are absorbing.
 
     Notes
     -----
+    A rate multiplied by f makes the probability p of staying p^f; the others are scaled in proportion.
+
     The logarithm of a printed matrix has negative rates where a transition of several steps is printed as 0: the annual table has
     no death from cirrhosis, although carcinoma follows it and kills. Negative rates are set to 0 and the diagonal is reset.
     Therefore 52.1775 weeks give the annual rates exactly from decompensated cirrhosis, carcinoma and severe Alzheimer, and to
@@ -259,12 +302,46 @@ def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain:
     >>> float(chain.probabilities[RESULTS.index("AIDS"), RESULTS.index("deceased")].round(4))
     0.0097
     """
+    laws = _laws(weeks_per_step, order, by_class)
+    if order == 1:
+        chains: tuple[Any, ...] = tuple(MarkovChain(1, law) for law in laws[:, 0])
+    else:
+        m = len(RESULTS)
+        # Context 1 + (k - 1) m + s is the result s, k times.
+        oldest, rest = np.arange(order * m) % m, np.maximum(np.arange(order * m) - m + 1, 0)
+        chains = tuple(
+            VariableOrderChain(
+                order, np.append(0, oldest), np.append(0, rest), np.vstack([np.full((1, m), 1 / m), *law])
+            )
+            for law in laws
+        )
+    return TransitionsByClass(CUTS, chains) if by_class else chains[0]
+
+
+def _laws(weeks_per_step: float, order: int, by_class: bool) -> FloatArray:
+    """Distributions of the next result by class, number of equal last results, and last result: shape ``(c, d, m, m)``."""
     check_positive("exams", "weeks_per_step", weeks_per_step, "the weeks between two records")
+    check_whole("exams", "order", order, "last results")
+    check_flag("exams", "by_class", by_class)
     weekly = _generator(_matrix(LIVER_PER_YEAR, ALZHEIMER_PER_YEAR)) / WEEKS_PER_YEAR + _hiv_generator()
     sepsis = _matrix(SEPSIS_PER_DAY, SEPSIS_PER_DAY_ASSUMED)
     # Each factor leaves the stages of the other diseases unchanged, so the product is the chain of all diseases.
     chain = scipy.linalg.expm(weekly * weeks_per_step) @ _power(sepsis, DAYS_PER_WEEK * weeks_per_step)
-    return MarkovChain(1, np.clip(chain, 0.0, None))
+    law = MarkovChain(1, np.clip(chain, 0.0, None)).probabilities
+    pace = np.ones((1, len(RESULTS)))
+    if by_class:
+        disease = np.repeat(np.arange(len(SHARES)), [len(stages) for stages in SHARES])
+        age, gender, weight = (np.array(paces)[:, disease] for paces in (AGE_PACES, GENDER_PACES, WEIGHT_PACES))
+        pace = (age[:, None, None] * gender[:, None] * weight).reshape(-1, len(RESULTS))
+    if order == 1 and not by_class:
+        return law[None, None]
+    factors = 2 * np.arange(1, order + 1) / (order + 1)
+    stay = np.diag(law) ** (pace[:, None] * factors[:, None])
+    leaves = 1 - np.diag(law)
+    scale = np.divide(1 - stay, leaves, out=np.zeros_like(stay), where=leaves > 0)
+    laws = law * scale[..., None]
+    laws[..., np.arange(len(law)), np.arange(len(law))] = stay
+    return laws
 
 
 def _matrix(*tables: Rates) -> FloatArray:

@@ -7,12 +7,21 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields, set_fields
 from foreknow.models.knowledge.posterior_variable import TABLE, posterior_dataset, posterior_variable
 from foreknow.models.knowledge.sequences import GapRule, Sequences, sequences_for_order
 from foreknow.models.problem import ROW_SUM_TOLERANCE, rows_of_counts
-from foreknow.models.settings import MAX_FLOAT, as_floats, as_list, check_flag, check_kind, check_range, check_whole
+from foreknow.models.settings import (
+    MAX_FLOAT,
+    as_floats,
+    as_integers,
+    as_list,
+    check_flag,
+    check_kind,
+    check_range,
+    check_whole,
+)
 from foreknow.models.tables.history import History
 
 
@@ -275,6 +284,172 @@ def _checked(table: FloatArray, substochastic: bool) -> FloatArray:
 
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
+class VariableOrderChain:
+    """Markov chain whose next value depends on the longest known end of the past values, of any length up to ``order``.
+
+    Offered for the reproduction of JS-reduce: sequences of every length (Algorithm 5, "full" DK, SPM and IE), where the tables of a
+    `MarkovChain` would be too large. `Adversary` reads it with ``revision="product"`` (Algorithm 3); `truncate` gives the n-step
+    knowledge of the paper's section 7.3, for other rules one of order 1.
+
+    Parameters
+    ----------
+    order : int
+        Number of past values that the next value depends on at most, 2 or more.
+    oldest, rest : int array, shape (c,)
+        The c contexts, which are sequences of past values. Context i is the value ``oldest[i]`` followed by context ``rest[i]``,
+        with ``rest[i] < i``; context 0 is empty, and its two numbers are not read.
+    probabilities : float array, shape (c, m)
+        Distribution of the next value after each context, where no longer context is the end of the past values.
+    substochastic : bool
+        True for Algorithm 5 as printed: a sequence of the known past values, of ``order`` at most, that is no context has no next
+        value. False: it has that of its longest end that is a context (back-off).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the arrays are not of these shapes, a context has a wrong number, or a row is no distribution.
+
+    Examples
+    --------
+    After two equal values, the third is the same; otherwise both are equally likely:
+
+    >>> rows = [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [1, 0], [0, 1]]
+    >>> chain = VariableOrderChain(2, [0, 0, 1, 0, 1], [0, 0, 0, 1, 2], np.array(rows))
+    >>> chain.truncate(1)
+    MarkovChain(order=1, probabilities=array([[0.5, 0.5],
+           [0.5, 0.5]]), shorter=(), substochastic=False)
+    """
+
+    order: int
+    oldest: IntArray
+    rest: IntArray
+    probabilities: FloatArray
+    substochastic: bool = False
+
+    def __post_init__(self) -> None:
+        owner = "VariableOrderChain"
+        check_whole(owner, "order", self.order, "past values", 2)
+        check_flag(owner, "substochastic", self.substochastic)
+        takes = "is a float array of shape (c, m), a distribution over the m values per context"
+        rows = as_floats(owner, "probabilities", self.probabilities, takes)
+        if rows.ndim != 2 or not rows.size:
+            raise ValueError(f"{owner}: probabilities {takes}; got {rows.shape}.")
+        oldest, rest = (
+            as_integers(f"{owner}: {name}", numbers, (len(rows),), "one number per context")
+            for name, numbers in (("oldest", self.oldest), ("rest", self.rest))
+        )
+        wrong = np.flatnonzero((oldest < 0) | (oldest >= rows.shape[1]) | (rest < 0) | (rest >= np.arange(len(rows))))
+        if (wrong > 0).any():
+            i = wrong[wrong > 0][0]
+            raise ValueError(
+                f"{owner}: context {i} is the value {oldest[i]} followed by context {rest[i]}; the value is one of 0 to "
+                f"{rows.shape[1] - 1}, and the context stands before it."
+            )
+        set_fields(
+            self, order=int(self.order), oldest=oldest, rest=rest, probabilities=_checked(rows, self.substochastic)
+        )
+
+    @classmethod
+    def fit(
+        cls,
+        sequences: "History | Iterable[Sequence[int]]",
+        order: int | None = None,
+        as_printed: bool = False,
+        values: int | None = None,
+    ) -> "VariableOrderChain":
+        """Estimate the probabilities after every sequence of a corpus by the frequency of each value after it.
+
+        Parameters
+        ----------
+        order : int, optional
+            Length of the longest sequence counted. By default every length.
+        sequences, as_printed, values
+            As for `MarkovChain.fit`, with gaps ignored.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `MarkovChain.fit`. A corpus in which no value follows another gives equal probabilities.
+
+        Notes
+        -----
+        Cost: O(records order) time, O(distinct sequences m) memory.
+        """
+        check_flag("VariableOrderChain.fit", "as_printed", as_printed)
+        seen = Sequences.from_source(sequences, values)
+        order = max(seen.longest - 1, 2) if order is None else order
+        check_whole("VariableOrderChain.fit", "order", order, "past values", 2)
+        m, following = seen.domain, np.append(seen.values[1:], 0)
+        followed = np.append(seen.before[1:] > 0, False)
+        ends = np.arange(len(followed)) if as_printed else np.flatnonzero(followed)
+        context = np.zeros(len(followed), dtype=np.int64)
+        oldest, rest = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
+        counts, occurring = [], []
+        for length in range(int(order) + 1):
+            if length:
+                ends = ends[seen.before[ends] >= length - 1]
+                if not len(ends):
+                    break
+                found, number = np.unique(context[ends] * m + seen.values[ends - length + 1], return_inverse=True)
+                context[ends] = sum(map(len, oldest)) + number
+                oldest.append(found % m)
+                rest.append(found // m)
+            first, arrivals = sum(map(len, oldest[:-1])), ends[followed[ends]]
+            cells = (context[arrivals] - first) * m + following[arrivals]
+            counts.append(np.bincount(cells, minlength=len(oldest[-1]) * m).reshape(-1, m))
+            occurring.append(np.bincount(context[ends] - first, minlength=len(oldest[-1])))
+        pairs, totals = np.vstack(counts), np.concatenate(occurring)[:, None]
+        rows = np.divide(pairs, totals, out=np.full(pairs.shape, 0.0 if as_printed else 1 / m), where=totals > 0)
+        return cls(int(order), np.concatenate(oldest), np.concatenate(rest), rows, as_printed)
+
+    def at(self, release: int) -> Any:  # noqa: ARG002 - the interface of `Transitions`, without dense tables
+        """The chain itself, for every release."""
+        return self
+
+    def truncate(self, steps: int) -> "VariableOrderChain | MarkovChain":
+        """Chain of the contexts of at most ``steps`` values; for one value a `MarkovChain`."""
+        check_whole("VariableOrderChain.truncate", "steps", steps, "past values")
+        length = np.zeros(len(self.rest), dtype=np.int64)
+        for i in range(1, len(length)):
+            length[i] = length[self.rest[i]] + 1
+        if steps == 1:
+            unseen = 0.0 if self.substochastic else self.probabilities[0]
+            table = np.full((self.values, self.values), unseen)
+            table[self.oldest[length == 1]] = self.probabilities[length == 1]
+            return MarkovChain(1, table, substochastic=self.substochastic)
+        kept = length <= steps
+        number = np.cumsum(kept) - 1
+        return VariableOrderChain(
+            min(int(steps), self.order),
+            self.oldest[kept],
+            number[self.rest[kept]],
+            self.probabilities[kept],
+            self.substochastic,
+        )
+
+    @property
+    def longer(self) -> IntArray:
+        """Number of the context that is a value followed by a context, -1 if there is none: int array, shape ``(c, m)``."""
+        longer = np.full(self.probabilities.shape, -1)
+        longer[self.rest[1:], self.oldest[1:]] = np.arange(1, len(self.rest))
+        return longer
+
+    @property
+    def tables(self) -> tuple[FloatArray, ...]:
+        """There are none: raise ValueError, which names what reads the chain."""
+        raise ValueError(
+            "a chain of variable order has no dense tables; give a MarkovChain, as chain.truncate(1), or attack by "
+            'SequentialAttack of an Adversary with revision="product".'
+        )
+
+    @property
+    def values(self) -> int:
+        """Size m of the sensitive domain."""
+        return int(self.probabilities.shape[1])
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
 class ChainByRelease:
     """Markov chain with its own transition probabilities for each release: sequential knowledge (`Transitions`).
 
@@ -318,7 +493,9 @@ class ChainByRelease:
         chains = tuple(as_list("ChainByRelease", "chains", self.chains, "is a tuple of MarkovChain, one per release"))
         every = chains if self.later is None else (*chains, self.later)
         for number, chain in enumerate(every):
-            check_kind("ChainByRelease", f"chain {number}", chain, MarkovChain)
+            check_kind(
+                "ChainByRelease", f"chain {number}", chain, (MarkovChain, VariableOrderChain), "is a MarkovChain"
+            )
         check_alike(every)
         object.__setattr__(self, "chains", chains)
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from foreknow.evaluation.datasets.exams import RESULTS, exams
+from foreknow.evaluation.datasets.exams import RESULTS, exam_transitions, exams
 
 ENDS = ("deceased", "discharged")
 FALSE_ALARM = 1e-3
@@ -147,3 +147,62 @@ def test_a_wrong_setting_is_named(settings, words):
 def test_sizes_are_whole_numbers(sizes):
     with pytest.raises(ValueError, match=r"it is a whole number of (views|records), 1 or more"):
         exams(**sizes, rng=np.random.default_rng(1))
+
+
+class TestPastAndClass:
+    """Transitions that depend on the duration of a stage and on the class."""
+
+    def test_results_are_drawn_from_the_chain_of_the_class_and_the_duration(self):
+        """Every class together is too thin for a test by class: the counts of a class are compared with its own laws."""
+        simulation = exams(12, 5000, 26.0, order=3, by_class=True, rng=11)
+        people = simulation.history[0].people
+        chains = simulation.transitions.chains_at(1)
+        classes = {}
+        for view in simulation.history:
+            classes |= dict(
+                zip(
+                    view.people.respondents.tolist(), simulation.transitions.class_of(view.people).tolist(), strict=True
+                )
+            )
+        records = table(simulation)
+        records["lasting"] = records.groupby("id")["code"].transform(
+            lambda codes: codes.groupby((codes != codes.shift()).cumsum()).cumcount() + 1
+        )
+        records["lasting"] = records["lasting"].clip(upper=3)
+        records["class"] = records["id"].map(classes)
+        m = len(RESULTS)
+        counts = np.zeros((18, 3, m, m))
+        some = records[records["following"] >= 0]
+        np.add.at(counts, (some["class"], some["lasting"] - 1, some["code"], some["following"]), 1)
+        laws = np.array([chain.probabilities[1:].reshape(3, m, m) for chain in chains])
+        assert_drawn_from(counts, laws)
+        assert len(people) == 5000
+
+    def test_the_rate_is_in_proportion_to_the_duration(self):
+        """-log of the probability of staying is 2 k / (d + 1) times that of the chain of order 1; leaving goes where it went."""
+        one, chain = exam_transitions().probabilities, exam_transitions(order=4)
+        rows = chain.probabilities[1:].reshape(4, len(RESULTS), len(RESULTS))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rates = np.log(np.diagonal(rows, axis1=1, axis2=2)) / np.log(np.diag(one))
+            shares = [np.where(np.eye(len(RESULTS)), np.nan, row / (1 - np.diag(row))[:, None]) for row in (one, *rows)]
+        chronic = RESULTS.index("AIDS")
+        np.testing.assert_allclose(rates[:, chronic], [0.4, 0.8, 1.2, 1.6])
+        np.testing.assert_allclose(rates[:, :-2], np.array([[0.4, 0.8, 1.2, 1.6]] * 17).T)
+        np.testing.assert_allclose(shares[1:], [shares[0]] * 4)
+
+    def test_the_chain_of_one_result_is_that_after_it_alone(self):
+        chain = exam_transitions(order=2, by_class=True)
+        assert chain.truncate(1).chains_at(0)[0].order == 1
+        np.testing.assert_array_equal(
+            chain.truncate(1).chains_at(0)[7].probabilities, chain.chains_at(0)[7].probabilities[1:20]
+        )
+
+    def test_defaults_are_one_chain_of_order_one(self):
+        plain, given = exams(3, 50, rng=4), exams(3, 50, order=1, by_class=False, rng=4)
+        assert plain == given
+        assert exams(3, 50, by_class=True, rng=4).transitions.chains_at(0)[0].order == 1
+
+    @pytest.mark.parametrize("wrong", [{"order": 0}, {"by_class": 1}])
+    def test_wrong_settings_are_named(self, wrong):
+        with pytest.raises((TypeError, ValueError), match=f"exams: {next(iter(wrong))}"):
+            exams(2, 10, rng=1, **wrong)

@@ -57,7 +57,7 @@ def test_a_simulation_is_a_history_and_its_laws():
 def test_one_name_for_one_argument():
     names = {name for maker in DATASETS.values() for name in inspect.signature(maker).parameters}
     sizes, paths = (
-        {"views", "records", "deleted", "inserted", "updated", "vocabulary", "weeks_per_step"},
+        {"views", "records", "deleted", "inserted", "updated", "vocabulary", "weeks_per_step", "order", "by_class"},
         {"folder", "hierarchies"},
     )
     assert names == sizes | paths | {"rng", "sensitive", "quasi_identifiers"}

@@ -70,7 +70,7 @@ class UHRA(ClusteringDefense):
         whole cluster at worst. The paper suppresses them, although its Lemma 2 says that a cluster which is t-close as a whole
         can be published; this setting makes that true.
     sweeps : int
-        Largest number of sweeps of step 3; a note says if records still moved in the last one.
+        Largest number of sweeps of step 3, none with 0; a note says if records still moved in the last one.
     judged : {"published", "view"}
         Table to whose distribution of values the published groups are close, as in `JSReduce`. With ``"published"``, a group
         that fails against the published table is merged with a neighbour of its cluster.
@@ -111,7 +111,7 @@ class UHRA(ClusteringDefense):
     tolerance: float = 0.0
 
     def __post_init__(self) -> None:
-        check_whole("UHRA", "sweeps", self.sweeps, "sweeps over all records")
+        check_whole("UHRA", "sweeps", self.sweeps, "sweeps over all records", 0)
         if self.patience is not None:
             check_whole("UHRA", "patience", self.patience, "records")
         super().__post_init__()
@@ -134,7 +134,7 @@ class UHRA(ClusteringDefense):
         refined = refine(cluster.records, cluster.points, labels, rule, int(self.sweeps))
         kind = "records of {clusters:a cluster|clusters with a total size} of {size} still moved after {sweeps} sweeps."
         note = Note(kind, clusters=1, size=len(labels), sweeps=str(self.sweeps))
-        return refined.labels, [] if refined.converged else [note]
+        return refined.labels, [] if refined.converged or not self.sweeps else [note]
 
 
 def utility_groups(

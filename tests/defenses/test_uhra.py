@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables, view_of
 
-from foreknow.defenses import DistinctDiversity, KAnonymity, TCloseness
+from foreknow.defenses import BKAA, DistinctDiversity, KAnonymity, TCloseness
 from foreknow.defenses.algorithms.clustering import prior_clusters
 from foreknow.defenses.algorithms.nearest_point import nearest_point_order
 from foreknow.defenses.requirements.summary import Summary, TableCounts
@@ -159,7 +159,18 @@ class TestPromises:
         assert notes_of_blocks([[moved], [moved]]) == [
             "in 2 of 2 blocks: records of clusters with a total size of 400 still moved after 1 sweeps."
         ]
-        assert not any("sweeps" in note for note in UHRA(2, 0.2, 0.5)(view, np.full((200, 3), 1 / 3)).notes)
+        for sweeps in (0, 1000):
+            assert not any(
+                "sweeps" in note for note in UHRA(2, 0.2, 0.5, sweeps=sweeps)(view, np.full((200, 3), 1 / 3)).notes
+            )
+
+    def test_without_sweeps_it_grows_the_groups_of_bkaa(self):
+        """One cluster, and a beta that never binds: BKAA is steps 1 and 2."""
+        rng = np.random.default_rng(0)
+        view = view_of([f"p{i}" for i in range(200)], rng.choice(list("abc"), 200), ages=rng.integers(0, 99, 200))
+        prior = np.full((200, 3), 1 / 3)
+        grown = BKAA(2, 1e9, 0.5, enhanced=False, also=TCloseness(0.2))(view, prior)
+        assert UHRA(2, 0.2, 0.5, sweeps=0)(view, prior).labels.tolist() == grown.labels.tolist()
 
 
 def test_table_1_becomes_table_2():
@@ -219,7 +230,7 @@ class TestBinaryErratum:
         ({"j": -0.1}, "UHRA: j is -0.1; it is a number of at least 0, a divergence"),
         ({"base": 1}, "UHRA: the logarithm's base is 1; it is a number above 1"),
         ({"judged": "later"}, "UHRA: judged is 'later'; it is one of 'published', 'view'"),
-        ({"sweeps": 0}, "UHRA: sweeps is 0; it is a number of sweeps over all records, 1 or more"),
+        ({"sweeps": -1}, "UHRA: sweeps is -1; it is a number of sweeps over all records, 0 or more"),
         ({"distance": "far"}, "TCloseness: distance is 'far'"),
     ],
 )

@@ -138,8 +138,8 @@ def times(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:  # noqa: ARG001
             start = time.process_time()
             for view in views:
                 defense(view, simulation.prior(view.people), ())
-            rows.append([number, name, k, j, round(1000 * (time.process_time() - start) / len(views), 2)])
-    found = pd.DataFrame(rows, columns=pd.Index(["number", "algorithm", "k", "j", "milliseconds"]))
+            rows.append([number, name, k, j, round((time.process_time() - start) / len(views), 5)])
+    found = pd.DataFrame(rows, columns=pd.Index(["number", "algorithm", "k", "j", "call_seconds"]))
     return found[found["number"] > 0].drop(columns="number")
 
 
@@ -256,7 +256,8 @@ def sizes(name: str, along: str, where: str, printed: dict[str, tuple[float, ...
 
 def run_times(name: str, along: str, where: str) -> Figure:
     """Figures 4 and 5."""
-    query = f"SELECT {along} AS x, milliseconds AS y, algorithm AS line, seed FROM uhra_times WHERE {where} ORDER BY x, line DESC"
+    query = f"""SELECT {along} AS x, 1000 * call_seconds AS y, algorithm AS line, seed
+        FROM uhra_times WHERE {where} ORDER BY x, line DESC"""
     readings = (
         "Milliseconds of one processor for one table, compiled by Numba; the paper's are of MATLAB.",
         "UHRA clusters the distinct priors, which gives the clusters of all records.",

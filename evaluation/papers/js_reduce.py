@@ -264,7 +264,8 @@ ALL_FOUR = (
     "SELECT release AS x, confidence AS y, technique AS line, attacker AS panel, seed FROM js_reduce_existing "
     f"WHERE law = '{FIRST}' AND variant = 'strict' AND {_among('attacker', 'DK', 'joint, in hindsight')} UNION ALL "
     "SELECT release, confidence, 'JS-reduce', attacker, seed FROM js_reduce_defended "
-    f"WHERE confidence IS NOT NULL AND law = '{FIRST}' AND variant = 'as printed' AND defender = 'DK' AND {_among('attacker', 'DK', 'joint, in hindsight')}"
+    f"WHERE confidence IS NOT NULL AND law = '{FIRST}' AND variant = 'as printed' AND defender = 'DK' "
+    f"AND {_among('attacker', 'DK', 'joint, in hindsight')}"
 )
 LOSS = (
     "SELECT technique AS x, avg(gcp) AS y, variant AS line, seed FROM js_reduce_existing "

@@ -46,7 +46,7 @@ SIGMAS, CONFIDENCE = (0.01, 0.1), 0.9
 STEPS = {1: "FDTMM", 2: "SDTMM"}
 """Names of the knowledge of one and two steps."""
 
-SEEDS, SEEDS_OF_READINGS, FORWARD = range(1, 11), range(1, 6), (2, 3, 4)
+SEEDS, SEEDS_OF_READINGS, FORWARD = range(1, 11), range(1, 4), (2, 3, 4)
 
 READINGS: dict[str, dict[str, float]] = {
     "stated": {},

@@ -149,7 +149,7 @@ EXPERIMENTS = (
 )
 
 READINGS = (
-    "The number of items is not given. With 220, and labels of Poisson(100) items, a record links to 3 labels on average, "
+    "The number of items is not given. With 220, and labels of Poisson(100) items, a record links to 3 labels on average; "
     "with 200, to 7; with 270, to .4.",
     "Read as the occurrences of an item, Poisson(100) fixes the vocabulary: 27,000 / 100 = 270. Where an item is in Poisson(100) "
     "labels, a label has 9 items on average, and almost no record links to one.",

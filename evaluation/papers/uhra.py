@@ -193,7 +193,7 @@ EXPERIMENTS = (
     ),
 )
 
-BOTH = "(SELECT *, 'Adult' AS data FROM uhra_adult UNION ALL BY NAME SELECT *, 'BKseq' AS data FROM uhra_exams)"
+BOTH = "(SELECT *, 'Adult' AS source FROM uhra_adult UNION ALL BY NAME SELECT *, 'BKseq' AS source FROM uhra_exams)"
 OF_PAPER = "algorithm IN ('UHRA', 'BKA-JS', 'k-primacy')"
 
 READINGS = (
@@ -216,8 +216,8 @@ def shown(along: str) -> str:
 
 def risk_map(name: str, title: str, along: str, where: str) -> Figure:
     """Figures 1 to 3."""
-    query = f"""SELECT linkage AS x, gcp_all AS y, {along} AS point, algorithm AS line, data AS panel, seed
-        FROM {BOTH} WHERE {where} AND algorithm NOT LIKE 'UHRA,%' ORDER BY data, algorithm DESC, {along}"""
+    query = f"""SELECT linkage AS x, gcp_all AS y, {along} AS point, algorithm AS line, source AS panel, seed
+        FROM {BOTH} WHERE {where} AND algorithm NOT LIKE 'UHRA,%' ORDER BY source, algorithm DESC, {along}"""
     setting = f"R-U map; {title}; Adult (45,222 records, income) and BKseq (24 tables of 4,000); mean of ten runs."
     return Figure(
         name,

@@ -217,7 +217,7 @@ def shown(along: str) -> str:
 def risk_map(name: str, title: str, along: str, where: str) -> Figure:
     """Figures 1 to 3."""
     query = f"""SELECT linkage AS x, gcp_all AS y, {along} AS point, algorithm AS line, source AS panel, seed
-        FROM {BOTH} WHERE {where} AND algorithm NOT LIKE 'UHRA,%' ORDER BY source, algorithm DESC, {along}"""
+        FROM {BOTH} WHERE {where} AND algorithm NOT LIKE 'UHRA,%' ORDER BY source, line, {along}"""
     setting = f"R-U map; {title}; Adult (45,222 records, income) and BKseq (24 tables of 4,000); mean of ten runs."
     return Figure(
         name,
@@ -238,7 +238,7 @@ def sizes(name: str, along: str, where: str, printed: dict[str, tuple[float, ...
     query = f"""SELECT {along} AS x, size AS y, 'mean' AS panel, algorithm AS line, seed
         FROM uhra_adult WHERE {where} AND algorithm NOT LIKE 'UHRA,%' UNION ALL
         SELECT {along}, smallest, 'smallest', algorithm, seed
-        FROM uhra_adult WHERE {where} AND algorithm NOT LIKE 'UHRA,%' ORDER BY panel, line DESC, x"""
+        FROM uhra_adult WHERE {where} AND algorithm NOT LIKE 'UHRA,%' ORDER BY panel, line, x"""
     means = [("mean", line, x, y) for line, of in printed.items() for x, y in zip(values, of, strict=True)]
     least = [("smallest", line, x, float(x if along == "k" else 5)) for line in printed for x in values]
     return Figure(
@@ -257,7 +257,7 @@ def sizes(name: str, along: str, where: str, printed: dict[str, tuple[float, ...
 def run_times(name: str, along: str, where: str) -> Figure:
     """Figures 4 and 5."""
     query = f"""SELECT {along} AS x, 1000 * call_seconds AS y, algorithm AS line, seed
-        FROM uhra_times WHERE {where} ORDER BY x, line DESC"""
+        FROM uhra_times WHERE {where} ORDER BY line, x"""
     readings = (
         "Milliseconds of one processor for one table, compiled by Numba; the paper's are of MATLAB.",
         "UHRA clusters the distinct priors, which gives the clusters of all records.",

@@ -232,7 +232,7 @@ def risk_map(name: str, title: str, along: str, where: str) -> Figure:
     )
 
 
-def sizes(name: str, along: str, where: str, printed: dict[str, tuple[float, ...]]) -> Figure:
+def sizes(name: str, along: str, setting: str, where: str, printed: dict[str, tuple[float, ...]]) -> Figure:
     """Tables 3 to 5."""
     values = {"k": K, "j": J[:-1], "t": T}[along]
     query = f"""SELECT {along} AS x, size AS y, 'mean' AS panel, algorithm AS line, seed
@@ -248,13 +248,13 @@ def sizes(name: str, along: str, where: str, printed: dict[str, tuple[float, ...
         "table",
         f"{shown(along)} =",
         "size of a group",
-        f"Adult, {where.replace(' AND ', ', ')}; smallest and mean size.",
+        f"45,222 records of Adult; {setting}; smallest and mean size.",
         READINGS[1:6],
         printed=(*means, *least),
     )
 
 
-def run_times(name: str, along: str, where: str) -> Figure:
+def run_times(name: str, along: str, setting: str, where: str) -> Figure:
     """Figures 4 and 5."""
     query = f"""SELECT {along} AS x, 1000 * call_seconds AS y, algorithm AS line, seed
         FROM uhra_times WHERE {where} ORDER BY line, x"""
@@ -263,7 +263,7 @@ def run_times(name: str, along: str, where: str) -> Figure:
         "UHRA clusters the distinct priors, which gives the clusters of all records.",
         *READINGS[4:6],
     )
-    setting = f"BKseq, {where.replace('j', 'J')}, t = .5; milliseconds with a logarithmic scale."
+    text = f"BKseq; {setting}, t = .5; milliseconds, on a logarithmic scale."
     return Figure(
         name,
         f"run time by {shown(along)}",
@@ -271,7 +271,7 @@ def run_times(name: str, along: str, where: str) -> Figure:
         "curves",
         shown(along),
         "milliseconds per table",
-        setting,
+        text,
         readings,
         log=True,
     )
@@ -284,23 +284,26 @@ FIGURES = (
     sizes(
         "Table 3",
         "k",
+        "t = .5, J = .8",
         "t = 0.5 AND j = 0.8",
         {"UHRA": (8, 9, 11, 17, 23), "BKA-JS": (8.8, 13, 14, 20, 25), "k-primacy": (8, 11, 14, 18, 24)},
     ),
     sizes(
         "Table 4",
         "j",
+        "t = .5, k = 5",
         "t = 0.5 AND k = 5 AND j < 0.8",
         {"UHRA": (9, 9, 10, 11, 10), "BKA-JS": (11, 11.8, 13, 13, 13), "k-primacy": (10, 11, 12, 12, 12)},
     ),
     sizes(
         "Table 5",
         "t",
+        "J = .8, k = 5",
         "k = 5 AND j = 0.8",
         {"UHRA": (9, 10, 11, 11), "BKA-JS": (13, 13, 15, 17), "k-primacy": (11, 12, 12, 12.8)},
     ),
-    run_times("4", "j", "k = 5 AND j < 0.8"),
-    run_times("5", "k", "j = 0.8"),
+    run_times("4", "j", "k = 5, J = .1 to .7", "k = 5 AND j < 0.8"),
+    run_times("5", "k", "k = 3 to 20, J = .8", "j = 0.8"),
     Figure(
         "Section 6",
         "gain over the tables as a sequence: not in the paper, which leaves it to future work",

@@ -11,6 +11,7 @@ import ast
 import glob
 import inspect
 import json
+import pickle
 import sysconfig
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,12 +20,14 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.util import find_spec, resolve_name
+from io import BytesIO
 from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import duckdb
+import joblib
 import numba
 import numpy as np
 import pandas as pd
@@ -373,6 +376,41 @@ def _canonical(content: Mapping[str, Any]) -> str:
 
 def _digest(content: Mapping[str, Any]) -> str:
     return blake2b(_canonical(content).encode(), digest_size=16).hexdigest()
+
+
+class _Classes(pickle.Pickler):
+    """Pickler that collects the classes and functions of all objects in what it dumps."""
+
+    def __init__(self) -> None:
+        super().__init__(BytesIO())
+        self.found: dict[Any, None] = {}
+
+    def reducer_override(self, given: Any) -> Any:
+        """Note the class of an object, and leave its reduction to pickle."""
+        self.found[given if isinstance(given, type) or inspect.isfunction(given) else type(given)] = None
+        return NotImplemented
+
+
+def fingerprint(*given: Any) -> str:
+    """Fingerprint of objects: their state, as `joblib.hash` has it, and the code of their classes and functions.
+
+    Raises
+    ------
+    ValueError
+        If an object cannot be pickled, or a class or function is defined in no file, as in a notebook.
+    """
+    classes = _Classes()
+    try:
+        classes.dump(given)
+        own = [
+            each for each in classes.found if each.__module__ == "__main__" or _own_file(each.__module__) is not None
+        ]
+        return _digest({"state": joblib.hash(given), "code": sorted({code_fingerprint(each) for each in own})})
+    except (pickle.PicklingError, AttributeError, TypeError, OSError) as error:
+        raise ValueError(
+            f"a kept cell needs objects that can be pickled, whose classes and functions are in files: {error}. Define them in a "
+            "module, by def and class."
+        ) from error
 
 
 def code_fingerprint(function: Callable[..., Any]) -> str:

@@ -1,7 +1,10 @@
 """Comparison of defenses under attacks on one history, and the worst case over attacks."""
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +13,7 @@ import pandas as pd
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense, publish
 from foreknow.evaluation.arguments import check_history, check_releases
+from foreknow.evaluation.cells import Cell, Experiment, fingerprint, run
 from foreknow.evaluation.loss.generalization_loss import Width, average_group_size, discernibility, gcp, suppressed
 from foreknow.evaluation.loss.queries import Workload, query_error
 from foreknow.evaluation.risk.adversary_gain import WORST, risk_table, with_certain, with_right_share, worst_attacks
@@ -20,13 +24,13 @@ from foreknow.models import Adversary, Averaged, Beliefs, CompromisedRecords, Hi
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.progress import Progress, check_progress, stepping
-from foreknow.models.settings import as_generator, check_flag, check_kind
+from foreknow.models.settings import as_generator, check_flag, check_kind, is_whole
 
 
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Releases of every defense, and beliefs of every attack on them.
+    """Releases of every defense, and beliefs of every attack on them; or the kept tables of their measures.
 
     Attributes
     ----------
@@ -36,12 +40,16 @@ class Comparison:
     beliefs : mapping of (defense, attack) to Beliefs
     leaving_out : CompromisedRecords or collection of respondents, optional
         Respondents that no risk measure counts; see `adversary_gain`.
+    kept : DataFrame, optional
+        Risk and cost that `compare` keeps in a folder, with the default settings of these measures; there are then no releases and
+        no beliefs.
     """
 
     history: History
     releases: Mapping[str, tuple[Release, ...]]
     beliefs: Mapping[tuple[str, str], Beliefs]
     leaving_out: LeftOut = None
+    kept: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         check_history("Comparison", self.history)
@@ -74,6 +82,8 @@ class Comparison:
         least : float
             See `log_score`.
         """
+        if self.kept is not None:
+            return self._kept("risk", ["defense", "attack"], sure == 0.9 and least == 2.0**-20)
         tables = []
         for (defense, attack), beliefs in self.beliefs.items():
             table = risk_table(beliefs, self.history, leaving_out=self.leaving_out, sure=sure, least=least)
@@ -100,6 +110,8 @@ class Comparison:
             `record_linkage`; ``discernibility``; ``group_size`` of `average_group_size`; and with a workload ``query_mean`` and
             ``query_median`` of `query_error`.
         """
+        if self.kept is not None:
+            return self._kept("cost", ["defense"], workload is None and width == "domain")
         releases = [release for published in self.releases.values() for release in published]
         table = suppressed(releases)
         table.insert(0, "defense", [name for name, published in self.releases.items() for _ in published])
@@ -154,8 +166,19 @@ class Comparison:
             {"defense": defense, "attack": attack}
             | total_of_risk(risk[(risk["defense"] == defense) & (risk["attack"] == attack)])
             | _total_of_cost(cost[cost["defense"] == defense])
-            for defense, attack in self.beliefs
+            for defense, attack in risk[["defense", "attack"]].drop_duplicates().itertuples(index=False)
         )
+
+    def _kept(self, which: str, names: list[str], is_default: bool) -> pd.DataFrame:
+        """The columns of one kept table, one row for each of some names and each release."""
+        if not is_default or self.kept is None:
+            raise ValueError(
+                f"Comparison: the {which} is kept with the default settings alone; leave them out, or compare without keep."
+            )
+        own = self.kept.drop_duplicates([*names, f"{which}_time"])[
+            [*names, *(c for c in self.kept.columns.astype(str) if c.startswith(f"{which}_"))]
+        ]
+        return own.rename(columns=lambda name: name.removeprefix(f"{which}_")).reset_index(drop=True)
 
     def worst_case(self, *, by_release: bool = False, sure: float = 0.9, least: float = 2.0**-20) -> pd.DataFrame:
         """Largest gain, total risk, log score and share of sure and right beliefs of any attack, and the attack.
@@ -203,6 +226,7 @@ def compare(
     progress: Progress = iter,
     within: Progress = iter,
     rng: np.random.Generator | int | None = None,
+    keep: "str | Path | None" = None,
 ) -> Comparison:
     """Publish a history with every defense, and run every attack on every publication.
 
@@ -230,8 +254,19 @@ def compare(
     within : callable, optional
         The same of the releases of one publication, as the ``progress`` of `publish`.
     rng : numpy.random.Generator or int, optional
-        Random generator of the order of records and the numbers of groups, as in `publish`, or a seed. All defenses draw from
-        it in turn; what scenarios draw is drawn apart. By default fresh entropy.
+        Random generator of the order of records and the numbers of groups, as in `publish`, from which all defenses draw in turn;
+        or a seed, from which each draws anew. What scenarios draw is drawn apart. By default fresh entropy.
+    keep : path, optional
+        Folder in which the measures of each defense and attack are kept: a comparison that was killed goes on. It needs a seed, and
+        objects whose classes and functions are in files; random generators of defenses and attacks start anew for each pair. The
+        result has the measures of `Comparison` with their default settings, and no releases or beliefs. ``progress`` is then of
+        the pairs to measure.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of another type, a scenario lacks a history or corpus; or with ``keep`` if there is no seed or no attack,
+        or the folder has cells of other records only, a torn or foreign file, or another run.
     """
     check_history("compare", history)
     check_named("compare", "defenses", defenses, '{"Mondrian": Mondrian(KAnonymity(3))}')
@@ -246,25 +281,46 @@ def compare(
     takes = "takes an Adversary, as Adversary(prior), Averaged(adversaries), or None"
     check_kind("compare", "defender", defender, (Adversary, Averaged, type(None)), takes)
     check_progress("compare", progress, "the names")
-    generator = None if rng is None else as_generator("compare", rng)
-    bound = _bound(history, attacks, corpus, generator)
+    bound = _bound(history, attacks, corpus, rng)
     compromised = [
         one.compromised.frame for one in bound.values() if isinstance(one, ScenarioAttack) and one.compromised
     ]
     if compromised and leaving_out is None:
         leaving_out = CompromisedRecords(pd.concat(compromised, ignore_index=True).drop_duplicates())
+
+    def published(defense: Defense) -> tuple[Release, ...]:
+        generator = None if rng is None else as_generator("compare", rng)  # a seed makes a new one
+        rules: dict[str, Any] = {"bucketized": bucketized, "infeasible": infeasible, "progress": within}
+        return publish(history, defense, defender, rng=generator, **rules)
+
+    if keep is not None:
+        if not attacks or not is_whole(rng, 0):
+            raise ValueError(
+                f"compare: keep needs attacks and a seed, and rng is {rng!r}; give a whole number, as rng=1."
+            )
+        shared = (defender, bucketized, infeasible, rng, leaving_out)
+        cells = [
+            {"defense": defense, "attack": attack, "settings": fingerprint(defenses[defense], attacks[attack], *shared)}
+            for defense, attack in itertools.product(defenses, attacks)
+        ]
+        last: dict[str, tuple[Release, ...]] = {}
+
+        def measure(cell: Cell, _: np.random.Generator) -> pd.DataFrame:
+            defense, attack = cell["defense"], cell["attack"]
+            if defense not in last:
+                last.clear()
+                last[defense] = published(deepcopy(defenses[defense]))
+            beliefs = {(defense, attack): deepcopy(bound[attack])(last[defense])}
+            one = Comparison(history, {defense: last[defense]}, beliefs, leaving_out)
+            risk, cost = one.risk().drop(columns=["defense", "attack"]), one.cost().drop(columns="defense")
+            return risk.add_prefix("risk_").join(cost.add_prefix("cost_"))
+
+        rows = run([Experiment("compare", measure, cells, data=fingerprint(history, corpus))], keep, progress=progress)
+        return Comparison(history, {}, {}, leaving_out, rows[~rows["stale"]])
     releases: dict[str, tuple[Release, ...]] = {}
     beliefs: dict[tuple[str, str], Beliefs] = {}
     for name, _ in zip(defenses, progress(list(defenses)), strict=True):
-        releases[name] = publish(
-            history,
-            defenses[name],
-            defender,
-            bucketized=bucketized,
-            infeasible=infeasible,
-            rng=generator,
-            progress=within,
-        )
+        releases[name] = published(defenses[name])
         beliefs |= {(name, other): attack(releases[name]) for other, attack in bound.items()}
     return Comparison(history, releases, beliefs, leaving_out)
 
@@ -273,7 +329,7 @@ def _bound(
     history: History,
     attacks: Mapping[str, Attack | Scenario],
     corpus: History | None,
-    rng: np.random.Generator | None,
+    rng: np.random.Generator | int | None,
 ) -> dict[str, Attack]:
     """Attacks by name, with the history and the corpus that each scenario reads."""
     scenarios = [one for one in attacks.values() if isinstance(one, Scenario)]
@@ -424,7 +480,7 @@ def _comparison(
 ) -> Comparison:
     """Beliefs of every attack on one publication, beside the original records."""
     beliefs: dict[tuple[str, str], Beliefs] = {}
-    for attack, run in attacks.items():
+    for attack, attacked in attacks.items():
         step()
-        beliefs[name, attack] = run(releases)
+        beliefs[name, attack] = attacked(releases)
     return Comparison(History([release.view for release in releases]), {name: releases}, beliefs, leaving_out)

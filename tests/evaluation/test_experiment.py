@@ -8,8 +8,9 @@ import pytest
 from strategies import history_of
 
 from foreknow.attacks import SequentialAttack, SnapshotAttack
-from foreknow.defenses import JSReduce, KAnonymity, Mondrian, publish
+from foreknow.defenses import Anatomy, JSReduce, KAnonymity, Mondrian, publish
 from foreknow.evaluation import Workload, compare, query_error
+from foreknow.evaluation.scenario import Scenario
 from foreknow.models import Adversary, Exact, GivenPrior, Grouping, MarkovChain, Omega, Release
 
 HISTORY = history_of(("ABCDEF", "abbcca"), ("ABCD", "bbac"), ("ABCDE", "cabbc"))
@@ -24,6 +25,8 @@ ATTACKS = {
     "with memory": SequentialAttack(Adversary(PRIOR, CHAIN, estimator=Exact())),
     "without": SnapshotAttack(Adversary(PRIOR, CHAIN, estimator=Omega())),
 }
+
+SCENARIOS_THAT_DRAW = {"some": Scenario(law="known", compromised=0.3), "all": Scenario(law="learned")}
 
 
 @dataclass(frozen=True)
@@ -298,3 +301,53 @@ def test_progress_sees_every_defense():
             yield name
 
     assert list(compare(HISTORY, DEFENSES, ATTACKS, progress=watch).releases) == seen == list(DEFENSES)
+
+
+class TestKept:
+    """Comparisons that are kept in a folder."""
+
+    def kept(self, folder, history=HISTORY, defenses=DEFENSES, attacks=ATTACKS, **options):
+        return compare(history, defenses, attacks, keep=folder, **{"rng": 1, **options})
+
+    def test_the_measures_are_those_without_a_folder(self, tmp_path):
+        defenses, attacks = DEFENSES | {"drawn": Anatomy(1, rng=3)}, ATTACKS | SCENARIOS_THAT_DRAW
+        found, one = (compare(HISTORY, defenses, attacks, rng=1, keep=keep) for keep in (tmp_path, None))
+        again = self.kept(tmp_path, defenses=defenses, attacks=attacks)
+        for kept in (found, again):
+            for name in ("risk", "cost", "summary", "worst_case"):
+                pd.testing.assert_frame_equal(getattr(kept, name)(), getattr(one, name)(), check_dtype=False)
+        assert kept.leaving_out == one.leaving_out
+        assert not kept.releases
+
+    def test_a_killed_comparison_goes_on(self, tmp_path):
+        def killed(pairs):
+            yield from pairs[:3]
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            self.kept(tmp_path, progress=killed)
+        left = []
+        whole = self.kept(tmp_path, progress=lambda pairs: left.extend(pairs) or pairs)
+        assert 0 < len(left) < len(DEFENSES) * len(ATTACKS)
+        pd.testing.assert_frame_equal(
+            whole.risk(), compare(HISTORY, DEFENSES, ATTACKS, rng=1).risk(), check_dtype=False
+        )
+
+    def test_another_setting_is_measured(self, tmp_path):
+        one, other = (
+            self.kept(tmp_path, defenses={"M": Mondrian(KAnonymity(k))}, attacks={"s": ATTACKS["without"]})
+            for k in (2, 5)
+        )
+        assert one.cost()["groups"].sum() > other.cost()["groups"].sum()
+
+    def test_wrong_uses_are_refused(self, tmp_path):
+        found = self.kept(tmp_path)
+        for wrong in (lambda: found.risk(sure=0.8), lambda: found.summary(width="table")):
+            with pytest.raises(ValueError, match="default settings alone"):
+                wrong()
+        with pytest.raises(ValueError, match="needs attacks and a seed"):
+            self.kept(tmp_path, rng=None)
+        with pytest.raises(ValueError, match="of the experiment compare of other data"):
+            self.kept(tmp_path, history=history_of(("ABCD", "abbc")))
+        with pytest.raises(ValueError, match="can be pickled"):
+            self.kept(tmp_path, attacks={"own": lambda releases: ATTACKS["without"](releases)})

@@ -69,7 +69,7 @@ class DataAugmentationAttack:
     Notes
     -----
     An `Averaged` adversary weighs its draws and never moves them. All draws of a small corpus are far from the law; after two
-    releases one of them has all weight (docs/findings.md, section 29). Moved draws remain draws of the posterior.
+    releases one of them has all weight (docs/findings/adversary.md). Moved draws remain draws of the posterior.
 
     Data augmentation (Tanner, Wong 1987), with the counts of past steps as sufficient statistics, as in the particle filters of
     Storvik (2002) and Carvalho, Johannes, Lopes and Polson (2010, particle learning); here particles are not weighed and

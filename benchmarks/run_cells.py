@@ -1,22 +1,24 @@
-"""Measure the cells of benchmarks/experiments that are missing or stale, and print tables of them.
+"""Measure the cells of benchmarks/experiments that are missing or stale, and write the tables of the documentation.
 
-python benchmarks/run_cells.py [--workers N] [--show]
+python benchmarks/run_cells.py [--workers N] [--missing] [--show] [NAME ...]
 
-The cells are kept in benchmarks/cells, one Parquet file for each experiment, and are committed. With ``--show`` nothing is
-measured.
+The cells are kept in benchmarks/cells, one Parquet file for each experiment, and are committed. With ``--missing`` those of
+other code stay. With ``--show`` nothing is measured and no table is written.
 """
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from experiments import EXPERIMENTS
+from experiments.pages import CELLS, filled, pictures, tables
 from joblib import cpu_count
 from rich.console import Console
 from rich.progress import track
 
-from foreknow.evaluation.cells import pack, read, run
+from foreknow.evaluation.cells import keys, pack, read, run
 
-CELLS = Path(__file__).parent / "cells"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def states(table):
@@ -33,18 +35,39 @@ def main():
     parser = argparse.ArgumentParser(description="Measure the cells that are missing or stale.")
     parser.add_argument("--workers", type=int, default=cpu_count(), help="number of processes")
     parser.add_argument("--show", action="store_true", help="show what is stale, and measure nothing")
+    parser.add_argument("names", nargs="*", help="experiments to measure; all by default")
+    parser.add_argument("--missing", action="store_true", help="leave the cells that other code measured")
     asked = parser.parse_args()
-    print(states(read(EXPERIMENTS, CELLS)), flush=True)
+    kept = read(EXPERIMENTS, CELLS)
+    print(states(kept), flush=True)
     if not asked.show:
-        screen = Console(stderr=True)
+        screen, done = Console(stderr=True), set(kept["key"]) if asked.missing else set()
         run(
-            EXPERIMENTS,
+            [
+                replace(
+                    each, cells=[cell for key, cell in zip(keys([each]), each.cells, strict=True) if key not in done]
+                )
+                for each in EXPERIMENTS
+                if not asked.names or each.name in asked.names
+            ],
             CELLS,
             workers=asked.workers,
             progress=lambda cells: track(cells, "measuring cells", console=screen),
         )
         pack(EXPERIMENTS, CELLS)
         print(states(read(EXPERIMENTS, CELLS)))
+        write_tables()
+
+
+def write_tables():
+    """Write the marked tables of the pages of the documentation, and pictures of the kept cells."""
+    found = tables()
+    for name, picture in pictures(found).items():
+        picture().savefig(DOCS / name, dpi=110)
+    for page in DOCS.rglob("*.md"):
+        before = page.read_text(encoding="utf-8")
+        if (after := filled(before, found)) != before:
+            page.write_text(after, encoding="utf-8")
 
 
 if __name__ == "__main__":

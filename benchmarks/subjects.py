@@ -1,5 +1,6 @@
 """Data sets, defenses and clocks that several scripts share: simulated exams, Adult, and ten defenses."""
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -7,23 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.defenses import (
-    BKAA,
-    MASK,
-    UHRA,
-    Anatomy,
-    Defense,
-    DistinctDiversity,
-    FullDomain,
-    Injector,
-    JSReduce,
-    KAnonymity,
-    KPrimacy,
-    MInvariance,
-    Mondrian,
-)
-from foreknow.evaluation import adult, exams
-from foreknow.models import Adversary, Omega, Simulation, View
+from foreknow.evaluation import adult
+from foreknow.models import View
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from experiments.subjects import seeded, subject, ten
+
+__all__ = ["seeded", "subject", "ten"]
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
 HIERARCHIES = ADULT.parent / "adult-hierarchies"
@@ -49,20 +40,10 @@ class Figure(NamedTuple):
     own_clock: bool = False
 
 
-def seeded(seed: int = 2012) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
 def timed[T](work: Callable[[], T], clock: Callable[[], float] = time.process_time) -> tuple[T, float]:
     """Result of a work, and its seconds: of the processor, or of another clock."""
     start = clock()
     return work(), clock() - start
-
-
-def subject(views: int = 24, records: int = 5000, weeks: int = 1) -> tuple[Simulation, Adversary]:
-    """Exams, and the defender of JS-reduce: exact knowledge, and the Omega-estimate."""
-    simulation = exams(views, records, weeks_per_step=weeks, rng=seeded())
-    return simulation, Adversary(simulation.prior, simulation.transitions, estimator=Omega())
 
 
 def check_adult() -> None:
@@ -78,19 +59,3 @@ def census(rows: int | None) -> View:
         return view
     frame = view.frame.sample(rows, replace=True, random_state=1).reset_index(drop=True)
     return View(frame.assign(id=np.arange(rows)), view.schema)
-
-
-def ten(drawn: int, size: int = 5) -> dict[str, Defense]:
-    """Ten defenses with comparable settings: groups of ``size`` records or values; t, j and beta of the papers."""
-    return {
-        f"Mondrian k={size}, l={size}": Mondrian(KAnonymity(size) & DistinctDiversity(size)),
-        f"FullDomain k={size}, l={size}": FullDomain(KAnonymity(size) & DistinctDiversity(size)),
-        f"JSReduce({size}, .5, .6, patience=50)": JSReduce(size, 0.5, 0.6, patience=50),
-        f"BKAA({size}, 5, .6, patience=50)": BKAA(size, 5, 0.6, patience=50),
-        f"UHRA({size}, .5, .6)": UHRA(size, 0.5, 0.6),
-        f"KPrimacy({size}, 5, .6)": KPrimacy(size, 5, 0.6),
-        f"MASK({size}, {size})": MASK(size, size, rng=seeded(drawn)),
-        f"MInvariance({size})": MInvariance(size, rng=seeded(1)),
-        f"Anatomy({size})": Anatomy(size, rng=seeded(drawn)),
-        f"Injector({size})": Injector(size, rng=seeded(drawn)),
-    }

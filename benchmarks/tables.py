@@ -1,160 +1,16 @@
-"""Tables of the findings: losses of publications and measures of attacks on them, one row each, printed as Markdown."""
+"""Tables of the benchmarks, printed as Markdown, and the machine that measured them."""
 
 import platform
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from subjects import seeded
-
-from foreknow.attacks import Attack, JointAttack, SequentialAttack, SignatureAttack
-from foreknow.defenses import Defense, publish
-from foreknow.evaluation import (
-    adversary_gain,
-    disclosures,
-    gcp,
-    log_score,
-    record_linkage,
-    score_decomposition,
-    suppressed,
-)
-from foreknow.models import (
-    Adversary,
-    Auto,
-    Beliefs,
-    Estimator,
-    History,
-    MaxEntropy,
-    Omega,
-    PathSampler,
-    Release,
-    Sinkhorn,
-)
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-SEQUENTIAL: dict[str, Estimator] = {"Omega": Omega(), "Sinkhorn": Sinkhorn(), "Auto": Auto()}
-FORWARD, HINDSIGHT = "joint, forward", "joint, in hindsight"
-
 type Row = dict[str, Any]
-type Releases = tuple[Release, ...]
-
-
-def joint_attacks(adversary: Adversary) -> dict[str, Attack]:
-    """Joint attacks by `MaxEntropy`: beliefs given the releases up to each one, and given all."""
-    return {
-        FORWARD: JointAttack(adversary, MaxEntropy(), hindsight=False),
-        HINDSIGHT: JointAttack(adversary, MaxEntropy()),
-    }
-
-
-def signature_attacks(adversary: Adversary) -> dict[str, Attack]:
-    """Attacks of an adversary who knows the rule of m-invariance: sequential, and joint."""
-    return {
-        "signature": SignatureAttack(adversary),
-        f"{FORWARD}, rule known": JointAttack(adversary, MaxEntropy(), hindsight=False, signatures=True),
-        f"{HINDSIGHT}, rule known": JointAttack(adversary, MaxEntropy(), signatures=True),
-    }
-
-
-def sampled_attacks(adversary: Adversary, seed: int, chains: int = 2) -> dict[str, Attack]:
-    """Joint attacks whose groups have exactly the published counts, by Markov chains; for small histories."""
-    return {
-        name: JointAttack(adversary, PathSampler(400, chains, rng=seeded(seed)), hindsight=hindsight)
-        for name, hindsight in (("sampled, forward", False), ("sampled, in hindsight", True))
-    }
-
-
-def sequential_attacks(prior: Any, transitions: Any, estimators: Mapping[str, Estimator]) -> dict[str, Attack]:
-    return {
-        f"sequential, {name}": SequentialAttack(Adversary(prior, transitions, estimator=estimator))
-        for name, estimator in estimators.items()
-    }
-
-
-def all_attacks(prior: Any, transitions: Any) -> dict[str, Attack]:
-    """Sequential attacks by three estimators, and the joint ones, with one knowledge."""
-    return sequential_attacks(prior, transitions, SEQUENTIAL) | joint_attacks(Adversary(prior, transitions))
-
-
-def losses(releases: Releases) -> Row:
-    """Suppressed records, group sizes, certainty penalties and record linkage of a publication, over all releases."""
-    lost, plain = suppressed(releases), gcp(releases)
-    total, linkage = gcp(releases, width="table")["gcp_total"], record_linkage(releases)
-    records, published = lost["records"].sum(), plain["measured"].sum()
-    attributes = len(releases[0].view.schema.quasi_identifiers)
-    penalized = gcp(releases, penalize_suppressed=True)["gcp_total"].sum()
-    return {
-        "suppressed": lost["suppressed"].sum() / records,
-        "most suppressed": int(lost["suppressed"].max()),
-        "empty releases": int((lost["suppressed"] == lost["records"]).sum()),
-        "distorted": int(lost["distorted"].sum()),
-        "size": published / max(sum(release.groups for release in releases), 1),
-        "gcp": plain["gcp_total"].sum() / max(attributes * published, 1),
-        "penalized": penalized / (attributes * records),
-        "linkage": linkage["linkage_sum"].sum() / records,
-        "linked": linkage["linked"].sum() / max(published, 1),
-        "GCP, sums": f"{total.min():.0f}-{total.max():.0f}",
-        "RL, sums": f"{linkage['linkage_sum'].min():.0f}-{linkage['linkage_sum'].max():.0f}",
-    }
-
-
-def assessed(beliefs: Beliefs, history: History, leaving_out: Any = None, draws: int = 0) -> Row:
-    """Gain, Equation 8, log score in bits and sure beliefs of an attack, over all published records and by release."""
-    gain, score = (measure(beliefs, history, leaving_out=leaving_out) for measure in (adversary_gain, log_score))
-    held = disclosures(beliefs, history)[["sure", "expected", "right", "measured"]].sum()
-    terms = score_decomposition(beliefs, history, score="log", draws=draws, rng=1).set_index("term")
-    interval = terms.loc["miscalibration", ["low", "high"]].to_dict() if draws else {}
-    equation_8 = adversary_gain(beliefs, history, absolute=True, leaving_out=leaving_out)["gain"]
-    status = np.concatenate([release.posterior.status for release in beliefs])
-    return {
-        "gain": weighted(gain, "gain"),
-        "gain, first": gain["gain"].iloc[0],
-        "gain, largest": gain["gain"].max(),
-        "gain, last": gain["gain"].iloc[-1],
-        "Equation 8": equation_8.mean(),
-        "log score": weighted(score, "log_score"),
-        "log score, first": score["log_score"].iloc[0],
-        "log score, last": score["log_score"].iloc[-1],
-        "sure": int(held["sure"]),
-        "sure, share": held["sure"] / max(held["measured"], 1),
-        "expected": held["expected"] / held["sure"] if held["sure"] else np.nan,
-        "right": held["right"] / held["sure"] if held["sure"] else np.nan,
-        "miscalibration": terms.loc["miscalibration", "amount"],
-        **interval,
-        "flagged groups": float((status != 0).mean()),
-        "gain by release": gain["gain"].round(3).tolist(),
-    }
-
-
-def weighted(table: pd.DataFrame, column: str) -> float:
-    """Mean of a measure over the published records of all releases that have one."""
-    known = table[table[column].notna()]
-    return float(np.average(known[column], weights=known["measured"])) if len(known) else np.nan
-
-
-def attacked(
-    history: History,
-    publications: Iterable[tuple[str, Releases]],
-    attacks: Mapping[str, Attack],
-    rule_known: Adversary | None = None,
-    **options: Any,
-) -> Iterator[Row]:
-    """One row per publication and attack: its losses and measures; ``rule_known`` also attacks by the rule of m-invariance."""
-    for name, releases in publications:
-        lost = losses(releases)
-        by_rule = signature_attacks(rule_known) if rule_known and name.startswith("MInvariance") else {}
-        for attack, carried_out in (attacks | by_rule).items():
-            yield {"defense": name} | lost | {"adversary": attack} | assessed(carried_out(releases), history, **options)
-
-
-def published(
-    history: History, defenses: Mapping[str, Defense], defender: Adversary | None = None
-) -> Iterator[tuple[str, Releases]]:
-    return ((name, publish(history, defense, defender, rng=seeded(1))) for name, defense in defenses.items())
 
 
 def markdown(found: Iterable[Row | str]) -> Iterator[str]:

@@ -89,7 +89,7 @@ class Adversary:
         keeps m^d numbers per respondent. ``"product"``: product of past posteriors, as in JS-reduce, Algorithm 3
         (`product_revision`). ``"chain"``: prediction from the oldest posterior, as in BayFrame, Equations 3 and 4
         (`chain_revision`). The last two keep d m numbers per respondent, and lose evidence that the filter keeps
-        (docs/findings.md, section 10).
+        (docs/findings/reading.md).
     gaps : {"ignore", "power"}
         Treatment of releases in which a respondent is not published. ``"ignore"``: none; the chain leads from one observation
         to the next, as in the papers. ``"power"``: the chain takes a step at every release (for a chain of order 1, its

@@ -62,8 +62,8 @@ class Averaged:
     attack's revised priors are, and approximated for large groups (`log_evidence`); for `JointAttack` in hindsight see
     `joint_log_evidence`.
 
-    A sample of a wide posterior need not contain a draw near the law. In finding 29 (one simulated law, two seeds;
-    docs/findings.md) the most probable of 24 draws has all weight after two releases, far from the law, and beliefs are
+    A sample of a wide posterior need not contain a draw near the law. In a simulation
+    (docs/findings/adversary.md) the most probable draw has all weight after a few releases, far from the law, and beliefs are
     overconfident. With ``min_effective`` over 0 the evidence is tempered: the weights are ``weights[d] * p(releases | knowledge
     d)^power``, with a power up to 1 that leaves this effective number, ``1 / sum of squared weights`` (Kong, Liu, Wong 1994;
     tempering by it: Jasra, Stephens, Doucet, Tsagaris 2011). Each release has its own power. The ``notes`` of the beliefs name

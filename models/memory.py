@@ -324,7 +324,7 @@ def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> F
     Notes
     -----
     JS-reduce, Algorithm 3. Beliefs in values before the last d sum to 1 and drop out. Each belief already contains the evidence
-    of the earlier ones, so their product counts evidence twice (docs/findings.md, sections 5 and 10). It is not the joint
+    of the earlier ones, so their product counts evidence twice (docs/findings/reading.md). It is not the joint
     distribution of the last values, which `filter_revision` reads.
 
     Cost: O(n m^2) for d = 1; in general O(n m) times the number of sequences with positive probability. Of a chain of variable
@@ -457,7 +457,7 @@ def filter_revision(chain: MarkovChain, joint: FloatArray, known: IntArray, rows
     -----
     The hidden Markov model has the releases as its observations. Exact for one respondent whose releases depend on this
     respondent alone. Evidence from groups is treated as independent from release to release, which it is not where the same
-    respondents share a group again (docs/findings.md, section 5). Neither paper has this rule. Cost: O(n m^(d + 1)) time,
+    respondents share a group again (docs/findings/reading.md). Neither paper has this rule. Cost: O(n m^(d + 1)) time,
     and no memory of size m^d beside ``joint``.
     """
     rows = np.arange(len(joint)) if rows is None else rows

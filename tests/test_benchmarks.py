@@ -2,18 +2,10 @@
 
 import importlib
 import json
-import os
 import sys
-import time
-from dataclasses import replace
-from itertools import product
 
-import numpy as np
 import pytest
 from places import ROOT
-
-from foreknow.evaluation.cells import read, recompute, run
-from foreknow.models import Noise
 
 
 @pytest.fixture(scope="module")
@@ -114,92 +106,3 @@ def test_a_job_slower_than_the_earlier_commit_fails_only_if_it_is_slow_twice(
     monkeypatch.setattr(figures.sys, "argv", ["run.py", job, "--guard", "1.5"])
     assert figures.main() == status
     assert (f"times {figures.paired.COMMIT}" in capsys.readouterr().err) == bool(status)
-
-
-@pytest.mark.usefixtures("figures")
-def test_kept_cells_are_measured_again():
-    """Random fast cells of benchmarks/cells, during `FOREKNOW_CELLS_SECONDS`; `make cells` keeps those that changed."""
-    experiments = importlib.import_module("experiments").EXPERIMENTS
-    seconds, rng = float(os.environ.get("FOREKNOW_CELLS_SECONDS", "5")), np.random.default_rng(time.time_ns())
-    found = recompute(experiments, ROOT / "benchmarks" / "cells", seconds, rng)
-    assert len(found)
-    assert not found.loc[found["difference"] != "", ["cell", "difference"]].to_dict("records")
-
-
-@pytest.mark.usefixtures("figures")
-def test_tables_of_the_documentation_are_those_of_the_cells():
-    experiments = importlib.import_module("experiments").EXPERIMENTS
-    page, methods = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("findings.md", "methods/joint.md"))
-    rows = dict(list(read(experiments, ROOT / "benchmarks" / "cells").groupby("experiment")))
-    names = ("defenses_and_adversaries", "redrawn_worlds", "rules", "m_invariance", "joint_solvers")
-    exposed, redrawn, *of_methods = (importlib.import_module(f"experiments.{name}") for name in names)
-    for one, name in zip(of_methods, names[2:], strict=True):
-        assert "\n".join(one.table(rows[name])) in methods
-    for history in ("exams", "pbc"):
-        assert "\n".join(exposed.table(rows["defenses_and_adversaries"], history)) in page
-    assert "\n".join(redrawn.table(rows["redrawn_worlds"])) in page
-    presence = importlib.import_module("experiments.presence")
-    for panel in presence.PANELS:
-        assert "\n".join(presence.table(rows["presence"], panel)) in page
-    defenders, calibration = (importlib.import_module(f"experiments.{name}") for name in ("defenders", "calibration"))
-    for history in defenders.PANELS:
-        assert "\n".join(defenders.table(rows["defenders"], history)) in page
-    cohorts, attacks = (
-        importlib.import_module(f"experiments.{name}") for name in ("cohorts", "groups_or_noise_attacks")
-    )
-    assert "\n".join(attacks.table(rows["groups_or_noise_attacks"])) in page
-    assert "\n".join(cohorts.table(rows["cohorts"])) in page
-    assert "\n".join(cohorts.panels_table(rows["cohorts_presence"])) in page
-    of_cohorts = (ROOT / "docs" / "methods" / "cohorts.md").read_text(encoding="utf-8")
-    assert "\n".join(cohorts.departures_table(rows["departures"])) in of_cohorts
-    noise, more = (importlib.import_module(f"experiments.groups_or_noise{end}") for end in ("", "_more"))
-    everything = more.whole_map(rows["groups_or_noise"], rows["groups_or_noise_large"])
-    assert "\n".join(noise.table(everything)) in page
-    for each in (more.departures_table, more.epsilon_table):
-        assert "\n".join(each(rows["groups_or_noise_departures"])) in page
-    assert "\n".join(more.real_table(rows["groups_or_noise_panels"])) in page
-    calibrated = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
-    for panel in calibration.REAL:
-        assert "\n".join(calibration.calibration_table(rows["calibration"], panel)) in calibrated
-    assert "\n".join(calibration.corpus_table(rows["corpus_size"])) in calibrated
-    for name, (page_of_part, table) in importlib.import_module("experiments.parts_of_knowledge").TABLES.items():
-        assert "\n".join(table(rows[name])) in (ROOT / "docs" / page_of_part).read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("figures")
-def test_redrawn_worlds_of_one_publication(tmp_path):
-    """Pairs of `pbc`: `GroupGraph` is calibrated, `GroupMessages` expects too few of its sure beliefs to be right."""
-    experiment = importlib.import_module("experiments.redrawn_worlds").REDRAWN_WORLDS
-    assert len(experiment.cells) == 3 * 10 * 2
-    cells = [cell for cell in experiment.cells if (cell["history"], cell["defense"]) == ("pbc", "Anatomy(2)")]
-    rows = run([replace(experiment, cells=cells)], tmp_path).set_index("solver")
-    assert (rows["beliefs"] == 9290).all()
-    assert rows.loc["group-messages", "z"] > 3
-    assert abs(rows.loc["group-graph", "z"]) < 3
-    assert abs(rows.loc["group-graph", "difference"]) < 3 * rows.loc["group-graph", "standard_error"]
-
-
-def test_exact_counts_with_noise_while_a_batch_is_open_keep_their_bound():
-    """Four members, of whom two leave one after the other: the mean gain over the law is below ``1 - (1 - 1/a)(1 - G)``."""
-    prior, paths = np.array([0.8, 0.2]), list(product((0, 1), repeat=3))
-    chain = 0.95 * np.eye(2) + 0.05 * prior
-    weight = {path: prior[path[0]] * chain[path[0], path[1]] * chain[path[1], path[2]] for path in paths}
-    # Value 1 in all four, in three while the batch is open, and in the two who stay; and the value of a member at a time.
-    joint = np.zeros((4, 3, 5, 4, 3, 2))
-    for world in product(paths, repeat=4):
-        counts = (
-            sum(path[0] for path in world),
-            sum(path[1] for path in world[1:]),
-            sum(path[2] for path in world[2:]),
-        )
-        for (i, path), t in product(enumerate(world), range(3)):
-            joint[(i, t, *counts, path[t])] += np.prod([weight[each] for each in world])
-    published, held = np.arange(-16, 20), np.arange(4)[:, None]
-    for noise in (Noise("gaussian", 1.0), Noise("laplace", 0.5)):
-        both = noise.log_probability(published - (3 - held)), noise.log_probability(published - held)
-        law = np.exp(both[0][:, :, None] + both[1][:, None, :]).reshape(4, -1)
-        seen = np.einsum("itabcv,by->itaycv", joint, law)
-        belief = seen / np.maximum(seen.sum(axis=-1, keepdims=True), 1e-300)
-        gains = (seen * (belief - prior) / (1 - prior)).sum(axis=(2, 3, 4, 5))
-        assert 0.5 < gains.max() < 1 - 0.5 * (1 - noise.gain(1))

@@ -14,6 +14,7 @@ FILES_AND_TESTS = [*FILES, *TESTS]
 
 FOLDERS_OF_PAGES = (
     "docs",
+    "docs/findings",
     "docs/methods",
     "docs/tutorials",
     "docs/how-to",

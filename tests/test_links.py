@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
-FOLDERS = ("docs", "docs/methods", "docs/tutorials", "docs/how-to", "docs/reference", "notebooks", "benchmarks")
+FOLDERS = (
+    "docs",
+    "docs/findings",
+    "docs/methods",
+    "docs/tutorials",
+    "docs/how-to",
+    "docs/reference",
+    "notebooks",
+    "benchmarks",
+)
 PAGES = sorted([*ROOT.glob("*.md"), *(path for folder in FOLDERS for path in (ROOT / folder).glob("*.md"))])
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 

@@ -10,9 +10,9 @@ other people.
 
 import numpy as np
 import pandas as pd
-from subjects import seeded, ten
 
 from experiments.presence import PANELS, corpus_and_rest, measured, publishable, published
+from experiments.subjects import seeded, ten
 from foreknow.attacks import JointAttack, LearnedAttack, SequentialAttack
 from foreknow.defenses import publish
 from foreknow.evaluation import exams, solver_calibration

@@ -1,4 +1,4 @@
-"""Cohorts beside other defenses: what the joint adversary gains, the bound, the price, and what a reader of the releases can count.
+"""Cohorts: what the joint adversary gains, the bound, the price, and what a reader of the releases can count.
 
 A row of `cohorts` is an attack on a publication of `exams` (24 x 5,000): gain over the share in the group, sure beliefs with those
 right and expected; the shares of respondents whose upper bound stays below .9 and .5; the shares of ghosts among the published
@@ -10,18 +10,17 @@ who reads presence, on the panels of `presence`. A row of `departures` is the pr
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from subjects import seeded, ten
 
-from experiments.presence import PANELS, corpus_and_rest, measured, publishable
+from experiments.presence import PANELS, SEEDS, corpus_and_rest, measured, publishable
+from experiments.subjects import seeded
 from foreknow.attacks import JointAttack, WithoutGroups
-from foreknow.defenses import Cohorts, KAnonymity, Mondrian, publish
+from foreknow.defenses import Cohorts, publish
 from foreknow.defenses.cohorts import DEPARTURES
-from foreknow.evaluation import Workload, bound, exams, expected_gain_bound, query_error, risk_utility_map
-from foreknow.evaluation.cells import Experiment, read
+from foreknow.evaluation import Workload, bound, exams, query_error
+from foreknow.evaluation.cells import Experiment
 from foreknow.evaluation.loss.generalization_loss import price, suppressed
 from foreknow.models import (
     Adversary,
@@ -46,12 +45,7 @@ SETTINGS = {
 }
 """Settings a and size of Cohorts."""
 
-LARGER = {f"Mondrian k={k}": Mondrian(KAnonymity(k)) for k in (20, 60)}
-"""Defenses with larger groups, for the frontier of gain and query error."""
-
-OTHERS = (*ten(1), *LARGER)
-
-VIEWS, RECORDS, SEEDS, SEEDS_OF_OTHERS = 24, 5000, 5, 1
+VIEWS, RECORDS, SEEDS_OF_COHORTS = 24, 5000, 5
 
 
 @cache
@@ -59,13 +53,6 @@ def history(seed):
     """Exams of a seed, and queries of all their views."""
     simulation = exams(VIEWS, RECORDS, rng=seeded([2012, seed]))
     return simulation, Workload.draw(simulation.history, rng=seeded([1, seed]))
-
-
-def defense(name, transitions, seed):
-    """The defense of a name."""
-    if name in SETTINGS:
-        return Cohorts(*SETTINGS[name], transitions=transitions, rng=seeded([3, seed]))
-    return LARGER[name] if name in LARGER else ten(1)[name]
 
 
 def price_of(releases):
@@ -93,7 +80,7 @@ def disclosure(cell, _rng):
     """Gain of two adversaries from one publication of `exams`, and its price."""
     simulation, workload = history(cell["seed"])
     own = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
-    rule = defense(cell["defense"], simulation.transitions, cell["seed"])
+    rule = Cohorts(*SETTINGS[cell["defense"]], transitions=simulation.transitions, rng=seeded([3, cell["seed"]]))
     releases = publish(simulation.history, rule, own, infeasible="suppress", rng=seeded([4, cell["seed"]]))
     known = Adversary(simulation.prior, simulation.transitions, mechanism=GhostChain())
     learned = LearnedKnowledge.fit(releases, classes={"age": 3, "gender": 2, "weight": 3})
@@ -116,8 +103,7 @@ def disclosure(cell, _rng):
 COHORTS = Experiment(
     "cohorts",
     disclosure,
-    [{"defense": name, "seed": seed} for name in SETTINGS for seed in range(SEEDS)]
-    + [{"defense": name, "seed": seed} for name in OTHERS for seed in range(SEEDS_OF_OTHERS)],
+    [{"defense": name, "seed": seed} for name in SETTINGS for seed in range(SEEDS_OF_COHORTS)],
 )
 
 HIDING = {
@@ -135,29 +121,33 @@ HIDING = {
 def told(cell, _rng):
     """Gain of an adversary who reads presence, over the share and over the control, by knowledge from a third of the people."""
     _, classes, _ = PANELS[cell["panel"]]
-    corpus, rest = corpus_and_rest(cell["panel"])
+    corpus, rest = corpus_and_rest(cell["panel"], cell["seed"])
     prior = ClassFrequencies.fit(corpus, classes, pseudo_count=0.5)
     # Withheld records before a departure are read as steps of the chain.
     chain = MarkovChain.fit(corpus, pseudo_count=0.1, gaps="power")
     known = Adversary(prior, chain, gaps="power", mechanism=GhostChain())
     a, size, ends = HIDING[cell["cohorts"]]
     views = publishable(rest)
-    rule = Cohorts(a, size, transitions=chain, ends=ends, rng=seeded(3))
+    rule = Cohorts(a, size, transitions=chain, ends=ends, rng=seeded([3, cell["seed"]]))
     releases = publish(views, rule, replace(known, estimator=Omega()), rng=seeded(1))
     shown = History(list(views)[: len(releases)])
     read = JointAttack(replace(known, presence=Presence.fit(corpus, pseudo_count=0.5)))
     attacks = {"unread": JointAttack(known), "read": read, "control": WithoutGroups(read)}
     upper = {name: upper_side(releases, one.adversary, shown) for name, one in attacks.items() if name != "control"}
+    workload = Workload.draw(shown, rng=seeded(1), queries=1000)
+    price = price_of(releases) | {"query_error": float(query_error(releases, workload)["query_median"].mean())}
     return pd.DataFrame(
         [
-            {"attack": name} | measured(attack(releases), shown) | upper.get(name, {}) | price_of(releases)
+            {"attack": name} | measured(attack(releases), shown) | upper.get(name, {}) | price
             for name, attack in attacks.items()
         ]
-    )
+    ).round(4)
 
 
 COHORTS_PRESENCE = Experiment(
-    "cohorts_presence", told, [{"panel": panel, "cohorts": name} for panel in PANELS for name in HIDING]
+    "cohorts_presence",
+    told,
+    [{"panel": panel, "cohorts": name, "seed": seed} for panel in PANELS for name in HIDING for seed in range(SEEDS)],
 )
 
 
@@ -190,80 +180,3 @@ def departures_table(rows):
         cells = ["" if one is None else f"{one.sum():.2f}".removeprefix("0") for one in prices]
         lines.append(f"| {lag} | {own['releases'].iloc[0]} | {' | '.join(cells)} |")
     return lines
-
-
-def mean_and_range(values):
-    """Mean of the seeds, and half of their range where there are several."""
-    half = (values.max() - values.min()) / 2
-    text = f"{values.mean():.3f}" + (f" ± {half:.3f}" if len(values) > 1 else "")
-    return text.replace("0.", ".")
-
-
-def table(rows):
-    """Lines of Markdown of `cohorts`, as in docs/findings.md: gains of both adversaries, the upper side, and the price."""
-    heading = (
-        "| defense | seeds | gain: known | learned | sure, right (expected) | below .9 / .5 | ghosts | withheld | query error "
-        "| law off |"
-    )
-    lines = [heading, "|---" * 10 + "|"]
-    for name in (*SETTINGS, *OTHERS):
-        own = rows[rows["defense"] == name].sort_values("seed")
-        known, learned = (own[own["adversary"] == one] for one in ("known", "learned"))
-        title = f"`Cohorts({name})`" if name in SETTINGS else f"`{name}`"
-        sure = " ".join(f"{known[each].mean():,.0f}" + mark for each, mark in (("sure", ","), ("right", "")))
-        below = " / ".join(f"{known[each].mean():.2f}".replace("0.", ".") for each in ("below_90", "below_50"))
-        shares = [
-            f"{known[each].mean():.3f}".replace("0.", ".") for each in ("ghosts", "withheld", "query_error", "law_off")
-        ]
-        gains = [mean_and_range(one["gain"]) for one in (known, learned)]
-        expected = f"{sure} ({known['expected'].mean():,.0f})"
-        cells = [title, str(len(known)), *gains, expected, "none" if "nan" in below else below, *shares]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
-
-
-def panels_table(rows):
-    """Lines of Markdown of `cohorts_presence`: gain over the share without and with presence, and over the control."""
-    heading = (
-        "| panel | `Cohorts` | gain: presence unread | read | control | read, over the control | below .9 / .5, read | ghosts "
-        "| withheld |"
-    )
-    lines = [heading, "|---" * 9 + "|"]
-    for panel in PANELS:
-        for name in HIDING:
-            own = rows[(rows["panel"] == panel) & (rows["cohorts"] == name)].set_index("attack")
-            if own.empty:
-                continue
-            unread, read, control = (own.loc[each, "gain"] for each in ("unread", "read", "control"))
-            numbers = [f"{one:.3f}" for one in (unread, read, control, (read - control) / (1 - control))]
-            below = " / ".join(f"{own.loc['read', each]:.2f}" for each in ("below_90", "below_50"))
-            shares = [f"{own.loc['read', each]:.2f}" for each in ("ghosts", "withheld")]
-            lines.append(f"| {panel} | {name} | {' | '.join([*numbers, below, *shares])} |".replace("0.", "."))
-    return lines
-
-
-CURVE = ("5, 20", "10, 40", "20, 60", "30, 90")
-WHOLE = ("4, 4", "20, 20")
-"""Settings of `Cohorts` that are joined on the map; cells that leave whole."""
-
-
-def frontier(rows):
-    """Map of gain and query error; the dashed line is K(size, a), which bounds the mean gain over a cell's share."""
-    mean = rows[rows["adversary"] == "known"].groupby("defense")[["gain", "query_error"]].mean()
-    points = [
-        ("Cohorts" if name in CURVE else "Cohorts, a = size", a, *mean.loc[name], float(expected_gain_bound(a, size)))
-        for name, (a, size) in SETTINGS.items()
-        if name in CURVE + WHOLE
-    ]
-    for name in OTHERS:
-        title, k = (
-            ("Mondrian", int(name.split("k=")[1].split(",")[0])) if "Mondrian" in name else (name.split("(")[0], 5)
-        )
-        points.append((title.removesuffix(" k=5, l=5"), k, *mean.loc[name], np.nan))
-    table = pd.DataFrame(points, columns=["defense", "k", "gain", "query", "bound"])
-    return risk_utility_map(table, "gain", "query", "k", bound="bound")
-
-
-if __name__ == "__main__":
-    kept = read([COHORTS], Path(__file__).resolve().parents[1] / "cells")
-    frontier(kept).figure.savefig(Path(__file__).resolve().parents[2] / "docs" / "cohorts-frontier.png", dpi=110)

@@ -1,60 +1,55 @@
-"""Ten defenses that receive the joint beliefs instead of those revised release by release, against the joint adversary.
+"""Four defenses that receive the joint beliefs instead of those revised release by release, against the joint adversary.
 
-A row is the publication of a defense by one defender: the share of suppressed records, and the gain, the log score and the sure
-beliefs of the adversary in hindsight. Defender and adversary have the same knowledge;
-groups of defenses that read no beliefs are the same.
+A row is the publication of a defense by one defender, ten times on each of two panels of `presence`: the share of suppressed
+records, and what the joint adversary in hindsight finds, who reads no presence. Defender and adversary have the same knowledge.
 """
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from subjects import seeded, ten
 
-from experiments.redrawn_worlds import DEFENSES, HISTORIES, SIZES
+from experiments.presence import SEEDS, defense, learned, measured
+from experiments.subjects import seeded
 from foreknow.attacks import JointAttack
 from foreknow.defenses import publish
 from foreknow.evaluation.cells import Experiment
-from foreknow.evaluation.experiment import total_of_risk
-from foreknow.evaluation.risk.adversary_gain import risk_table
+from foreknow.models import Omega
 
-SURE = 0.9
-
-PANELS = ("exams", "pbc")
+DEFENSES = {
+    "exams": (
+        "JSReduce(5, .5, .6, patience=50)",
+        "BKAA(5, 5, .6, patience=50)",
+        "UHRA(5, .5, .6)",
+        "KPrimacy(5, 5, .6)",
+    ),
+    "pbc": ("JSReduce(2, .5, .6, patience=50)", "BKAA(2, 5, .6, patience=50)", "UHRA(2, .5, .6)", "KPrimacy(2, 5, .6)"),
+}
+"""Defenses that read beliefs."""
 
 
 def exposure(cell, _rng):
     """Risk of the publications of one defense under the two defenders."""
-    history, adversary = HISTORIES[cell["history"]]()
-    attack = JointAttack(adversary)
-    defenders = {"release by release": {"adversary": adversary}, "joint": {"believes": attack}}
+    history, adversary = learned(cell["panel"], cell["seed"])
+    known = adversary.without("presence")
+    attack = JointAttack(known)
+    defenders = {"release by release": {"adversary": replace(known, estimator=Omega())}, "joint": {"believes": attack}}
     rows = []
     for name, believer in defenders.items():
-        rule = ten(1, SIZES[cell["history"]])[cell["defense"]]  # made anew: some defenses hold a generator
+        rule = defense(cell["panel"], cell["defense"])
         releases = publish(history, rule, **believer, infeasible="suppress", rng=seeded(1))
-        total = total_of_risk(risk_table(attack(releases), history, sure=SURE))
         suppressed = float(np.mean(np.concatenate([release.group < 0 for release in releases])))
-        measures = ("gain", "last_gain", "log_score", "sure", "right", "expected")
-        rows.append({"defender": name, "suppressed": suppressed} | {measure: total[measure] for measure in measures})
-    return pd.DataFrame(rows)
+        rows.append({"defender": name, "withheld": suppressed} | measured(attack(releases), history))
+    return pd.DataFrame(rows).round(4)
 
 
 DEFENDERS = Experiment(
-    "defenders", exposure, [{"history": name, "defense": defense} for name in PANELS for defense in DEFENSES[name]]
+    "defenders",
+    exposure,
+    [
+        {"panel": panel, "defense": name, "seed": seed}
+        for panel, names in DEFENSES.items()
+        for name in names
+        for seed in range(SEEDS)
+    ],
 )
-
-
-def table(rows, history):
-    """Lines of Markdown of one history, as in docs/findings.md; ``rows`` are those of `cells.read`."""
-    lines = [
-        "| defense | suppressed: one by one / joint | gain | log score | sure, right (expected): one by one | joint |"
-    ]
-    lines.append("|---" * 6 + "|")
-    for defense in DEFENSES[history]:
-        own = rows[(rows["history"] == history) & (rows["defense"] == defense)].set_index("defender")
-        both = [own.loc[name] for name in ("release by release", "joint")]
-        pairs = [
-            " / ".join(f"{one[name]:.2f}".replace("0.", ".") for one in both)
-            for name in ("suppressed", "gain", "log_score")
-        ]
-        sure = [f"{one['sure']:,.0f}, {one['right']:,.0f} ({one['expected']:,.0f})" for one in both]
-        lines.append(f"| `{defense}` | {' | '.join(pairs + sure)} |")
-    return lines

@@ -9,8 +9,8 @@ that exact counts of c respondents tell by themselves. Presence is not read.
 
 import numpy as np
 import pandas as pd
-from subjects import seeded
 
+from experiments.subjects import seeded
 from foreknow.defenses import Cohorts, NoisyCounts, publish
 from foreknow.evaluation import Workload, expected_gain_bound, query_error
 from foreknow.evaluation.cells import Experiment

@@ -17,9 +17,9 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from subjects import seeded, ten
 
 from experiments.groups_or_noise import SHAPE, law, panel
+from experiments.subjects import seeded, ten
 from foreknow.attacks import JointAttack, OthersKnown, WithoutGroups
 from foreknow.defenses import Cohorts, MInvariance, NoisyCounts, publish
 from foreknow.evaluation import Workload, adversary_gain, disclosures, log_score, query_error
@@ -189,31 +189,10 @@ def point_name(shape):
     return f"{shape[0]:,.0f} x {shape[1]:.0f}, {shape[2]:.0%}, {shape[3]:.0f}"
 
 
-def decimals(number, places):
-    """Text of a number without the zero before the point."""
-    return f"{number:.{places}f}".replace("0.", ".", 1)
-
-
 SHOWN = ("Mondrian", "FullDomain", *COHORTS, *NOISE)
 """Defenses with a column of their own."""
 
 OTHERS = tuple(name for name in LITERATURE if name not in SHOWN)
-
-
-def table(rows):
-    """Lines of Markdown: excess of the worst gain over 1/c and the query error of each defense and panel; the best at .05."""
-    found = worst(rows)
-    lines = ["| panel | others | " + " | ".join(f"`{name}`" for name in SHOWN) + " | best at .05 |"]
-    lines.append("|---" * (len(SHOWN) + 3) + "|")
-    for shape in POINTS:
-        own = found.loc[shape]
-        least, most = (decimals(each, 2) for each in own.loc[list(OTHERS), "mean"].agg(["min", "max"]))
-        cells = [point_name(shape), f"{least} to {most}"]
-        for _, one in own.loc[list(SHOWN)].iterrows():
-            cells.append(f"{decimals(one['mean'], 3)}, {decimals(one['query_median'], 3)}")
-        cells.append(f"`{own.loc[own['mean'] <= 0.05, 'query_median'].idxmin()}`")
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
 
 
 DRAWN = (POINTS[2], POINTS[3], POINTS[7], POINTS[9], POINTS[10], POINTS[11])
@@ -250,14 +229,3 @@ def picture(rows):
     figure.supylabel("median relative error of queries")
     figure.suptitle("Left of .10: cohorts, noise, and Mondrian where none or few leave. Line: least error at a gain")
     return figure
-
-
-if __name__ == "__main__":
-    from pathlib import Path
-
-    from foreknow.evaluation.cells import read
-
-    kept = read([GROUPS_OR_NOISE_ATTACKS], Path(__file__).resolve().parents[1] / "cells")
-    kept = kept[kept["experiment"] == GROUPS_OR_NOISE_ATTACKS.name]
-    picture(kept).savefig(Path(__file__).resolve().parents[2] / "docs" / "groups-or-noise-frontier.png", dpi=110)
-    print("\n".join(table(kept)))

@@ -8,12 +8,10 @@ left (`both_in_one`). `LARGE`: memberships and counts of large panels, simulated
 
 import numpy as np
 import pandas as pd
-from subjects import seeded
 
 from experiments.groups_or_noise import (
     CLASSES,
     GAINS,
-    GROUPS_OR_NOISE,
     NOISE_CELLS,
     SHAPE,
     STAY,
@@ -22,16 +20,16 @@ from experiments.groups_or_noise import (
     defenses,
     law,
     panel,
-    picture,
     rounded,
 )
 from experiments.presence import PANELS, publishable
+from experiments.subjects import seeded
 from foreknow.defenses import Cohorts, NoisyCounts
 from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.noisy_counts import with_totals
 from foreknow.evaluation import Workload, expected_gain_bound, households
 from foreknow.evaluation.boxes import Boxes, published_boxes
-from foreknow.evaluation.cells import Experiment, read
+from foreknow.evaluation.cells import Experiment
 from foreknow.evaluation.loss.queries import actual_counts, query_errors
 from foreknow.models import Adversary, ClassFrequencies, MarkovChain, Noise, Numeric, Omega, Schema, View
 from foreknow.models.noise import scale_of_gain
@@ -296,7 +294,7 @@ LARGE = Experiment(
 )
 
 
-REAL_PANELS = {"households": (households, {"age": 3}, 3)} | {
+REAL_PANELS = {"households": (lambda _: households(), {"age": 3}, 3)} | {
     name: each for name, each in PANELS.items() if name != "exams"
 }
 
@@ -304,8 +302,8 @@ REAL_PANELS = {"households": (households, {"age": 3}, 3)} | {
 def real(cell, rng):
     """Query error of the defenses of `groups_or_noise` on two thirds of the people of a real panel; the others are the corpus."""
     source, classes, _ = REAL_PANELS[cell["panel"]]
-    whole = source()
-    order = seeded(0).permutation(np.array(whole.respondents, dtype=object))
+    whole = source(0)
+    order = seeded(cell["seed"]).permutation(np.array(whole.respondents, dtype=object))
     corpus, history = whole.of(order[: len(order) // 3]), publishable(whole.of(order[len(order) // 3 :]))
     # Withheld records and gaps are steps of the chain.
     chain = MarkovChain.fit(corpus, pseudo_count=0.1, gaps="power")
@@ -321,7 +319,9 @@ def real(cell, rng):
     return pd.DataFrame(rows)
 
 
-REAL = Experiment("groups_or_noise_panels", real, [{"panel": panel} for panel in REAL_PANELS])
+REAL = Experiment(
+    "groups_or_noise_panels", real, [{"panel": panel, "seed": seed} for panel in REAL_PANELS for seed in range(10)]
+)
 
 MORE = (DEPARTURES, LARGE, REAL)
 
@@ -381,14 +381,3 @@ def epsilon_table(rows):
         errors = [rounded(error, 3) for error in own.groupby("records")["query_median"].min()]
         lines.append(f"| {48 / scale:g} | {scale:g} | {rounded(gain, 3)} | {' | '.join(errors)} |")
     return lines
-
-
-if __name__ == "__main__":
-    from pathlib import Path
-
-    root = Path(__file__).resolve().parents[2]
-    kept = dict(list(read([GROUPS_OR_NOISE, *MORE], root / "benchmarks" / "cells").groupby("experiment")))
-    everything = whole_map(kept["groups_or_noise"], kept["groups_or_noise_large"])
-    picture(everything, answered(kept["groups_or_noise_panels"])).savefig(
-        root / "docs" / "groups-or-noise.png", dpi=110
-    )

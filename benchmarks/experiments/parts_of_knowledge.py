@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from subjects import seeded
 
 from experiments.presence import measured, published
+from experiments.subjects import seeded
 from foreknow.attacks import JointAttack, SnapshotAttack
 from foreknow.defenses import FullDomain, JSReduce, KAnonymity, Mondrian, publish
 from foreknow.evaluation import exams, group_linkage, households, simulated_families, solver_calibration

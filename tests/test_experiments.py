@@ -1,0 +1,111 @@
+"""Experiments: their kept cells are measured again, and the documentation has its numbers from them."""
+
+import importlib
+import os
+import re
+import sys
+import time
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from places import ROOT
+
+from foreknow.evaluation.cells import recompute, run
+from foreknow.models import Noise
+
+CELLS = ROOT / "benchmarks" / "cells"
+FINDINGS = sorted((ROOT / "docs" / "findings").glob("*.md"))
+MARKED = [path for path in (ROOT / "docs").rglob("*.md") if "<!-- table: " in path.read_text(encoding="utf-8")]
+
+MOST_WORDS, MOST_OF_ALL = 300, 9000
+"""Largest number of words of a conclusion, with its table, and of all."""
+
+
+@pytest.fixture(scope="module")
+def experiments():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        yield importlib.import_module("experiments")
+    finally:
+        sys.path.remove(str(ROOT / "benchmarks"))
+
+
+def test_kept_cells_are_measured_again(experiments):
+    """Random fast cells, during `FOREKNOW_CELLS_SECONDS`; `make cells` keeps those that changed."""
+    seconds, rng = float(os.environ.get("FOREKNOW_CELLS_SECONDS", "5")), np.random.default_rng(time.time_ns())
+    found = recompute(experiments.EXPERIMENTS, CELLS, seconds, rng)
+    assert len(found)
+    assert not found.loc[found["difference"] != "", ["cell", "difference"]].to_dict("records")
+
+
+@pytest.fixture(scope="module")
+def tables(experiments):
+    return importlib.import_module("experiments.pages").tables()
+
+
+@pytest.mark.parametrize("page", MARKED, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_tables_are_those_of_the_cells(tables, page):
+    text = page.read_text(encoding="utf-8")
+    assert importlib.import_module("experiments.pages").filled(text, tables) == text
+
+
+@pytest.mark.parametrize("page", FINDINGS, ids=lambda path: path.stem)
+def test_each_table_of_the_findings_is_made_from_cells(page):
+    lines = page.read_text(encoding="utf-8").splitlines()
+    heads = [
+        number for number, line in enumerate(lines) if line.startswith("|") and not lines[number - 1].startswith("|")
+    ]
+    assert not [lines[number] for number in heads if not lines[number - 2].startswith("<!-- table: ")]
+
+
+def test_conclusions_are_short_and_listed():
+    """A word has a letter or a digit."""
+    index, words = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8"), {}
+    for page in FINDINGS:
+        for part in re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            title = part.partition("\n")[0]
+            words[title] = sum(re.search(r"\w", word) is not None for word in part.split())
+            assert f"[{title}](findings/{page.name}#" in index
+    assert {title: number for title, number in words.items() if number > MOST_WORDS} == {}
+    assert sum(words.values()) <= MOST_OF_ALL
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("experiments")
+def test_redrawn_worlds_of_one_publication(tmp_path):
+    """Pairs of `pbc`: `GroupGraph` is calibrated, `GroupMessages` expects too few of its sure beliefs to be right."""
+    experiment = importlib.import_module("experiments.redrawn_worlds").REDRAWN_WORLDS
+    assert len(experiment.cells) == 3 * 10 * 2
+    cells = [cell for cell in experiment.cells if (cell["history"], cell["defense"]) == ("pbc", "Anatomy(2)")]
+    rows = run([replace(experiment, cells=cells)], tmp_path).set_index("solver")
+    assert (rows["beliefs"] == 9290).all()
+    assert rows.loc["group-messages", "z"] > 3
+    assert abs(rows.loc["group-graph", "z"]) < 3
+    assert abs(rows.loc["group-graph", "difference"]) < 3 * rows.loc["group-graph", "standard_error"]
+
+
+def test_exact_counts_with_noise_while_a_batch_is_open_keep_their_bound():
+    """Four members, of whom two leave one after the other: the mean gain over the law is below ``1 - (1 - 1/a)(1 - G)``."""
+    prior, paths = np.array([0.8, 0.2]), list(product((0, 1), repeat=3))
+    chain = 0.95 * np.eye(2) + 0.05 * prior
+    weight = {path: prior[path[0]] * chain[path[0], path[1]] * chain[path[1], path[2]] for path in paths}
+    # Value 1 in all four, in three while the batch is open, and in the two who stay; and the value of a member at a time.
+    joint = np.zeros((4, 3, 5, 4, 3, 2))
+    for world in product(paths, repeat=4):
+        counts = (
+            sum(path[0] for path in world),
+            sum(path[1] for path in world[1:]),
+            sum(path[2] for path in world[2:]),
+        )
+        for (i, path), t in product(enumerate(world), range(3)):
+            joint[(i, t, *counts, path[t])] += np.prod([weight[each] for each in world])
+    published, held = np.arange(-16, 20), np.arange(4)[:, None]
+    for noise in (Noise("gaussian", 1.0), Noise("laplace", 0.5)):
+        both = noise.log_probability(published - (3 - held)), noise.log_probability(published - held)
+        law = np.exp(both[0][:, :, None] + both[1][:, None, :]).reshape(4, -1)
+        seen = np.einsum("itabcv,by->itaycv", joint, law)
+        belief = seen / np.maximum(seen.sum(axis=-1, keepdims=True), 1e-300)
+        gains = (seen * (belief - prior) / (1 - prior)).sum(axis=(2, 3, 4, 5))
+        assert 0.5 < gains.max() < 1 - 0.5 * (1 - noise.gain(1))

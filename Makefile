@@ -76,8 +76,8 @@ types: .venv/installed ## mypy, strict
 bench: .venv/installed ## the figures of benchmarks/, on this machine; fails if one costs over 1.5 times the best kept run, or a job over 1.05 times fb50bca
 	$(BIN)/python benchmarks/run.py --guard 1.5
 
-cells: .venv/installed ## measure the cells of benchmarks/experiments that are missing or stale, into benchmarks/cells
-	$(BIN)/python benchmarks/run_cells.py
+cells: .venv/installed ## measure the cells of experiments/ that are missing or stale, and write the tables of the documentation
+	$(BIN)/python -m experiments.run_cells
 
 reproduction: .venv/installed ## the figures and claims of the five papers, into docs/reproduction; FOREKNOW_ADULT names the folder of UCI Adult
 	$(BIN)/foreknow reproduce all --full --out docs/reproduction

@@ -65,7 +65,7 @@ class Anatomy(SizedDefense):
     algorithm and the values of some respondents (enumerated in the tests). With ``deterministic``, the i-th record of a value
     along the curve is in the i-th group that shows the value. Then one known value determines its group, and that group
     determines those it overlaps on the curve. With two values, an insider is certain and correct about 32 % of the other
-    respondents on average, and about 83 % at worst, for 6,000 respondents as for 600 (``benchmarks/known_rule.py``).
+    respondents on average, and about 83 % at worst, for 6,000 respondents as for 600 (``experiments/known_rule.py``).
 
     ``bound`` is our reading of the foreground-knowledge paper, which runs Anatomy for l up to 10 on a table in which one value
     has a third of the records. It must have bounded its sensitive set alone: ``"together"``. ``"all"`` treats the set as one

@@ -15,7 +15,7 @@ from places import ROOT
 from foreknow.evaluation.cells import recompute, run
 from foreknow.models import Noise
 
-CELLS = ROOT / "benchmarks" / "cells"
+CELLS = ROOT / "experiments" / "cells"
 FINDINGS = sorted((ROOT / "docs" / "findings").glob("*.md"))
 MARKED = [path for path in (ROOT / "docs").rglob("*.md") if "<!-- table: " in path.read_text(encoding="utf-8")]
 
@@ -25,11 +25,11 @@ MOST_WORDS, MOST_OF_ALL = 300, 9000
 
 @pytest.fixture(scope="module")
 def experiments():
-    sys.path.insert(0, str(ROOT / "benchmarks"))
+    sys.path.insert(0, str(ROOT))
     try:
         yield importlib.import_module("experiments")
     finally:
-        sys.path.remove(str(ROOT / "benchmarks"))
+        sys.path.remove(str(ROOT))
 
 
 def test_kept_cells_are_measured_again(experiments):

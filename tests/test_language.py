@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from places import ROOT
 
-FOLDERS = ("package", "models", "attacks", "defenses", "evaluation", "app", "benchmarks")
+FOLDERS = ("package", "models", "attacks", "defenses", "evaluation", "app", "benchmarks", "experiments")
 FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if path.name != "test_language.py")
 FILES_AND_TESTS = [*FILES, *TESTS]

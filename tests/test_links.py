@@ -76,7 +76,7 @@ def test_pages_of_the_documentation_are_reached() -> None:
     assert not [page.name for page in pages if page.resolve() not in reached]
 
 
-CODE_FOLDERS = ("app", "attacks", "benchmarks", "defenses", "evaluation", "models", "package", "tests")
+CODE_FOLDERS = ("app", "attacks", "benchmarks", "defenses", "evaluation", "experiments", "models", "package", "tests")
 PATH = re.compile(rf"`((?:{'|'.join(CODE_FOLDERS)})/[\w./-]*|\w+\.py)`")
 """Folders and files between backticks; names such as `test_<name>.py` stand for many."""
 

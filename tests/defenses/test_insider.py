@@ -13,7 +13,7 @@ from strategies import view_of
 from foreknow.defenses import Anatomy, Injector, MInvariance
 from foreknow.models import Release
 
-SPEC = importlib.util.spec_from_file_location("known_rule", ROOT / "benchmarks" / "experiments" / "known_rule.py")
+SPEC = importlib.util.spec_from_file_location("known_rule", ROOT / "experiments" / "known_rule.py")
 attack = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(attack)
 

@@ -126,7 +126,7 @@ def test_cells_that_no_experiment_has_are_stale_and_last(tmp_path):
 
 def test_the_fingerprint_covers_the_solvers_that_a_module_reads(monkeypatch):
     """Names of lazy packages lead to their modules."""
-    monkeypatch.syspath_prepend(Path(measured_cells.__file__).parents[1] / "benchmarks")
+    monkeypatch.syspath_prepend(Path(measured_cells.__file__).parents[1])
     measure = importlib.import_module("experiments").EXPERIMENTS[0].measure
     before, plain = code_fingerprint(measure), Path.read_text
     for end, changes in (("joint/group_messages.py", True), ("foreground/fit.py", False), ("cells.py", False)):

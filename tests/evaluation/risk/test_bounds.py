@@ -54,7 +54,7 @@ def world(state, *, prior=None, chains=None, ghost=None, group=None, power=True,
 
 @pytest.mark.parametrize("part", range(10))
 def test_no_belief_is_above_its_bound(part):
-    """A tenth of `WORLDS` each; the outcomes of a world are drawn. `benchmarks/experiments/tiny_worlds.py` has many more."""
+    """A tenth of `WORLDS` each; the outcomes of a world are drawn. `experiments/tiny_worlds.py` has many more."""
     found = []
     for seed in range(part * WORLDS // 10, (part + 1) * WORLDS // 10):
         rng = np.random.default_rng(seed)

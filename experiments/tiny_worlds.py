@@ -12,7 +12,7 @@ import pandas as pd
 from foreknow.evaluation import bound
 from foreknow.evaluation.cells import Experiment
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 from bounds_oracle import compared, random_world
 
 WORLDS, OUTCOMES = 500, 3

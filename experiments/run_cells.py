@@ -1,8 +1,8 @@
-"""Measure the cells of benchmarks/experiments that are missing or stale, and write the tables of the documentation.
+"""Measure the cells of the experiments that are missing or stale, and write the tables of the documentation.
 
-python benchmarks/run_cells.py [--workers N] [--missing] [--show] [NAME ...]
+python -m experiments.run_cells [--workers N] [--missing] [--show] [NAME ...]
 
-The cells are kept in benchmarks/cells, one Parquet file for each experiment, and are committed. With ``--missing`` those of
+The cells are kept in experiments/cells, one Parquet file for each experiment, and are committed. With ``--missing`` those of
 other code stay. With ``--show`` nothing is measured and no table is written.
 """
 
@@ -10,12 +10,12 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from experiments import EXPERIMENTS
-from experiments.pages import CELLS, filled, pictures, tables
 from joblib import cpu_count
 from rich.console import Console
 from rich.progress import track
 
+from experiments import EXPERIMENTS
+from experiments.pages import CELLS, filled, pictures, tables
 from foreknow.evaluation.cells import keys, pack, read, run
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -32,7 +32,7 @@ from foreknow.evaluation.papers.claims import all_claims, judged
 from foreknow.evaluation.papers.drawing import interval
 from foreknow.evaluation.papers.reproduction import tables as of_papers
 
-CELLS = Path(__file__).resolve().parents[1] / "cells"
+CELLS = Path(__file__).resolve().parent / "cells"
 REPRODUCTION = CELLS.parents[1] / "docs" / "reproduction"
 
 MARKED = re.compile(r"(<!-- table: (\w+)\.(\w+)\(([^)]*)\) -->\n\n)((?:\|.*\n)*)")

@@ -7,8 +7,8 @@ An experiment has a module of its own, so that a new one leaves the cells of oth
 from experiments.calibration import CALIBRATION, CORPUS_SIZE
 from experiments.cohorts import COHORTS, COHORTS_PRESENCE, HIDDEN_DEPARTURES
 from experiments.defenders import DEFENDERS
-from experiments.groups_or_noise import GROUPS_OR_NOISE
-from experiments.groups_or_noise_attacks import GROUPS_OR_NOISE_ATTACKS
+from experiments.groups_or_noise import AGAIN, GROUPS_OR_NOISE
+from experiments.groups_or_noise_attacks import BY_VALUE, GROUPS_OR_NOISE_ATTACKS
 from experiments.groups_or_noise_more import MORE
 from experiments.joint_solvers import JOINT_SOLVER_ACCURACY
 from experiments.knowledge_of_pbc import KNOWLEDGE_OF_PBC
@@ -51,6 +51,8 @@ EXPERIMENTS = (
     REVISIONS,
     TINY_WORLDS,
     GROUPS_OR_NOISE,
+    AGAIN,
     *MORE,
     GROUPS_OR_NOISE_ATTACKS,
+    BY_VALUE,
 )

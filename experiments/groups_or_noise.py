@@ -50,7 +50,10 @@ def law(values):
 
 
 def panel(records, releases, departures, values, rng):
-    """History of a panel in which each leaver is replaced at once, and the prior of each respondent."""
+    """History of a panel in which each leaver is replaced at once, and the prior of each respondent.
+
+    ``departures`` is the share that leaves after a release, or that of each value.
+    """
     priors, chain = law(values)
     schema = Schema(
         {"age": Numeric(20, 89), "region": Numeric(0, 9), "sex": Numeric(0, 1)}, "value", tuple(range(values))
@@ -66,9 +69,10 @@ def panel(records, releases, departures, values, rng):
     who, state, views, kinds = np.arange(records), arrivals(records), [], []
     for t in range(releases):
         if t:
+            leaves = np.broadcast_to(departures, values)[state[:, 4]]
             drawn = (rng.random((records, 1)) >= steps[state[:, 4]]).sum(axis=1)
             state[:, 4] = np.minimum(drawn, values - 1)
-            gone = np.flatnonzero(rng.random(records) < departures)
+            gone = np.flatnonzero(rng.random(records) < leaves)
             who[gone] = who.max() + 1 + np.arange(len(gone))
             state[gone] = arrivals(len(gone))
         frame = pd.DataFrame(state[:, [0, 1, 2, 4]], columns=["age", "region", "sex", "value"]).assign(id=who)
@@ -79,14 +83,14 @@ def panel(records, releases, departures, values, rng):
     return History(views), GivenPrior(pd.DataFrame(priors[kind.to_numpy()], index=kind.index, columns=range(values)))
 
 
-def defenses(releases, chain):
+def defenses(releases, chain, seed=0):
     """Name, defense, promised gain, and the number of respondents of a cell where the setting says it."""
     for a, size in COHORTS:
         gain = float(expected_gain_bound(a, size))
-        yield f"cohorts {a}, {size}", Cohorts(a, size, transitions=chain, rng=seeded(2)), gain, size
+        yield f"cohorts {a}, {size}", Cohorts(a, size, transitions=chain, rng=seeded([2, seed])), gain, size
     for gain in GAINS:
         for cells in NOISE_CELLS:
-            rule = NoisyCounts(cells, releases, gain=gain, processing="totals", rng=seeded(3))
+            rule = NoisyCounts(cells, releases, gain=gain, processing="totals", rng=seeded([3, seed]))
             yield f"noise {gain:g}, {cells} cells", rule, gain, None
 
 
@@ -125,11 +129,25 @@ def measured(cell, rng):
     """Query error, ghosts and withheld records of each defense."""
     _, chain = law(cell["values"])
     history, prior = panel(cell["records"], cell["releases"], cell["departures"], cell["values"], rng)
-    rules = list(defenses(cell["releases"], chain))
+    rules = list(defenses(cell["releases"], chain, cell.get("seed", 0)))
     return pd.DataFrame([row for row, *_ in compared(history, Adversary(prior, chain), rules, rng)])
 
 
 GROUPS_OR_NOISE = Experiment("groups_or_noise", measured, POINTS)
+
+AGAIN = Experiment(
+    "groups_or_noise_again",
+    measured,
+    [
+        point | {"seed": seed}
+        for point in POINTS
+        if point["values"] != 6
+        and point["releases"] in ((4, 24) if point["records"] < 50_000 else (4,))
+        and (point["records"] < 50_000 or point["departures"] < 0.08)
+        for seed in range(1, 5)
+    ],
+)
+"""Panels of the map with other seeds, of the panel, the queries and the defenses."""
 
 SHAPE = ["records", "releases", "departures", "values"]
 
@@ -160,7 +178,11 @@ def rounded(value, digits):
 
 
 def table(rows):
-    """Lines of Markdown: least query errors by the number of records and departures, median and range over other columns."""
+    """Lines of Markdown: least query errors by the number of records and departures, median and range over other columns.
+
+    A star marks numbers of records of which all panels are simulated.
+    """
+    simulated = rows.groupby("records")["simulated"].all()
     lines = [
         "| records | departures | cohorts | ghosts, withheld | noise | noise / cohorts | at .05 | K alone, at .05 |",
         "|---" * 8 + "|",
@@ -169,7 +191,13 @@ def table(rows):
     for shape, own in each[0].groupby(level=["records", "departures"]):
         errors = [rounded(own[kind].median(), 4) for kind in ("cohorts", "noise")]
         price = f"{rounded(own['price'].min(), 2)} to {rounded(own['price'].max(), 2)}"
-        cells = [f"{int(shape[0]):,}", f"{shape[1]:g}".replace("0.", "."), errors[0], price, errors[1]]
+        cells = [
+            f"{int(shape[0]):,}" + "*" * int(simulated[shape[0]]),
+            f"{shape[1]:g}".replace("0.", "."),
+            errors[0],
+            price,
+            errors[1],
+        ]
         for one in each:
             ratio = one["ratio"].xs(shape, level=("records", "departures"))
             cells.append(f"**{ratio.median():.1f}** ({ratio.min():.1f} to {ratio.max():.1f})")

@@ -42,6 +42,10 @@ POINTS = (
 )
 """Records, releases, departures and values."""
 
+BY_VALUE_POINTS = ((1_000, 12, 0.08, 2), (1_000, 12, 0.08, 6))
+LEAVING = 0.25, 1.75
+"""Departures after the first and the last value where leaving depends on it, as shares of their mean; evenly between."""
+
 SEEDS = 3
 COHORTS = {"Cohorts(10, 10)": (10, 10), "Cohorts(10, 40)": (10, 40)}
 NOISE = {"NoisyCounts(gain=.05)": 0.05, "NoisyCounts(gain=.10)": 0.1}
@@ -56,10 +60,12 @@ CLASSES = {"age": 3, "sex": 2}
 
 
 @lru_cache(maxsize=1)
-def published_panel(shape, seed):
+def published_panel(shape, seed, by_value):
     """History, prior, a second history of the same law, and queries of the first, the middle and the last view."""
     rng = np.random.default_rng([seed, *(round(1000 * each) for each in shape)])
-    (history, prior), (corpus, _) = panel(*shape, rng), panel(*shape, rng)
+    records, releases, departures, values = shape
+    leaves = departures * np.linspace(*LEAVING, values) if by_value else departures
+    (history, prior), (corpus, _) = (panel(records, releases, leaves, values, rng) for _ in range(2))
     shown = [history[t] for t in sorted({0, len(history) // 2, len(history) - 1})]
     return history, prior, corpus, shown, Workload.draw(shown, rng=rng, queries=1000)
 
@@ -112,7 +118,7 @@ def laws(beliefs):
 def measured(cell, _rng):
     """Gains and sure beliefs of each adversary, with the price of the publication."""
     shape, seed = tuple(cell[name] for name in SHAPE), cell["seed"]
-    history, prior, corpus, shown, workload = published_panel(shape, seed)
+    history, prior, corpus, shown, workload = published_panel(shape, seed, cell.get("by_value", False))
     _, chain = law(cell["values"])
     rule = defense(cell["defense"], shape, chain, seed)
     own = Adversary(prior, chain, estimator=Omega())
@@ -155,25 +161,31 @@ def measured(cell, _rng):
     return pd.DataFrame(rows)
 
 
-CELLS = [
-    dict(zip(SHAPE, shape, strict=True)) | {"seed": seed, "defense": name}
-    for shape in POINTS
-    for seed in range(SEEDS)
-    for name in DEFENSES
-]
+def cells(points, **more):
+    """Cells of all defenses and seeds on panels."""
+    return [
+        dict(zip(SHAPE, shape, strict=True)) | {"seed": seed, "defense": name} | more
+        for shape in points
+        for seed in range(SEEDS)
+        for name in DEFENSES
+    ]
 
-GROUPS_OR_NOISE_ATTACKS = Experiment("groups_or_noise_attacks", measured, CELLS)
+
+GROUPS_OR_NOISE_ATTACKS = Experiment("groups_or_noise_attacks", measured, cells(POINTS))
+BY_VALUE = Experiment("groups_or_noise_by_value", measured, cells(BY_VALUE_POINTS, by_value=True))
 
 ADVERSARIES = ("hindsight", "forward", "learned", "rule", "presence", "others known")
+BY_VALUE_ADVERSARIES = ("presence", "others known")
+"""Where leaving depends on the value, the law is wrong of those who stay, and a gain over it is no measure of a publication."""
 
 
-def worst(rows):
+def worst(rows, adversaries=ADVERSARIES):
     """Worst adversary of each defense on each panel, and the gain over the law less ``own_counts``, its excess: mean of the seeds.
 
     The gain of an adversary who reads presence is that over the control. A defense that fails with any seed has an excess of NaN.
     """
     of = [*SHAPE, "defense"]
-    some = rows[rows["adversary"].isin(ADVERSARIES)]
+    some = rows[rows["adversary"].isin(adversaries)]
     excess = some["gain"].where(some["adversary"] != "presence", some["over_control"]) - some["own_counts"]
     each = some.assign(excess=excess).groupby([*of, "adversary"])["excess"].agg(["mean", "min", "max"])
     found = each.reset_index().sort_values("mean").groupby(of).last()

@@ -6,8 +6,11 @@ left (`both_in_one`). `LARGE`: memberships and counts of large panels, simulated
 `groups_or_noise` on real panels, with knowledge from a third of the people.
 """
 
+from itertools import islice
+
 import numpy as np
 import pandas as pd
+from scipy.stats import t as student
 
 from experiments.groups_or_noise import (
     CLASSES,
@@ -24,12 +27,13 @@ from experiments.groups_or_noise import (
 )
 from experiments.presence import PANELS, publishable
 from experiments.subjects import seeded
-from foreknow.defenses import Cohorts, NoisyCounts
+from foreknow.defenses import Cohorts, NoisyCounts, publish
 from foreknow.defenses.algorithms.hilbert import hilbert_order
 from foreknow.defenses.noisy_counts import with_totals
-from foreknow.evaluation import Workload, expected_gain_bound, households
+from foreknow.evaluation import Workload, expected_gain_bound, households, query_error
 from foreknow.evaluation.boxes import Boxes, published_boxes
 from foreknow.evaluation.cells import Experiment
+from foreknow.evaluation.loss.generalization_loss import price, suppressed
 from foreknow.evaluation.loss.queries import actual_counts, query_errors
 from foreknow.models import Adversary, ClassFrequencies, MarkovChain, Noise, Numeric, Omega, Schema, View
 from foreknow.models.noise import scale_of_gain
@@ -200,12 +204,12 @@ def _people():
     return View(frame, QUASI).people
 
 
-def _workload(values):
+def _workload(values, seed=0):
     """1,000 queries over all vectors and values."""
     frame = pd.DataFrame(np.repeat(CODES + np.array([20, 0, 0]), values, axis=0), columns=["age", "region", "sex"])
     frame = frame.assign(value=np.tile(np.arange(values), len(CODES)), id=range(len(frame)))
     schema = Schema(dict(QUASI.quasi_identifiers), "value", tuple(range(values)))
-    return Workload.draw(View(frame, schema), rng=seeded(5), queries=1000)
+    return Workload.draw(View(frame, schema), rng=seeded([5, seed]), queries=1000)
 
 
 def _drawn(vector, age, values, rng):
@@ -232,9 +236,12 @@ def _box_counts(cell, vector, value, gone, values):
 def simulated(cell, rng):
     """Query error of cohorts and of noise, by the number of releases and of values; see `memberships`."""
     records, departures = cell["records"], cell["departures"]
-    lengths = [t for t in RELEASES if t > 1 or departures == 0]
+    lengths = [t for t in RELEASES if (t > 1 or departures == 0) and t <= cell.get("longest", max(RELEASES))]
     shown = {t: sorted({0, t // 2, t - 1}) for t in lengths}
-    times, workloads = set().union(*shown.values()), {values: _workload(values) for values in VALUES}
+    times, workloads = (
+        set().union(*shown.values()),
+        {values: _workload(values, cell.get("seed", 0)) for values in VALUES},
+    )
     errors, ghosts, actual, rows = {}, {}, {}, []
     for a, size in SETTINGS:
         name, share = f"cohorts {a}, {size}", []
@@ -293,6 +300,59 @@ LARGE = Experiment(
     [{"records": n, "departures": d} for n in (50_000, 200_000, 1_000_000) for d in (0.0, 0.02, 0.08)],
 )
 
+LARGE_AGAIN = Experiment(
+    "groups_or_noise_large_again",
+    simulated,
+    [
+        {"records": n, "departures": 0.02, "longest": 12, "seed": seed}
+        for n in (200_000, 1_000_000)
+        for seed in range(1, 4)
+    ],
+)
+
+
+CHECKED = ("cohorts 10, 10", "cohorts 10, 40", "noise 0.1, 16 cells", "noise 0.1, 256 cells")
+
+
+def checked(cell, rng):
+    """Query error, number of cells and share of ghosts of publications of a large panel, and of simulations of its counts."""
+    records, releases, departures, values = (cell[name] for name in SHAPE)
+    _, chain = law(values)
+    history, prior = panel(records, releases, departures, values, rng)
+    shown, workload, rows = sorted({0, releases // 2, releases - 1}), _workload(values), []
+    for name, rule, _, size in defenses(releases, chain):
+        if name in CHECKED:
+            made = publish(history, rule, Adversary(prior, chain), infeasible="suppress", rng=seeded(1))
+            error = query_error([made[t] for t in shown], workload)["query_median"].mean()
+            row = {"defense": name, "draw": 0, "query_median": float(error), "cells": float(len(made[-1].counts))}
+            rows.append(row | {"ghosts": price(suppressed(made))[1] if size else None})
+    for draw in range(1, cell["draws"] + 1):
+        found = simulated(cell | {"longest": releases}, rng).query(f"values == {values} and releases == {releases}")
+        for name, one in found.set_index("defense").loc[list(CHECKED)].iterrows():
+            row = {"defense": name, "draw": draw, "query_median": one["query_median"], "ghosts": one["ghosts"]}
+            rows.append(row | {"cells": _last_cells(name, releases, records, departures, rng)})
+    return pd.DataFrame(rows)
+
+
+def _last_cells(name, releases, records, departures, rng):
+    """Number of simulated cells at the last release; that of noise is its setting."""
+    kind, first, second, *_ = name.replace(",", "").split()
+    if kind == "noise":
+        return float(second)
+    *_, (cell, *_) = islice(memberships(Cohorts(int(first), int(second)), records, departures, rng), releases)
+    return float(len(np.unique(cell)))
+
+
+LARGE_CHECK = Experiment(
+    "groups_or_noise_large_check",
+    checked,
+    [
+        {"records": records, "releases": releases, "departures": departures, "values": 6, "draws": 3}
+        for records, releases, departures in ((1_000_000, 1, 0.0), (200_000, 4, 0.08))
+    ],
+)
+"""Draw 0 is published; its share of ghosts is that of all releases, and that of the others a mean over releases."""
+
 
 REAL_PANELS = {"households": (lambda _: households(), {"age": 3}, 3)} | {
     name: each for name, each in PANELS.items() if name != "exams"
@@ -323,14 +383,48 @@ REAL = Experiment(
     "groups_or_noise_panels", real, [{"panel": panel, "seed": seed} for panel in REAL_PANELS for seed in range(10)]
 )
 
-MORE = (DEPARTURES, LARGE, REAL)
+MORE = (DEPARTURES, LARGE, REAL, LARGE_AGAIN, LARGE_CHECK)
 
 
 def whole_map(rows, large):
     """Rows of the map: `groups_or_noise`, and of the simulated counts the panels and the numbers of cells that it lacks."""
     kept = pd.MultiIndex.from_frame(rows[SHAPE].drop_duplicates())
     lacking = ~pd.MultiIndex.from_frame(large[SHAPE]).isin(kept) | large["defense"].str.contains("1024|4096")
-    return pd.concat([rows, large[lacking].assign(withheld=0.0)], ignore_index=True)
+    return pd.concat(
+        [rows.assign(simulated=False), large[lacking].assign(withheld=0.0, simulated=True)], ignore_index=True
+    )
+
+
+def spread_table(rows, large, again, large_again):
+    """Lines of Markdown: spread of the ratio over seeds by the number of records, and what it leaves open on the map.
+
+    The interval is the 95 % factor of the ratio of one seed, by its deviation over seeds, pooled over the panels measured again of
+    equal numbers of records and values. It is carried over to all panels of these, and with 6 values the larger one where none was
+    measured again. Open: 1 is within the interval about the ratio of the map.
+    """
+    everything, again = whole_map(rows, large), pd.concat([again, large_again])
+    ratio = np.log(best(again, MOST, shape=[*SHAPE, "seed"])["ratio"].astype(float))
+    whole = np.log(best(everything, MOST)["ratio"].astype(float))
+    own = ratio.groupby(level=SHAPE).agg(["var", "count", "min", "max"])
+    kinds = own.groupby(level=["records", "values"]).agg({"var": "mean", "count": lambda seeds: (seeds - 1).sum()})
+    reach = (np.sqrt(kinds["var"]) * student.ppf(0.975, kinds["count"])).unstack()  # noqa: PD010 - a Series
+    reach[6] = reach[6].fillna(reach.max(axis=1)) if 6 in reach else reach.max(axis=1)
+    lines = [
+        "| records | measured again | one winner in all seeds | interval: 2 values | 19 | cohorts | open | noise |",
+        "|---" * 8 + "|",
+    ]
+    for records, panels in own.groupby(level="records"):
+        of_map, factor = whole.xs(records, level="records"), reach.loc[records]
+        over = of_map / factor.loc[of_map.index.get_level_values("values")].to_numpy()
+        number = [int(one.sum()) for one in (over > 1, abs(over) <= 1, over < -1)]
+        agree = f"{(panels['min'] * panels['max'] > 0).sum()} of {len(panels)}"
+        cells = [
+            f"{len(panels)} x {panels['count'].max()} seeds",
+            agree,
+            *(f"x {np.exp(factor[m]):.2f}" for m in (2, 19)),
+        ]
+        lines.append(f"| {records:,.0f} | {' | '.join(map(str, [*cells, *number]))} |")
+    return lines
 
 
 def answered(rows):

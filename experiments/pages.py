@@ -340,11 +340,15 @@ def redrawn(rows):
     return _markdown(heads, lines)
 
 
-def attacked_promises(rows):
-    """Excess of the worst gain over the 1/c of exact counts, and query error, on twelve panels."""
-    found, lines = groups_or_noise_attacks.worst(rows), []
+def attacked_promises(rows, leaving="at random"):
+    """Excess of the worst gain over the 1/c of exact counts, and query error, on panels whose respondents leave in some way."""
+    points, adversaries = {
+        "at random": (groups_or_noise_attacks.POINTS, groups_or_noise_attacks.ADVERSARIES),
+        "by value": (groups_or_noise_attacks.BY_VALUE_POINTS, groups_or_noise_attacks.BY_VALUE_ADVERSARIES),
+    }[leaving]
+    found, lines = groups_or_noise_attacks.worst(rows, adversaries), []
     names = ("Mondrian", "Cohorts(10, 10)", "Cohorts(10, 40)", "NoisyCounts(gain=.10)")
-    for shape in groups_or_noise_attacks.POINTS:
+    for shape in points:
         own = found.loc[shape]
         texts = [f"{_text(own.loc[name, 'mean'], 3)}, {_text(own.loc[name, 'query_median'], 3)}" for name in names]
         lines.append([groups_or_noise_attacks.point_name(shape), *texts])

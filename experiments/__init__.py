@@ -4,6 +4,8 @@ An experiment has a module of its own, so that a new one leaves the cells of oth
 `make cells` measures its cells, and writes the tables of the documentation (`pages`); commit both.
 """
 
+import os
+
 from experiments.calibration import CALIBRATION, CORPUS_SIZE
 from experiments.cohorts import COHORTS, COHORTS_PRESENCE, HIDDEN_DEPARTURES
 from experiments.defenders import DEFENDERS
@@ -24,6 +26,7 @@ from experiments.rules import RULE_ERRORS
 from experiments.tiny_worlds import TINY_WORLDS
 from experiments.uncertain_law import UNCERTAIN_LAW
 from experiments.without_knowledge import WITHOUT_KNOWLEDGE
+from foreknow.evaluation.papers.figures import ADULT, FOLDER_OF_ADULT
 
 EXPERIMENTS = (
     JOINT_SOLVER_ACCURACY,
@@ -56,3 +59,8 @@ EXPERIMENTS = (
     GROUPS_OR_NOISE_ATTACKS,
     BY_VALUE,
 )
+
+
+def measurable():
+    """Experiments whose data is here: those on Adult need the environment variable `FOLDER_OF_ADULT`."""
+    return [each for each in EXPERIMENTS if each.data != ADULT or FOLDER_OF_ADULT in os.environ]

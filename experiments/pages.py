@@ -35,7 +35,7 @@ from foreknow.evaluation.papers.reproduction import tables as of_papers
 CELLS = Path(__file__).resolve().parent / "cells"
 REPRODUCTION = CELLS.parents[1] / "docs" / "reproduction"
 
-MARKED = re.compile(r"(<!-- table: (\w+)\.(\w+)\(([^)]*)\) -->\n\n)((?:\|.*\n)*)")
+MARKED = re.compile(r"(<!-- table: (\w+)\.(\w+)\(([^)]*)\) -->\n\n)(?:\|.*\n)*\n*")
 
 
 def tables():
@@ -52,16 +52,16 @@ def filled(text, tables):
     """Text of a page with each marked table made anew from the rows of the experiments, a mapping of names to DataFrames."""
 
     def made(match):
-        mark, module, function, given, _ = match.groups()
+        mark, module, function, given = match.groups()
         arguments = [tables.get(name, name) for name in given.split(", ")]
         if any(isinstance(one, pd.DataFrame) and one.empty for one in arguments):
-            return f"{mark}| no cells are kept yet |\n|---|\n"
+            return f"{mark}| no cells are kept yet |\n|---|\n\n"
         lines = getattr(import_module(f"experiments.{module}"), function)(
             *([tables] if function == "verdicts" else []), *arguments
         )
-        return mark + "\n".join(lines) + "\n"
+        return mark + "\n".join(lines) + "\n\n"
 
-    return MARKED.sub(made, text)
+    return MARKED.sub(made, text).rstrip("\n") + "\n"
 
 
 def hindsight(rows, panel):
@@ -145,7 +145,7 @@ def overconfidence(rows):
 def price(rows, of_cohorts):
     """Gain in hindsight from ten defenses and from cohorts on `exams`, the price of each, and its query error."""
     heads = ("defense", "hindsight", "leaving read", "withheld", "invented", "query error")
-    lines, exams = [], _of(of_cohorts, panel="exams").rename(columns={"ghosts": "invented"})
+    lines, exams = [], _of(of_cohorts, panel="exams").assign(invented=lambda own: own["ghosts"])
     each = [(f"`{name}`", _of(rows, panel="exams", defense=name)) for name in ten(1)]
     each += [(f"`Cohorts({name})`", _of(exams, cohorts=name)) for name in ("10, 40", "10, 40, ends=1", "4, 4")]
     for name, own in each:
@@ -357,8 +357,9 @@ def attacked_promises(rows, leaving="at random"):
 
 def verdicts(tables, *numbers):
     """Claims of the papers with the values that the kept cells give, and their verdicts."""
-    asked = [claim for claim in all_claims() if str(claim.number) in numbers]
-    lines = []
+    asked, lines = [claim for claim in all_claims() if str(claim.number) in numbers], []
+    if not asked:
+        return ["| not judged yet |", "|---|"]
     for claim, own, under in judged(asked, tables):
         value = "" if np.isnan(own.mean) else f"{own.mean:.3g} ± {own.half:.1g} ({own.seeds})"
         strongest = f"{under.verdict}: {under.mean:.3g}" if under.verdict and not np.isnan(under.mean) else ""

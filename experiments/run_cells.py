@@ -3,7 +3,8 @@
 python -m experiments.run_cells [--workers N] [--missing] [--show] [NAME ...]
 
 The cells are kept in experiments/cells, one Parquet file for each experiment, and are committed. With ``--missing`` those of
-other code stay. With ``--show`` nothing is measured and no table is written.
+other code stay. With ``--show`` nothing is measured and no table is written. FOREKNOW_ADULT names the folder of UCI Adult; without
+it the experiments on Adult are left out.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from joblib import cpu_count
 from rich.console import Console
 from rich.progress import track
 
-from experiments import EXPERIMENTS
+from experiments import EXPERIMENTS, measurable
 from experiments.pages import CELLS, filled, pictures, tables
 from foreknow.evaluation.cells import keys, pack, read, run
 
@@ -47,7 +48,7 @@ def main():
                 replace(
                     each, cells=[cell for key, cell in zip(keys([each]), each.cells, strict=True) if key not in done]
                 )
-                for each in EXPERIMENTS
+                for each in measurable()
                 if not asked.names or each.name in asked.names
             ],
             CELLS,

@@ -35,7 +35,7 @@ def experiments():
 def test_kept_cells_are_measured_again(experiments):
     """Random fast cells, during `FOREKNOW_CELLS_SECONDS`; `make cells` keeps those that changed."""
     seconds, rng = float(os.environ.get("FOREKNOW_CELLS_SECONDS", "5")), np.random.default_rng(time.time_ns())
-    found = recompute(experiments.EXPERIMENTS, CELLS, seconds, rng)
+    found = recompute(experiments.measurable(), CELLS, seconds, rng)
     assert len(found)
     assert not found.loc[found["difference"] != "", ["cell", "difference"]].to_dict("records")
 

@@ -211,7 +211,7 @@ def picture(rows, real):
 
     ratios = best(rows, 0.1)["ratio"].groupby(level=SHAPE[:3]).median().reset_index()
     found = ratios.pivot_table("ratio", "records", ["departures", "releases"]).sort_index(axis=1)
-    panels = best(real, 0.1, shape=["panel"])["ratio"].sort_values().to_frame()
+    panels = best(real, 0.1, shape=["panel", "seed"])["ratio"].groupby("panel").median().sort_values().to_frame()
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), width_ratios=(found.shape[1], 2.2), layout="constrained")
     for one, each in zip(axes, (found, panels), strict=True):
         shown = one.imshow(np.log2(each.to_numpy(dtype=float)), cmap="RdBu", vmin=-2, vmax=2, aspect="auto")

@@ -73,7 +73,7 @@ def hindsight(rows, panel):
         if own.empty:
             continue
         gains = [_mean(own[own["attack"] == one]["gain"]) for one in names]
-        lines.append([f"`{name}`", *gains, _sure(own[own["attack"] == "unread"])])
+        lines.append([_short(name), *gains, _sure(own[own["attack"] == "unread"])])
     return _markdown(heads, lines)
 
 
@@ -146,7 +146,7 @@ def price(rows, of_cohorts):
     """Gain in hindsight from ten defenses and from cohorts on `exams`, the price of each, and its query error."""
     heads = ("defense", "hindsight", "leaving read", "withheld", "invented", "query error")
     lines, exams = [], _of(of_cohorts, panel="exams").assign(invented=lambda own: own["ghosts"])
-    each = [(f"`{name}`", _of(rows, panel="exams", defense=name)) for name in ten(1)]
+    each = [(_short(name), _of(rows, panel="exams", defense=name)) for name in ten(1)]
     each += [(f"`Cohorts({name})`", _of(exams, cohorts=name)) for name in ("10, 40", "10, 40, ends=1", "4, 4")]
     for name, own in each:
         read = own[own["attack"] == "read"]
@@ -159,7 +159,7 @@ def frontier(rows, of_cohorts):
     """Picture of `price`: gain in hindsight against query error, means of the seeds."""
     exams = _of(of_cohorts, panel="exams", attack="unread")
     mean = _of(rows, panel="exams", attack="unread").groupby("defense")[["gain", "query_error"]].mean()
-    points = [(name.partition("(")[0].partition(" ")[0], 5, *mean.loc[name]) for name in ten(1) if name in mean.index]
+    points = [(_short(name).strip("`"), 5, *mean.loc[name]) for name in ten(1) if name in mean.index]
     for name, own in exams.groupby("cohorts") if len(exams) else ():
         if "ends" not in name:
             points.append(("Cohorts", int(name.partition(",")[0]), *own[["gain", "query_error"]].mean()))
@@ -217,7 +217,7 @@ def believing(rows):
     for panel, names in BELIEVING.items():
         for name in names:
             both = [_of(rows, panel=panel, defense=name, defender=one) for one in ("release by release", "joint")]
-            lines.append([panel, f"`{name}`", *(_mean(one[each]) for each in ("gain", "withheld") for one in both)])
+            lines.append([panel, _short(name), *(_mean(one[each]) for each in ("gain", "withheld") for one in both)])
     return _markdown(heads, lines)
 
 
@@ -367,6 +367,11 @@ def verdicts(tables, *numbers):
             [claim.says, f"{claim.value}: {claim.asked}" if claim.query else "", value, own.verdict, strongest]
         )
     return _markdown(("claim", "asked", "measured (seeds)", "verdict", "strongest adversary"), lines)
+
+
+def _short(name):
+    """Name of a defense without its settings."""
+    return f"`{name.partition('(')[0].partition(' ')[0]}`"
 
 
 def _of(rows, **values):

@@ -456,7 +456,8 @@ def real_table(rows):
     """Lines of Markdown: query errors of both on each real panel, at a gain of at most .10; medians of the splits."""
     lines = ["| panel | respondents x releases | cohorts | as shown | ghosts / withheld | noise |", "|---" * 6 + "|"]
     first = best(answered(rows), MOST, shape=["panel", "seed"]).reset_index()
-    first = first.merge(rows, left_on=["panel", "seed", "best_cohorts"], right_on=["panel", "seed", "defense"])
+    own = rows[["panel", "seed", "defense", "records", "releases", "ghosts", "withheld", "query_median"]]
+    first = first.merge(own, left_on=["panel", "seed", "best_cohorts"], right_on=["panel", "seed", "defense"])
     found = first.groupby("panel").median(numeric_only=True)
     for name, one in found.sort_values("ratio").iterrows():
         price = " / ".join(rounded(one[each], 2) for each in ("ghosts", "withheld"))

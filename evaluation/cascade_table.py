@@ -34,7 +34,7 @@ ABOUT = ("claimed record", "claimed respondent", "others")
 ROUNDS = 100
 """Largest number of rounds of proportional fitting."""
 
-GAP = 1e-7
+GAP = 1e-6
 """Largest difference of a confidence and the fitted belief at which fitting stops."""
 
 UNMET = 1e-3
@@ -217,7 +217,7 @@ def _fitted(problem: JointProblem, solver: JointSolver) -> tuple[JointPosterior,
         gap = away.max(initial=0.0)
         if gap <= GAP:
             break
-        step = step / 2 if gap > before else step
+        step = step / 2 if gap > before else min(1.0, 1.2 * step)
         before = gap
         ratio = np.divide(want, have, out=np.ones(want.shape), where=have > 0)
         factors = np.where(reached.all(axis=1, keepdims=True), factors * ratio**step, factors)

@@ -7,6 +7,7 @@ An experiment has a module of its own, so that a new one leaves the cells of oth
 import os
 
 from experiments.calibration import CALIBRATION, CORPUS_SIZE
+from experiments.cascades import PANEL, SMALL
 from experiments.cohorts import COHORTS, COHORTS_PRESENCE, HIDDEN_DEPARTURES
 from experiments.defenders import DEFENDERS
 from experiments.groups_or_noise import AGAIN, GROUPS_OR_NOISE
@@ -33,6 +34,8 @@ EXPERIMENTS = (
     REDRAWN_WORLDS,
     M_INVARIANCE,
     RULE_ERRORS,
+    SMALL,
+    PANEL,
     PRESENCE,
     THRESHOLDS,
     DEFENDERS,

@@ -9,11 +9,13 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from places import ROOT
 
+from foreknow.evaluation import compare_cascades
 from foreknow.evaluation.cells import recompute, run
-from foreknow.models import Noise
+from foreknow.models import Enumeration, Noise, PriorCascade
 
 CELLS = ROOT / "experiments" / "cells"
 FINDINGS = sorted((ROOT / "docs" / "findings").glob("*.md"))
@@ -70,6 +72,22 @@ def test_conclusions_are_short_and_listed():
             assert f"[{title}](findings/{page.name}#" in index
     assert {title: number for title, number in words.items() if number > MOST_WORDS} == {}
     assert sum(words.values()) <= MOST_OF_ALL
+
+
+@pytest.mark.usefixtures("experiments")
+@pytest.mark.parametrize("size", [2, 3])
+def test_small_histories_of_cascades_are_solved_exactly(monkeypatch, size):
+    """The sums over all assignments at once, which the experiment uses, against the enumeration of the package."""
+    cascades = importlib.import_module("experiments.cascades")
+    monkeypatch.setattr(cascades, "HISTORIES", {size: 5})
+    releases, adversary = cascades.small_histories(size, 0.5, np.random.default_rng(size))
+    told = cascades.claims(releases, 0.7, "each", np.arange, np.random.default_rng(1))
+    known = {"": replace(adversary, compromised=told, cascade=PriorCascade())}
+    one, other = (
+        compare_cascades(releases, {"none": None}, known, solver=solver)
+        for solver in (cascades.SmallHistories(2 * size), Enumeration())
+    )
+    pd.testing.assert_frame_equal(one, other, atol=1e-6)
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ from itertools import product as product_of
 
 import numpy as np
 import pandas as pd
-from experiments.subjects import seeded
 
+from experiments.subjects import seeded
 from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian, publish
 from foreknow.evaluation import compare_cascades, exams, pbc
 from foreknow.evaluation.cells import Experiment

@@ -40,7 +40,7 @@ from foreknow.models import (
 )
 from foreknow.models.knowledge.cascades import Cascade
 
-VIEWS, RECORDS = 24, 4000
+VIEWS, RECORDS, CHANGED = 24, 4000, 400
 K, LARGE_K, T, J, BETA = 3, 8, 0.5, 0.6, 5
 SIGMAS, CONFIDENCE = (0.01, 0.1), 0.9
 STEPS = {1: "FDTMM", 2: "SDTMM"}
@@ -104,7 +104,7 @@ def bkseq(seed: int) -> Knowledge:
 @lru_cache(maxsize=1)
 def adult_releases(seed: int) -> Knowledge:
     """The history of Adult, frequencies of its classes, and uniform transitions."""
-    history = adult_history(adult_folder(), VIEWS, RECORDS, rng=seed)
+    history = adult_history(adult_folder(), VIEWS, RECORDS, CHANGED, CHANGED, CHANGED, rng=seed)
     m = len(history.schema.values)
     prior = ClassFrequencies.fit(history, {"age": 3, "sex": None, "education": None})
     return Knowledge(history, prior, {1: MarkovChain(1, np.full((m, m), 1 / m))})

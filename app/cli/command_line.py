@@ -27,6 +27,7 @@ COMMANDS = {
     "and why.",
     "check": "Recompute requirements from a published table alone; the exit status is 1 if one fails.",
     "compare": "Publish the same records by several defenses or settings, attack each, and compare risk and price.",
+    "run": "Measure a grid of defenses, scenarios and seeds that a file describes, and write one table.",
     "report": "Write one page on the risk of a publication: a verdict, who is exposed and why, and what to change.",
     "reproduce": "Run the experiments of a paper again, draw its figures, and judge its claims.",
 }

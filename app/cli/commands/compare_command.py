@@ -48,6 +48,7 @@ from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.options import (
     KNOWLEDGE_PANEL,
+    OUTPUT_PANEL,
     FailOver,
     Overwrite,
     ReadTable,
@@ -68,10 +69,14 @@ from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Cohorts, Defense, NoisyCounts, Promise
 from foreknow.evaluation import Workload
+from foreknow.evaluation.cells import Cell, Experiment, fingerprint, keys, read
+from foreknow.evaluation.cells import run as run_cells
+from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.scenario import SCENARIOS, Scenario
 from foreknow.models import Adversary, Auto, Averaged, Beliefs, History, Release
 from foreknow.models.joint.problem import with_progress
 from foreknow.models.progress import Progress, stepping
+from foreknow.models.tables.table_files import files_of
 
 COMPARED = ("js-reduce", "mondrian", "anatomy")
 """Defenses that are compared if none is named: one that assumes an adversary, one that generalizes, one that does not."""
@@ -126,6 +131,15 @@ class CompareRun:
     corpus: Corpus = None
     out: Annotated[
         Path | None, output_folder("Folder for comparison.csv, the table that is printed, and settings.json.")
+    ] = None
+    keep: Annotated[
+        Path | None,
+        option(
+            "Folder in which the measures of each setting are kept: the same command with the same --seed goes on with a "
+            "comparison that was killed.",
+            "FOLDER",
+            OUTPUT_PANEL,
+        ),
     ] = None
     overwrite: Overwrite = False
 
@@ -285,6 +299,8 @@ def compare_command(run: CompareRun) -> Outcome:
             "solver",
         }
         check_scenarios(run.context, scenarios, run.corpus is not None, [*beside])
+    if run.keep is not None and run.seed is None:
+        raise ValueError("--keep needs a seed, by which the comparison goes on; add --seed, as --seed 1.")
     used = secrets.randbits(32) if run.seed is None else run.seed
     tried = compared(run.defense, run.sweep, run.thresholds.of_run(run.context, used))
     if run.out is not None:
@@ -395,50 +411,86 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
     if scenarios:
         cost = KNOWLEDGE[LEARNED] + ATTACKS["all releases in hindsight"]
         phases = {"publishing": PUBLICATION} | {f"attack of {name}": cost for name in scenarios}
-    steps = [Step(f"{each.title}: {phase}", cost) for each in tried for phase, cost in phases.items()]
-    rows = []
+
+    def row_of(each: Compared) -> dict[str, Any]:
+        step()
+        start, begun = time.perf_counter(), dict[str, float]()
+
+        def attacked(attack: Trial, *published: Any) -> Any:
+            begun.setdefault("attack", time.perf_counter())
+            step()
+            return attack(*published)
+
+        row = trial(
+            history,
+            each.given(history if records.corpus is None else records.corpus, run.known),
+            {name: partial(attacked, attack) for name, attack in attacks.items()},
+            {name: one.threshold for name, one in scenarios.items()} or run.sure,
+            defender=defender if each.choice.assumes_adversary else None,
+            # The order of records is drawn anew for each setting, as by a publication with this seed.
+            rng=seeded_generator(seed, 1),
+            within=shown.parts,
+            workload=workload,
+        )
+        if row["problem"]:
+            for _ in range(len(phases) - 1):
+                step()
+        else:
+            exposed = max(row[f"exposed_{name}"] for name in attacks)
+            upper = [row[f"at_most_{name}"] for name in attacks]
+            row["at_most"] = None if None in upper else max(upper)
+            row |= {"publishing": begun["attack"] - start, "exposed": exposed}
+            row["share"] = exposed / max(row["respondents"], 1)
+        promise = each.promise
+        told = {} if promise is None else {"promised_gain": promise.gain, "promised_epsilon": promise.epsilon_delta}
+        return row | told
+
+    def measure(cell: Cell, _: np.random.Generator) -> pd.DataFrame:
+        return pd.DataFrame([row_of(each) for each in tried if each.title == cell["setting"]])
+
+    adversary: dict[str, Any] = {"known": repr(run.known), "sure": run.sure, "solver": run.solver, "seed": seed}
+    described = adversary | {
+        f"scenario {number}": f"{name}: {one.to_toml()}" for number, (name, one) in enumerate(scenarios.items())
+    }
+    cells = [{"setting": each.title, "arguments": each.arguments} | described for each in tried]
+    data = "" if run.keep is None else fingerprint_of(run.table, run.corpus)
+    experiment = Experiment("compare", measure, cells, data=data)
+    kept = [] if run.keep is None else list(kept_cells(experiment, run.keep).get("setting", ()))
+    left = [each for each in tried if each.title not in kept]
     with TimeLeft("learning what is known") as shown:
         defender = assumed_adversary(history, records.corpus, run.known)
-        step = stepping(shown.steps, steps)
-        attacks = _by_scenarios(history, records.corpus, scenarios, seed) if scenarios else None
-        attacks = attacks or _by_adversaries(run, seed, records, shown.parts, step)
-        for each in tried:
-            step()
-            start, begun = time.perf_counter(), dict[str, float]()
-
-            def attacked(attack: Trial, *published: Any, begun: dict[str, float] = begun) -> Any:
-                begun.setdefault("attack", time.perf_counter())
-                step()
-                return attack(*published)
-
-            row = trial(
-                history,
-                each.given(history if records.corpus is None else records.corpus, run.known),
-                {name: partial(attacked, attack) for name, attack in attacks.items()},
-                {name: one.threshold for name, one in scenarios.items()} or run.sure,
-                defender=defender if each.choice.assumes_adversary else None,
-                # The order of records is drawn anew for each setting, as by a publication with this seed.
-                rng=seeded_generator(seed, 1),
-                within=shown.parts,
-                workload=workload,
-            )
-            if row["problem"]:
-                for _ in range(len(phases) - 1):
-                    step()
-            else:
-                exposed = max(row[f"exposed_{name}"] for name in attacks)
-                seconds = begun["attack"] - start
-                upper = [row[f"at_most_{name}"] for name in attacks]
-                row["at_most"] = None if None in upper else max(upper)
-                row |= {"seconds": seconds, "exposed": exposed, "share": exposed / max(row["respondents"], 1)}
-            promise = each.promise
-            told = {} if promise is None else {"promised_gain": promise.gain, "promised_epsilon": promise.epsilon_delta}
-            rows.append({"setting": each.title} | row | told)
+        step = stepping(
+            shown.steps, [Step(f"{each.title}: {phase}", cost) for each in left for phase, cost in phases.items()]
+        )
+        if scenarios:
+            attacks = _by_scenarios(history, records.corpus, scenarios, seed)
+        else:
+            attacks = _by_adversaries(run, seed, records, shown.parts, step)
+        if run.keep is None:
+            rows = pd.DataFrame([{"setting": each.title} | row_of(each) for each in tried])
+        else:
+            rows = run_cells([experiment], run.keep).query("not stale")
+    rows = rows.assign(seconds=rows.get("publishing"))
     sides = [f"{side}_{name}" for side in ("exposed", "at_most") for name in attacks]
     promised = ["promised_gain", "promised_epsilon"] if noisy else []
     columns = [*SHOWN, *promised, *sides, "respondents", "problem"]
     whole = dict.fromkeys(("exposed", "at_most", *sides), "Int64")
-    return pd.DataFrame(rows).reindex(columns=columns).astype(whole)
+    return rows.reindex(columns=columns).astype(whole).reset_index(drop=True)
+
+
+def fingerprint_of(table: TableOptions, corpus: Path | None) -> str:
+    """Fingerprint of the files of records, and of how they are read."""
+    files = [file for path in (*table.files, corpus) if path is not None for file in files_of(path)]
+    return fingerprint(list(map(checksum, files)), repr(replace(table, records=Path())))
+
+
+def kept_cells(experiment: Experiment, folder: Path) -> pd.DataFrame:
+    """Rows of the cells that are not measured again; the number of those of other code is printed."""
+    rows = read([experiment], folder)
+    own = rows[rows["key"].isin(keys([experiment]))]
+    if number := own.loc[own["stale"], "key"].nunique():
+        notice(f"{folder}: {number} of the kept cells of {experiment.name} are of other code; they are measured again.")
+    return own[~own["stale"]]
 
 
 def _by_adversaries(

@@ -6,6 +6,9 @@ import shlex
 import pytest
 from commands import ROLES, read, records, run, write
 
+from foreknow.app.cli.commands import compare_command
+from foreknow.evaluation import cells
+
 pytestmark = pytest.mark.usefixtures("wide")
 
 
@@ -48,6 +51,30 @@ class TestCompare:
             [row["share"] for row in free]
         )
         assert json.loads((tmp_path / "c" / "settings.json").read_text())["options"]["seed"] == 5
+
+    def test_a_kept_comparison_is_the_same_and_goes_on(self, source, tmp_path, monkeypatch):
+        arguments = [source, *ROLES, "--defense", "mondrian", "--sweep", "k=3,12", "--sure", 0.7, "--seed", 5, "--json"]
+        keep = ["--keep", tmp_path / "kept"]
+        plain = json.loads(run("compare", *arguments).stdout)["settings"]
+        first = json.loads(run("compare", *arguments, *keep).stdout)["settings"]
+        monkeypatch.setattr(compare_command, "trial", None)
+        again = json.loads(run("compare", *arguments, *keep).stdout)["settings"]
+        assert first == again
+        assert [{**row, "seconds": 0} for row in plain] == [{**row, "seconds": 0} for row in first]
+        (tmp_path / "other").mkdir()
+        other = write(records(seed=2), tmp_path / "other" / "r.csv")
+        told = run("compare", other, *arguments[1:], *keep, status=1)
+        assert "of other data" in str(told.exception)
+        assert "--keep needs a seed" in str(run("compare", source, *ROLES, *keep, status=1).exception)
+
+    def test_cells_of_other_code_are_named_and_measured_again(self, source, tmp_path, monkeypatch):
+        arguments = [source, *ROLES, "--defense", "mondrian", "--seed", 5, "--keep", tmp_path]
+        run("compare", *arguments)
+        monkeypatch.setattr(cells, "code_fingerprint", lambda _: "of another version")
+        told = run("compare", *arguments)
+        assert "1 of the kept cells of compare are of other code; they are measured again" in " ".join(
+            told.stderr.split()
+        )
 
     def test_no_setting_under_the_bound_is_a_failure(self, source):
         told = run("compare", source, *ROLES, "--defense", "anatomy", "--sure", 0.6, "--fail-over", 0, status=1)

@@ -59,6 +59,14 @@ def test_the_version():
     assert importlib.metadata.version("foreknow") in shown
 
 
+EXPERIMENT = """
+seeds = [1, 2]
+scenarios = ["releases-only"]
+history = {data = "exams", releases = 3, records = 60}
+defense = {name = "mondrian", k = [3, 6]}
+"""
+
+
 @pytest.mark.slow
 def test_the_tables_fit(tmp_path, monkeypatch):
     """Those of demo: test_demo_command.py."""
@@ -86,7 +94,8 @@ def test_the_examples_can_be_typed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"town": "city", "result": "diagnosis"}
     write(records(people=60, present=50).rename(columns=names), tmp_path / "records.csv")
-    order = ["describe", "simulate", "publish", "attack", "check", "compare", "report"]
+    (tmp_path / "experiment.toml").write_text(EXPERIMENT)
+    order = ["describe", "simulate", "publish", "attack", "check", "compare", "run", "report"]
     assert {*order, "demo", "reproduce"} == set(COMMANDS)
     for command in order:
         commands = proposed(run(command, "--help").stdout.split("For example:")[1])

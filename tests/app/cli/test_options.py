@@ -40,12 +40,13 @@ OPTIONS = {
     ],
     "compare": [
         *TABLE, *THRESHOLDS, *KNOWLEDGE, "--defense", "--sweep", "--scenario", "--sure", "--fail-over", "--solver", "--seed",
-        "--corpus", "--out", "--overwrite", "--json", "--config",
+        "--corpus", "--out", "--keep", "--overwrite", "--json", "--config",
     ],
     "report": [
         *TABLE, "--out", *ATTACK, *KNOWLEDGE, "--groups", "--names", "--sure", "--fail-over", "--stricter", "--seed", "--corpus",
         "--knowledge", "--overwrite", "--json", "--config",
     ],
+    "run": ["--keep", "--out", "--workers", "--overwrite", "--json", "--config"],
     "reproduce": ["--full", "--out", "--adult", "--workers", "--json", "--config"],
     "check": [*DISK, "--sensitive", "--qi", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value",
               "--separator", "--equal-values", "--missing", "--time-format", "--out", "--pictures", "--overwrite", "--json",

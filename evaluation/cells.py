@@ -295,7 +295,6 @@ def _keep(task: _Task, folder: Path) -> Path:
     with atomic_file(path, private=False) as scratch:
         rows = pd.concat([described, table.reset_index(drop=True)], axis=1).assign(**about)
         # Of a few rows, statistics, dictionaries and the schema of Arrow are four fifths of a file; Zstandard halves one of many.
-        # rows, whose description is repeated.
         rows.to_parquet(
             scratch, index=False, compression="zstd", write_statistics=False, use_dictionary=False, store_schema=False
         )

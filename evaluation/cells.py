@@ -49,6 +49,8 @@ ABANDONED_AFTER = 3600.0
 TOLERANCE = 1e-9
 """Largest absolute plus relative difference of a number that is measured again."""
 
+STDLIB = sysconfig.get_path("stdlib")
+
 PLACE = ["filename", "file_row_number"]
 """Columns of the place of a row, which DuckDB adds; no cell has one of these names."""
 
@@ -407,7 +409,7 @@ def fingerprint(*given: Any) -> str:
         own = [
             each for each in classes.found if each.__module__ == "__main__" or _own_file(each.__module__) is not None
         ]
-        return _digest({"state": joblib.hash(given), "code": sorted({code_fingerprint(each) for each in own})})
+        return _digest({"state": joblib.hash(given), "code": code_fingerprint(*own)})
     except (pickle.PicklingError, AttributeError, TypeError, OSError) as error:
         raise ValueError(
             f"a kept cell needs objects that can be pickled, whose classes and functions are in files: {error}. Define them in a "
@@ -415,16 +417,18 @@ def fingerprint(*given: Any) -> str:
         ) from error
 
 
-def code_fingerprint(function: Callable[..., Any]) -> str:
-    """BLAKE2b of the code of the module of a function and of all modules that it imports, directly or not.
+def code_fingerprint(*given: Callable[..., Any]) -> str:
+    """BLAKE2b of the code of the modules of functions and classes, and of all modules that these import, directly or not.
 
     Comments, layout and texts that stand alone, as docstrings, are left out. Modules are those of foreknow but this one, and those
     that are not installed. A name that a package has from one of its modules leads to that module alone. Names that are computed
     are not followed.
     Cost: one parse of each file in a process, 2 s for all of foreknow.
     """
+    for cached in (_owner, _own_file):  # A module may have moved since the last call.
+        cached.cache_clear()
     found: dict[str, str] = {}
-    waiting = {function.__module__: Path(inspect.getfile(function))}
+    waiting = {each.__module__: Path(inspect.getfile(each)) for each in given}
     while waiting:
         module, path = waiting.popitem()
         found[module], imports = _parsed(module, path.name == "__init__.py", path.read_text(encoding="utf-8"))
@@ -456,6 +460,7 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
+@cache
 def _owner(module: str, name: str) -> str:
     """Module that has a name: a package may import it from another module, or have a module of that name."""
     path = _own_file(module)
@@ -467,6 +472,7 @@ def _owner(module: str, name: str) -> str:
     return f"{module}.{name}" if _own_file(f"{module}.{name}") is not None else module
 
 
+@cache
 def _own_file(module: str) -> Path | None:
     """File of a module of foreknow, or of one that is not installed; None for others."""
     try:
@@ -474,7 +480,7 @@ def _own_file(module: str) -> Path | None:
     except (ImportError, ValueError):
         return None
     path = Path(spec.origin) if spec is not None and spec.origin is not None else Path()
-    is_installed = "site-packages" in path.parts or path.is_relative_to(sysconfig.get_path("stdlib"))
+    is_installed = "site-packages" in path.parts or path.is_relative_to(STDLIB)
     return path if path.suffix == ".py" and (module.partition(".")[0] == "foreknow" or not is_installed) else None
 
 

@@ -298,9 +298,10 @@ def compare(
             raise ValueError(
                 f"compare: keep needs attacks and a seed, and rng is {rng!r}; give a whole number, as rng=1."
             )
-        shared = (defender, bucketized, infeasible, rng, leaving_out)
+        shared = fingerprint(defender, bucketized, infeasible, rng, leaving_out)
+        known = {name: fingerprint(one) for name, one in (*defenses.items(), *attacks.items())}
         cells = [
-            {"defense": defense, "attack": attack, "settings": fingerprint(defenses[defense], attacks[attack], *shared)}
+            {"defense": defense, "attack": attack, "settings": f"{known[defense]} {known[attack]} {shared}"}
             for defense, attack in itertools.product(defenses, attacks)
         ]
         last: dict[str, tuple[Release, ...]] = {}

@@ -215,6 +215,21 @@ def test_packed_cells_have_the_same_rows(tmp_path):
     assert found["difference"].tolist() == [""] * 19
 
 
+def test_a_kill_while_cells_are_packed_loses_none(tmp_path, monkeypatch):
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    before = run([SUMS], tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", killed)
+        with pytest.raises(KeyboardInterrupt):
+            pack([SUMS], tmp_path)
+    assert len(files(tmp_path)) >= 5
+    pd.testing.assert_frame_equal(read([SUMS], tmp_path), before)
+    pack([SUMS], tmp_path)
+    assert files(tmp_path) == ["sums.parquet"]
+
+
 def test_measured_cells_replace_the_packed_ones(own_modules, tmp_path):
     folder, experiment = own_modules
     more = replace(experiment, cells=[*experiment.cells, {"x": 3}])

@@ -56,10 +56,19 @@ def test_a_simulation_is_a_history_and_its_laws():
 
 def test_one_name_for_one_argument():
     names = {name for maker in DATASETS.values() for name in inspect.signature(maker).parameters}
-    sizes, paths = (
-        {"views", "records", "deleted", "inserted", "updated", "vocabulary", "weeks_per_step", "order", "by_class"},
-        {"folder", "hierarchies"},
-    )
+    sizes = {
+        "views",
+        "records",
+        "deleted",
+        "inserted",
+        "updated",
+        "vocabulary",
+        "counted",
+        "weeks_per_step",
+        "order",
+        "by_class",
+    }
+    paths = {"folder", "hierarchies"}
     assert names == sizes | paths | {"rng", "sensitive", "quasi_identifiers"}
 
 

@@ -42,7 +42,7 @@ def figure(**more):
 
 TABLE = figure(name="Table 2", kind="table", printed=[("", "", 1, 0.5)])
 TINY = Paper(
-    "js-reduce",
+    "tiny",
     "A tiny paper",
     [Experiment("tiny_gain", noise, [{"seed": seed} for seed in SEEDS])],
     [figure(), figure(name="4", kind="bars"), TABLE],
@@ -81,7 +81,7 @@ def test_the_page_has_each_figure_with_its_setting_and_the_printed_values(folder
     write_pictures([TINY], found, folder)
     text = page([TINY], found)
     write_page(text, folder)
-    assert {path.name for path in folder.glob("*.png")} == {"js-reduce-3.png", "js-reduce-4.png"}
+    assert {path.name for path in folder.glob("*.png")} == {"tiny-3.png", "tiny-4.png"}
     for part in ("Two releases.", "- The base of the logarithm is 2.", "(printed 0.5)", "over 5 seeds"):
         assert part in text
     assert "<td>" in (folder / "index.html").read_text()

@@ -369,26 +369,29 @@ OTHERS = (
 )
 
 
+PANELS = (
+    "WHEN 'paper' THEN 'attack of the paper' WHEN 'learned' THEN 'learned law of all attributes' "
+    "ELSE 'signatures of 500 records'"
+)
+
+
 def of_techniques(name: str, r: int, column: str, title: str, label: str, readings: tuple[str, ...] = ()) -> Figure:
     """Figure of section 5.2: a column by the number of quasi-identifiers, a line for each technique."""
     both = column == "breached"
-    panel = "CASE attacker WHEN 'paper' THEN 'attack of the paper' ELSE attacker END AS panel," if both else ""
-    chosen = (
-        ""
-        if both
-        else "AND attacker = 'paper'" + (" AND technique <> 'ForegroundSafe'" if column != "query_error" else "")
-    )
+    panel = f"CASE attacker {PANELS} END AS panel," if both else ""
+    own = "" if both or column == "query_error" else "AND technique <> 'ForegroundSafe'"
+    chosen = "" if both else f"AND attacker = 'paper' {own}"
     return Figure(
         name=name,
         title=f"{title}, r = {r}",
         query=f"SELECT qi AS x, {column} AS y, technique AS line, {panel} seed FROM foreground_techniques "
-        f"WHERE r = {r} {chosen} ORDER BY attacker <> 'paper', attacker, seed, technique, qi",
+        f"WHERE r = {r} {chosen} ORDER BY attacker <> 'paper', attacker, technique = 'ForegroundSafe', technique, qi, seed",
         kind="curves",
         x_label="number of quasi-identifiers",
         y_label=label,
         setting=OF_TECHNIQUES,
         readings=(*READ, *readings),
-        log=column in ("attack_seconds", "making_seconds", "query_error"),
+        log=not both,
     )
 
 
@@ -397,13 +400,14 @@ def of_anatomy(name: str, title: str, columns: str, label: str, printed: str, re
     return Figure(
         name=f"Section 5.1, {name}",
         title=title,
-        query="SELECT x, y, line, seed FROM (SELECT 'r = ' || r || ', ' || qi || ' attributes' || what AS x, y, "
-        "'Anatomy: ' || bound || '; ' || CASE unmatched WHEN 'learned' THEN 'learned law of all attributes' "
-        "ELSE unmatched || ', ' || support || ' records' END AS line, seed, r, qi, what, "
-        "bound <> 'set' AS other, -support AS size FROM "
-        f"(SELECT r, qi, bound, unmatched, support, seed, UNNEST([{columns}], recursive := true) FROM foreground_anatomy) "
-        f"UNION ALL SELECT x, y, 'printed', 1, 0, 0, '', false, -1e9 FROM (VALUES {printed}) AS printed(x, y)) "
-        "WHERE y IS NOT NULL ORDER BY line <> 'printed', r, qi, what, other, line, size, seed",
+        query="SELECT 'r = ' || r || ', ' || qi || ' attributes' || what AS x, y, line, seed FROM ("
+        "SELECT r, qi, bound, seed, support, 'Anatomy: ' || bound || '; ' || CASE unmatched WHEN 'learned' "
+        "THEN 'learned law of all attributes' ELSE unmatched || ', ' || support || ' records' END AS line, "
+        f"UNNEST([{columns}], recursive := true) FROM foreground_anatomy "
+        f"WHERE support IN (1, {PRINTED}) OR bound IN ('set', 'every value') "
+        f"UNION ALL SELECT r, qi, '', 1, 0, 'printed', what, y FROM (VALUES {printed}) AS printed(r, qi, what, y)) "
+        "WHERE y IS NOT NULL ORDER BY r, qi, what, line <> 'printed', bound <> 'set', bound, support IN (1, 3993) DESC, "
+        "support DESC, line, seed",
         kind="table",
         x_label="",
         y_label=label,
@@ -425,15 +429,14 @@ FIGURES = [
         "mean belief in the set about sensitive records",
         "{'what': '', 'y': belief}",
         "mean belief",
-        "('r = 2, 3 attributes', .80307), ('r = 2, 5 attributes', .8917), ('r = 2, 8 attributes', .943526), "
-        "('r = 4, 5 attributes', .4640)",
+        "(2, 3, '', .80307), (2, 5, '', .8917), (2, 8, '', .943526), (4, 5, '', .4640)",
     ),
     of_anatomy(
         "breaches",
         "fractions of sensitive records in breach and of others flagged",
         "{'what': ', in breach', 'y': breached}, {'what': ', flagged', 'y': flagged}",
         "fraction",
-        "('r = 2, 5 attributes, in breach', .99), ('r = 2, 5 attributes, flagged', .06)",
+        "(2, 5, ', in breach', .99), (2, 5, ', flagged', .06)",
         ("Printed: more than .99, and less than .06, in most cases.",),
     ),
     of_anatomy(
@@ -441,7 +444,7 @@ FIGURES = [
         "errors of mined global probabilities",
         "{'what': ', relative', 'y': relative_error}, {'what': ', of the complement', 'y': complement_error}",
         "mean relative error",
-        "('r = 2, 5 attributes, relative', .007), ('r = 10, 5 attributes, relative', .0526)",
+        "(2, 5, ', relative', .007), (10, 5, ', relative', .0526)",
         ("Of the complement: the same difference, relative to the probability not to have a value of the set.",),
     ),
     Figure(

@@ -74,7 +74,7 @@ class Injector(SizedDefense):
     depends on the number of records that are denied each; what it discloses about members with different denied values is not
     bounded.
 
-    Cost: that of the rules, and O(n l c log n), with c the number of distinct pairs of a value and a set of denied values.
+    Cost: that of the rules, and O(n l c), with c the number of distinct pairs of a value and a set of denied values.
 
     Examples
     --------
@@ -151,6 +151,8 @@ class RecordTypes(NamedTuple):
     records: IntArray  # (n,): records, by type and then by rank
     type_of: IntArray  # (n,): type of each record
     rank: IntArray  # (n,): place of each record in the order
+    order: IntArray  # (n,): record of each rank
+    place: IntArray  # (n,): place of each record in `records`
 
 
 def assign_residues(types: RecordTypes, labels: IntArray, l: int) -> IntArray:  # noqa: E741 - the defense's own letter
@@ -281,7 +283,8 @@ def record_types(
     compatible = may_have & may_have.T & ((kind[:, None] != kind) | (kind == free)) & own[:, None] & own
     counted = [(kind == number) + denied[:, classes == number].any(axis=1).astype(np.int64) for number in range(free)]
     weight = np.column_stack([*counted, np.zeros(len(kind), dtype=np.int64)])
-    return RecordTypes(value, denied, kind, weight, compatible, owners, starts, records, type_of, rank)
+    place = np.argsort(records)
+    return RecordTypes(value, denied, kind, weight, compatible, owners, starts, records, type_of, rank, order, place)
 
 
 class _Remaining(NamedTuple):
@@ -389,23 +392,46 @@ def _fill_bucket(types: RecordTypes, remaining: _Remaining, seed: int, bucket: I
                 kind = types.kind[number]
         if kind < 0:
             return False
-        bucket[size] = _nearest_of_class(types, remaining, fits, kind, rank, bucket[:size])
+        if kind < types.weight.shape[1] - 1:
+            bucket[size] = _nearest_of_class(types, remaining, fits, kind, rank)
+        else:
+            bucket[size] = _nearest_free(types, remaining, fits, rank, bucket[:size])
         if bucket[size] < 0:
             return False
     return True
 
 
 @compiled
-def _nearest_of_class(
-    types: RecordTypes, remaining: _Remaining, fits: BoolArray, kind: int, rank: int, taken: IntArray
-) -> int:
-    """Place of the record nearest to a rank among the types that fit and have a class, without the places taken, or -1."""
+def _nearest_free(types: RecordTypes, remaining: _Remaining, fits: BoolArray, rank: int, taken: IntArray) -> int:
+    """Place of the free record nearest to a rank among the types that fit, without the places taken, or -1.
+
+    Free types are many, and most of their records fit, so that ranks are searched outwards.
+    """
+    free = types.weight.shape[1] - 1
+    for distance in range(1, len(types.rank)):
+        nearest = -1
+        for other in (rank - distance, rank + distance):
+            if other < 0 or other >= len(types.rank):
+                continue
+            record = types.order[other]
+            place, number = types.place[record], types.type_of[record]
+            if not fits[number] or types.kind[number] != free:
+                continue
+            is_left = remaining.next_place[place] == place and place not in taken
+            if is_left and (nearest < 0 or number < types.type_of[types.records[nearest]]):
+                nearest = place
+        if nearest >= 0:
+            return nearest
+    return -1
+
+
+@compiled
+def _nearest_of_class(types: RecordTypes, remaining: _Remaining, fits: BoolArray, kind: int, rank: int) -> int:
+    """Place of the record nearest to a rank among the types that fit and have a class; at least one does."""
     nearest = -1
     for number in range(len(fits)):
         if fits[number] and types.kind[number] == kind:
-            place = _nearest_of_type(types, remaining, number, rank, taken)
-            if place < 0:
-                continue
+            place = _nearest_of_type(types, remaining, number, rank)
             if nearest < 0 or _rank_distance(types, place, rank) < _rank_distance(types, nearest, rank):
                 nearest = place
     return nearest
@@ -417,8 +443,8 @@ def _rank_distance(types: RecordTypes, place: int, rank: int) -> int:
 
 
 @compiled
-def _nearest_of_type(types: RecordTypes, remaining: _Remaining, number: int, rank: int, taken: IntArray) -> int:
-    """Place of the remaining record of a type that is nearest to a rank, without the places taken, or -1."""
+def _nearest_of_type(types: RecordTypes, remaining: _Remaining, number: int, rank: int) -> int:
+    """Place of the remaining record of a type that is nearest to a rank; at least one remains."""
     low, high = types.starts[number], types.starts[number + 1]
     while low < high:
         middle = (low + high) // 2
@@ -427,13 +453,9 @@ def _nearest_of_type(types: RecordTypes, remaining: _Remaining, number: int, ran
         else:
             high = middle
     later = _root(remaining.next_place, low)
-    while later in taken:
-        later = _root(remaining.next_place, later + 1)
     earlier = _root(remaining.previous_place, low) - 1
-    while earlier in taken:
-        earlier = _root(remaining.previous_place, earlier) - 1
     if later >= types.starts[number + 1]:
-        return earlier if earlier >= types.starts[number] else -1
+        return earlier
     if earlier < types.starts[number]:
         return later
     return earlier if _rank_distance(types, earlier, rank) <= _rank_distance(types, later, rank) else later

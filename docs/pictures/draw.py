@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from cascades import cascades
 from joint_messages import chains, double_counting, graph, ring
 from matplotlib.figure import Figure
 from roles_and_atoms import roles
@@ -245,6 +246,7 @@ def main() -> None:
     pictures = {
         "attacks": attacks(history, beliefs),
         "measures": measures(history, beliefs),
+        "cascades": cascades(),
         "belief-over-time": belief_over_time(beliefs["joint, in hindsight"], history, respondent=32).figure,
         "estimators": estimators(),
         "joint-solvers": joint_solvers(),

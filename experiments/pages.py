@@ -355,6 +355,24 @@ def attacked_promises(rows, leaving="at random"):
     return _markdown(("records x releases, leaving, values", *(f"`{name}`" for name in names)), lines)
 
 
+def bits_of_cascades(rows):
+    """Bits of log score that each cascade loses per record under three laws of a confidence: claimed records, and all others."""
+    names = ("prior", "prior, as printed", "evidence", "posterior", "none", "removal")
+    mean = rows.groupby(["about", "cascade", "reading"])["bits_lost"].mean()
+    readings = ("mixture", "likelihood", "Jeffrey")
+    lines = [
+        [
+            name,
+            *(_text(mean["others", name, one], 3) for one in readings),
+            *(_text(mean["claimed record", name, one]) for one in readings),
+        ]
+        for name in names
+    ]
+    return _markdown(
+        ("cascade", *(f"others: {one}" for one in readings), *(f"claimed: {one}" for one in readings)), lines
+    )
+
+
 def verdicts(tables, *numbers):
     """Claims of the papers with the values that the kept cells give, and their verdicts."""
     asked, lines = [claim for claim in all_claims() if str(claim.number) in numbers], []

@@ -7,7 +7,6 @@ Means over seeds have half of their 95 % interval behind ±.
 
 import re
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 
@@ -39,10 +38,10 @@ MARKED = re.compile(r"(<!-- table: (\w+)\.(\w+)\(([^)]*)\) -->\n\n)(?:\|.*\n)*\n
 
 
 def tables():
-    """Rows of all kept cells by the name of the experiment: those of this package, and of the papers that have a module."""
+    """Rows of all kept cells by the name of the experiment: those of this package, and of the papers."""
     from experiments import EXPERIMENTS
 
-    papers = [paper(name) for name, module in PAPERS.items() if find_spec(f"foreknow.evaluation.papers.{module}")]
+    papers = [paper(name) for name in PAPERS]
     found = dict(list(read(EXPERIMENTS, CELLS).groupby("experiment")))
     nothing = {each.name: pd.DataFrame() for each in EXPERIMENTS}
     return nothing | found | of_papers(papers, REPRODUCTION)

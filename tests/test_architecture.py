@@ -34,13 +34,15 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 74_984, 43_308, 265
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 79_159, 42_409, 278
 """Largest size of the package; its statements are counted together with those of the benchmarks and experiments."""
 
 MOST_NAMES = 251
 """Largest number of public names."""
 
 ALONE = {
+    "foreknow.evaluation.papers.claims": "a form of its own: claims.toml and the verdicts, which experiments read too",
+    "foreknow.app.cli.commands.compare_command": "a command of its own: cells of a run are made as those of a comparison",
     "foreknow.app.disk.partition": "an algorithm of its own: the joint law of one partition, by tasks of workers",
     "foreknow.models.joint.noisy_paths": "an algorithm of its own: redraws of whole paths given noisy counts",
     "foreknow.models.joint.graph_parts": "an algorithm of its own: construction of the graph of groups",

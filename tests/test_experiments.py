@@ -15,6 +15,7 @@ from places import ROOT
 
 from foreknow.evaluation import compare_cascades
 from foreknow.evaluation.cells import recompute, run
+from foreknow.evaluation.papers import PAPERS, paper, reproduction
 from foreknow.models import Enumeration, Noise, PriorCascade
 
 CELLS = ROOT / "experiments" / "cells"
@@ -51,6 +52,12 @@ def tables(experiments):
 def test_tables_are_those_of_the_cells(tables, page):
     text = page.read_text(encoding="utf-8")
     assert importlib.import_module("experiments.pages").filled(text, tables) == text
+
+
+def test_the_page_of_the_reproduction_is_that_of_its_cells(tables):
+    papers = [paper(name) for name in PAPERS]
+    text = (ROOT / "docs" / "reproduction" / "index.md").read_text(encoding="utf-8")
+    assert reproduction.page(papers, tables) == text
 
 
 @pytest.mark.parametrize("page", FINDINGS, ids=lambda path: path.stem)

@@ -116,12 +116,11 @@ def _check_keys(where: str, entry: Mapping[str, Any], kind: type) -> None:
 
 def all_claims() -> list[Claim]:
     """The claims of the five papers, in order of their numbers."""
-    parts = [each for each in files("foreknow.evaluation.papers").iterdir() if each.name.endswith(".toml")]
-    return read_claims("\n".join(each.read_text(encoding="utf-8") for each in parts))
+    return read_claims(files("foreknow.evaluation.papers").joinpath("claims.toml").read_text(encoding="utf-8"))
 
 
 class Decision(NamedTuple):
-    """What the cells say of one value: the verdict, why it is open, mean, half width of the interval, number of seeds."""
+    """Decision of the cells on one value: the verdict, why it is open, mean, half width of the interval, number of seeds."""
 
     verdict: str = ""
     why: str = ""

@@ -1,7 +1,6 @@
 """Means and intervals over the seeds of a figure, and its picture."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 import numpy as np
@@ -24,9 +23,15 @@ class Missing(Exception):  # noqa: N818 - the name says what is wrong
     """Raised if a query reads an experiment without rows; its text is the names of those."""
 
 
+def tables_of(query: str, names: Iterable[str]) -> list[str]:
+    """Those of some names that are words of a query."""
+    words = set(query.translate(str.maketrans("(),.;", "     ")).split())
+    return [name for name in names if name in words]
+
+
 def answered(query: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Rows of a query over the tables of experiments. Raise `Missing` if it reads an empty one."""
-    read = [name for name in tables if re.search(rf"\b{name}\b", query)]
+    read = tables_of(query, tables)
     if empty := [name for name in read if tables[name].empty]:
         raise Missing(", ".join(empty))
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:

@@ -1,7 +1,6 @@
 """Figures of a paper: each is a query over the rows of experiments, in the setting of the paper."""
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -62,7 +61,7 @@ class Figure:
     @property
     def file(self) -> str:
         """Name of its picture, without the ending."""
-        return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
+        return "-".join(self.name.lower().replace("(", " ").replace(")", " ").split())
 
 
 @dataclass(frozen=True)

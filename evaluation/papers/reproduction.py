@@ -1,6 +1,5 @@
 """A reproduction: cells of the experiments of papers in a folder, pictures of their figures, and a page of figures and claims."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from foreknow.evaluation.cells import Experiment, keys, pack, read, run
 from foreknow.evaluation.papers.claims import Verdict, all_claims, judged
-from foreknow.evaluation.papers.drawing import Missing, draw, means
+from foreknow.evaluation.papers.drawing import Missing, draw, means, tables_of
 from foreknow.evaluation.papers.figures import ADULT, Figure, Paper
 from foreknow.models.progress import Progress
 from foreknow.models.tables.atomic_file import atomic_file
@@ -30,7 +29,7 @@ STYLE = (
 def experiments_of(papers: Iterable[Paper], figure: Figure | None = None) -> list[Experiment]:
     """Experiments of papers, or those that one figure reads."""
     found = [experiment for paper in papers for experiment in paper.experiments]
-    return found if figure is None else [each for each in found if re.search(rf"\b{each.name}\b", figure.query)]
+    return found if figure is None else [each for each in found if tables_of(figure.query, [each.name])]
 
 
 def measure(

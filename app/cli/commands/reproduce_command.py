@@ -117,7 +117,7 @@ def _figure(papers: list[Paper], number: str) -> Figure:
 
 
 def _adult_is_there(papers: list[Paper], figure: Figure | None, is_given: bool) -> bool:
-    """Whether the experiments on Adult can be run; what is left out otherwise is said."""
+    """True if the experiments on Adult can be run; a notice names those that are left out."""
     on_adult = [each.name for each in experiments_of(papers, figure) if each.data == ADULT]
     if not on_adult:
         return False

@@ -28,7 +28,7 @@ from foreknow.evaluation import expected_gain_bound, risk_utility_map
 from foreknow.evaluation.cells import read
 from foreknow.evaluation.papers import PAPERS, paper
 from foreknow.evaluation.papers.claims import all_claims, judged
-from foreknow.evaluation.papers.drawing import interval
+from foreknow.evaluation.papers.drawing import interval, with_interval
 from foreknow.evaluation.papers.reproduction import tables as of_papers
 
 CELLS = Path(__file__).resolve().parent / "cells"
@@ -378,11 +378,9 @@ def verdicts(tables, *numbers):
     if not asked:
         return ["| not judged yet |", "|---|"]
     for claim, own, under in judged(asked, tables):
-        value = "" if np.isnan(own.mean) else f"{own.mean:.3g} ± {own.half:.1g} ({own.seeds})"
+        value = f"{with_interval(own.mean, own.half)} ({own.seeds})" if own.seeds else ""
         strongest = f"{under.verdict}: {under.mean:.3g}" if under.verdict and not np.isnan(under.mean) else ""
-        lines.append(
-            [claim.says, f"{claim.value}: {claim.asked}" if claim.query else "", value, own.verdict, strongest]
-        )
+        lines.append([claim.says, claim.asked if claim.query else "", value, own.verdict, strongest])
     return _markdown(("claim", "asked", "measured (seeds)", "verdict", "strongest adversary"), lines)
 
 

@@ -50,6 +50,13 @@ def interval(values: "pd.Series[float]") -> tuple[float, float]:
     return float(known.mean()), float(half)
 
 
+def with_interval(mean: float, half: float) -> str:
+    """Text of a mean and half of its interval; NaN is left out."""
+    if pd.isna(mean):
+        return ""
+    return f"{mean:.3g}" if pd.isna(half) else f"{mean:.3g} ± {half:.1g}"
+
+
 def means(figure: Figure, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Means over the seeds of a figure: ``panel``, ``line``, ``x``, ``y``, ``half`` the half width of the interval, ``seeds``.
 

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from foreknow.evaluation.cells import Experiment, keys, pack, read, run
 from foreknow.evaluation.papers.claims import Verdict, all_claims, judged
-from foreknow.evaluation.papers.drawing import Missing, draw, means, tables_of
+from foreknow.evaluation.papers.drawing import Missing, draw, means, tables_of, with_interval
 from foreknow.evaluation.papers.figures import ADULT, Figure, Paper
 from foreknow.models.progress import Progress
 from foreknow.models.tables.atomic_file import atomic_file
@@ -121,9 +121,9 @@ def _claim_lines(verdicts: Sequence[Verdict]) -> list[str]:
     for claim, own, under in verdicts:
         place = claim.place + (f", {_of_figure(claim.figure)}" if claim.figure else "")
         asked = f"{claim.value}: {claim.asked}" if claim.query else ""
-        measured = f"{_number(own.mean, own.half)} ({own.seeds})" if own.seeds else ""
+        measured = f"{with_interval(own.mean, own.half)} ({own.seeds})" if own.seeds else ""
         verdict = own.verdict + (f": {own.why}" if own.why else "")
-        strongest = f"{under.verdict}: {_number(under.mean, under.half)}" if under.verdict else ""
+        strongest = f"{under.verdict}: {with_interval(under.mean, under.half)}" if under.verdict else ""
         rows.append([str(claim.number), claim.says, place, asked, measured, verdict, strongest])
     return _markdown(rows)
 
@@ -157,16 +157,9 @@ def _table_of(figure: Figure, rows: pd.DataFrame) -> list[str]:
     shown: dict[tuple[str, str], dict[object, str]] = {}
     for panel, line, x, y, half, _ in rows.itertuples(index=False, name=None):
         beside = f" (printed {printed[panel, line, str(x)]:g})" if (panel, line, str(x)) in printed else ""
-        shown.setdefault((panel, line), {})[x] = _number(y, half) + beside
+        shown.setdefault((panel, line), {})[x] = with_interval(y, half) + beside
     lines += [[", ".join(filter(None, name)), *(texts.get(x, "") for x in columns)] for name, texts in shown.items()]
     return _markdown(lines)
-
-
-def _number(mean: float, half: float) -> str:
-    """A mean with its interval; a hundredth of the mean, or three digits, is kept."""
-    if pd.isna(mean):
-        return ""
-    return f"{mean:.3g}" if pd.isna(half) else f"{mean:.3g} ± {half:.1g}"
 
 
 def _markdown(rows: Sequence[Sequence[object]]) -> list[str]:

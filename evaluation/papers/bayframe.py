@@ -4,6 +4,7 @@ A framework is a defense and the adversary that it assumes; its gain is that of 
 step, the adversary of the joint law attacks it too: in hindsight, and forward for the seeds of `FORWARD` of some frameworks.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -52,7 +53,7 @@ READINGS: dict[str, dict[str, float]] = {
     "stated": {},
     "size 4": {"size": 4},
     "size 16": {"size": 16},
-    "nats": {"base": float(np.e)},
+    "nats": {"base": math.e},
 }
 """Choices that the paper leaves open: the largest small group, 8 otherwise, and the base of the divergence, 2 otherwise."""
 

@@ -1,5 +1,6 @@
 """Experiments of JS-reduce: Riboni, Pareschi, Bettini, TDSC 2012, section 7."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -31,7 +32,7 @@ from foreknow.models.tables.release import Release
 VIEWS, RECORDS = 24, 5000
 L, T_ALONE, BANDWIDTH, T_OF_BT = 2, 0.8, 0.5, 0.8
 K, T, J = 3, 0.5, 0.6
-THRESHOLDS, BASES = (0.2, 0.4, 0.6, 0.8), {"bits": 2.0, "nats": float(np.e)}
+THRESHOLDS, BASES = (0.2, 0.4, 0.6, 0.8), {"bits": 2.0, "nats": math.e}
 SELECTIVITIES, QUERIES = (0.01, 0.02, 0.05, 0.1, 0.2), 10_000
 SMALLER_CORPORA = (1000, 200)
 SEEDS = range(1, 11)

@@ -177,7 +177,7 @@ def _decided(
     mean, half = interval(values)
     found = Decision(OPEN, "the interval has the bound within", mean, half, len(values))
     if len(values) < LEAST_SEEDS:
-        return found._replace(why=f"{len(values)} seeds; {LEAST_SEEDS} are the fewest")
+        return found._replace(why=f"{len(values)} of at least {LEAST_SEEDS} seeds")
     low = -inf if bounds[0] is None else bounds[0] - tolerance
     high = inf if bounds[1] is None else bounds[1] + tolerance
     if low <= mean - half and mean + half <= high:

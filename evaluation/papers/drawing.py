@@ -54,7 +54,9 @@ def with_interval(mean: float, half: float) -> str:
     """Text of a mean and half of its interval; NaN is left out."""
     if pd.isna(mean):
         return ""
-    return f"{mean:.3g}" if pd.isna(half) else f"{mean:.3g} ± {half:.1g}"
+    large = abs(mean) >= 1000
+    text = f"{mean:,.0f}" if large else f"{mean:.3g}"
+    return text if pd.isna(half) else f"{text} ± {half:,.0f}" if large else f"{text} ± {half:.1g}"
 
 
 def means(figure: Figure, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

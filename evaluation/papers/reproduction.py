@@ -89,13 +89,13 @@ def write_pictures(papers: Iterable[Paper], found: Mapping[str, pd.DataFrame], f
 def page(papers: Sequence[Paper], found: Mapping[str, pd.DataFrame]) -> str:
     """Page in Markdown: claims with their verdicts, and each figure with its setting and readings."""
     verdicts = verdicts_of(papers, found)
-    lines = ["# Reproduction of the five papers" if len(papers) > 1 else f"# Reproduction: {papers[0].citation}", ""]
+    lines = ["# Reproduction of the five papers" if len(papers) > 1 else f"# Reproduction: {papers[0].name}", ""]
     lines += ["## Claims", "", *_summary(verdicts), ""]
     for paper in papers:
         own = [each for each in verdicts if each.claim.paper == paper.name]
-        lines += [f"### Claims of {paper.citation}", "", *_claim_lines(own), ""]
+        lines += [f"### Claims of {paper.name}", "", f"{paper.citation}.", "", *_claim_lines(own), ""]
     for paper in papers:
-        lines += [f"## Figures of {paper.citation}", ""]
+        lines += [f"## Figures of {paper.name}", ""]
         for figure in paper.figures:
             lines += [*_figure_lines(paper, figure, found), ""]
     return "\n".join(lines).rstrip() + "\n"

@@ -34,7 +34,7 @@ from foreknow.evaluation.papers.reproduction import tables as of_papers
 CELLS = Path(__file__).resolve().parent / "cells"
 REPRODUCTION = CELLS.parents[1] / "docs" / "reproduction"
 
-MARKED = re.compile(r"(<!-- table: (\w+)\.(\w+)\(([^)]*)\) -->\n\n)(?:\|.*\n)*\n*")
+MARKED = re.compile(r"(<!-- table: (\w+)\.(\w+)\(([^)]*)\) -->\n\n)(?:\|.*\n)*(?:\n\*Kept so far: .*\n)?\n*")
 
 
 def tables():
@@ -58,9 +58,19 @@ def filled(text, tables):
         lines = getattr(import_module(f"experiments.{module}"), function)(
             *([tables] if function == "verdicts" else []), *arguments
         )
-        return mark + "\n".join(lines) + "\n\n"
+        return mark + "\n".join([*lines, *_unfinished(given.split(", "), tables)]) + "\n\n"
 
     return MARKED.sub(made, text).rstrip("\n") + "\n"
+
+
+def _unfinished(names, tables):
+    """A line on the experiments that lack cells, so that a table of some seeds is not read as one of all."""
+    from experiments import EXPERIMENTS
+
+    planned = {each.name: len(each.cells) for each in EXPERIMENTS if each.name in names}
+    kept = {name: tables[name]["key"].nunique() for name in planned}
+    lacking = [f"{kept[name]} of {number} cells of `{name}`" for name, number in planned.items() if kept[name] < number]
+    return ["", f"*Kept so far: {', '.join(lacking)}.*"] if lacking else []
 
 
 def hindsight(rows, panel):

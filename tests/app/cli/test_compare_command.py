@@ -70,7 +70,7 @@ class TestCompare:
     def test_cells_of_other_code_are_named_and_measured_again(self, source, tmp_path, monkeypatch):
         arguments = [source, *ROLES, "--defense", "mondrian", "--seed", 5, "--keep", tmp_path]
         run("compare", *arguments)
-        monkeypatch.setattr(cells, "code_fingerprint", lambda _: "of another version")
+        monkeypatch.setattr(cells, "code_fingerprint", lambda *_: "of another version")
         told = run("compare", *arguments)
         assert "1 of the kept cells of compare are of other code; they are measured again" in " ".join(
             told.stderr.split()

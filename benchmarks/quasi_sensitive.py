@@ -14,9 +14,14 @@ from foreknow.defenses import (
     QSDiversity,
     Requirement,
     publish,
+    summarize_groups,
+    summarize_records,
 )
 from foreknow.evaluation import adult, adult_with_items, random_items, random_knowledge
-from foreknow.models import Linking, View
+from foreknow.models import Linking, UniformPrior, View
+
+SETTINGS = ((200, 2), (220, 5))
+"""Number of different items, and k. With fewer items, or larger groups, no item need be removed."""
 
 
 @cache
@@ -34,6 +39,19 @@ def linking_the_census() -> Work:
     view = random_items(adult(ADULT, "salary-class", ("age", "sex"))[0], vocabulary=300, rng=rng)
     linking = Linking(random_knowledge(vocabulary=300, rng=rng), "items")
     return lambda: linking(view)
+
+
+def linking_and_checking(items: int, k: int, make: Callable[[Linking], Requirement]) -> Work:
+    """Work from the table to the level of every group."""
+    view, linking = subject(items)
+    (release,) = publish([view], Mondrian(KAnonymity(k)), rng=seeded(1))
+    prior = UniformPrior()(view.people)
+
+    def work() -> object:
+        bound = make(linking).bind(view, prior)
+        return bound.level(summarize_groups(summarize_records(view, prior, members=True), release.group))
+
+    return work
 
 
 def first_solution(items: int, k: int, make: Callable[[Linking], Requirement]) -> Callable[[], float]:

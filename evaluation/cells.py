@@ -54,6 +54,9 @@ STDLIB = sysconfig.get_path("stdlib")
 PLACE = ["filename", "file_row_number"]
 """Columns of the place of a row, which DuckDB adds; no cell has one of these names."""
 
+PROGRAM = "foreknow"
+"""Package whose code is in the fingerprints of all measures."""
+
 SCALARS = "is a mapping of names to texts, finite numbers, booleans or None, as {'solver': 'auto', 'seed': 3}"
 
 type Cell = Mapping[str, Any]
@@ -398,6 +401,8 @@ class _Classes(pickle.Pickler):
 def fingerprint(*given: Any) -> str:
     """Fingerprint of objects: their state, as `joblib.hash` has it, and the code of their classes and functions.
 
+    The code of foreknow is left out, as it is in that of a measure: a new version makes cells stale, and is no change of the data.
+
     Raises
     ------
     ValueError
@@ -407,9 +412,12 @@ def fingerprint(*given: Any) -> str:
     try:
         classes.dump(given)
         own = [
-            each for each in classes.found if each.__module__ == "__main__" or _own_file(each.__module__) is not None
+            each
+            for each in classes.found
+            if each.__module__ == "__main__"
+            or (each.__module__.split(".")[0] != PROGRAM and _own_file(each.__module__) is not None)
         ]
-        return _digest({"state": joblib.hash(given), "code": code_fingerprint(*own)})
+        return _digest({"state": joblib.hash(given)} | ({"code": code_fingerprint(*own)} if own else {}))
     except (pickle.PicklingError, AttributeError, TypeError, OSError) as error:
         raise ValueError(
             f"a kept cell needs objects that can be pickled, whose classes and functions are in files: {error}. Define them in a "

@@ -177,7 +177,7 @@ def rounded(value, digits):
     return text.removeprefix("0") if value < 1 else text
 
 
-def table(rows):
+def map_table(rows):
     """Lines of Markdown: least query errors by the number of records and departures, median and range over other columns.
 
     A star marks numbers of records of which all panels are simulated.

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
+from experiments import groups_or_noise
 from experiments.groups_or_noise import (
     CLASSES,
     GAINS,
@@ -395,6 +396,11 @@ def whole_map(rows, large):
     )
 
 
+def map_table(rows, large):
+    """Lines of Markdown: the map, of panels and of simulated counts."""
+    return groups_or_noise.map_table(whole_map(rows, large))
+
+
 def spread_table(rows, large, again, large_again):
     """Lines of Markdown: spread of the ratio over seeds by the number of records, and what it leaves open on the map.
 
@@ -464,14 +470,4 @@ def real_table(rows):
         size = f"{one['records']:,.0f} x {one['releases']:.0f}"
         errors = [rounded(one[each], 3) for each in ("cohorts", "query_median", "noise")]
         lines.append(f"| {name} | {size} | {errors[0]} | {errors[1]} | {price} | {errors[2]} |")
-    return lines
-
-
-def epsilon_table(rows):
-    """Lines of Markdown: what an epsilon of a whole path says, and the query error at the best number of cells."""
-    lines = ["| ε | scale | mean gain | query error, 1,000 | 5,000 |", "|---" * 5 + "|"]
-    some = rows[(rows["releases"] == 24) & (rows["departures"] == 0.02) & rows["defense"].str.startswith("epsilon")]
-    for (scale, gain), own in some.groupby(["scale", "gain"]):
-        errors = [rounded(error, 3) for error in own.groupby("records")["query_median"].min()]
-        lines.append(f"| {48 / scale:g} | {scale:g} | {rounded(gain, 3)} | {' | '.join(errors)} |")
     return lines

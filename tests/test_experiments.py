@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 
@@ -16,6 +17,8 @@ from places import ROOT
 from foreknow.evaluation import compare_cascades
 from foreknow.evaluation.cells import recompute, run
 from foreknow.evaluation.papers import PAPERS, paper, reproduction
+from foreknow.evaluation.papers.claims import all_claims
+from foreknow.evaluation.papers.drawing import Missing, answered
 from foreknow.models import Enumeration, Noise, PriorCascade
 
 CELLS = ROOT / "experiments" / "cells"
@@ -58,6 +61,14 @@ def test_the_page_of_the_reproduction_is_that_of_its_cells(tables):
     papers = [paper(name) for name in PAPERS]
     text = (ROOT / "docs" / "reproduction" / "index.md").read_text(encoding="utf-8")
     assert reproduction.page(papers, tables) == text
+
+
+def test_a_claim_has_one_value_for_each_seed(tables):
+    """Else the interval would be of more numbers than there are independent ones."""
+    for claim in all_claims():
+        for query in filter(None, (claim.query, claim.strongest, *(each.query for each in claim.reading))):
+            with suppress(Missing):
+                assert not answered(query, tables)["seed"].duplicated().any(), claim.number
 
 
 @pytest.mark.parametrize("page", FINDINGS, ids=lambda path: path.stem)

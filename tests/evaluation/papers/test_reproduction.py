@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from places import ROOT
 from scipy.stats import ttest_1samp
 
 from foreknow.evaluation.cells import Experiment
@@ -155,4 +156,6 @@ def test_queries_of_each_paper_read_its_experiments(name):
         for query in filter(None, (claim.query, claim.strongest, *(each.query for each in claim.reading))):
             with pytest.raises(Missing):
                 answered(query, empty)
+        file, _, test = claim.shown_by.partition("::")
+        assert not test or f"def {test.split('::')[-1].partition('[')[0]}(" in (ROOT / file).read_text(encoding="utf-8")
     assert all(each.data in ("", ADULT) for each in own.experiments)

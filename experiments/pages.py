@@ -12,8 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t as student
 
 from experiments import groups_or_noise, groups_or_noise_attacks
+from experiments.cascades import DRAWS
 from experiments.cohorts import SETTINGS as COHORTS
 from experiments.defenders import DEFENSES as BELIEVING
 from experiments.groups_or_noise_more import answered, whole_map
@@ -364,22 +366,40 @@ def attacked_promises(rows, leaving="at random"):
     return _markdown(("records x releases, leaving, values", *(f"`{name}`" for name in names)), lines)
 
 
+CASCADES = ("prior", "prior, as printed", "evidence", "posterior", "none", "removal")
+
+
 def bits_of_cascades(rows):
-    """Bits of log score that each cascade loses per record under three laws of a confidence: claimed records, and all others."""
-    names = ("prior", "prior, as printed", "evidence", "posterior", "none", "removal")
-    mean = rows.groupby(["about", "cascade", "reading"])["bits_lost"].mean()
+    """Bits of log score that each cascade loses per record under three laws of a confidence, and the largest errors of a belief."""
+    groups = rows.groupby(["about", "cascade", "reading"])
+    bits, error = groups["bits_lost"].mean(), groups["largest_error"].max()
     readings = ("mixture", "likelihood", "Jeffrey")
     lines = [
         [
             name,
-            *(_text(mean["others", name, one], 3) for one in readings),
-            *(_text(mean["claimed record", name, one]) for one in readings),
+            *(f"{_text(bits['others', name, one], 3)} ({_text(error['others', name, one])})" for one in readings),
+            *(_text(bits["claimed record", name, one]) for one in readings),
         ]
-        for name in names
+        for name in CASCADES
     ]
     return _markdown(
         ("cascade", *(f"others: {one}" for one in readings), *(f"claimed: {one}" for one in readings)), lines
     )
+
+
+def cascades_on_panels(rows):
+    """Bits that each cascade loses per record without a claim on two panels, by draws of claims of .9, and the largest error."""
+    columns, lines = list(product(("exams", "pbc"), ("mixture", "likelihood"))), []
+    for name in CASCADES:
+        texts = []
+        for history, reading in columns:
+            own = _of(rows, history=history, reading=reading, cascade=name, about="others", confidence=0.9)
+            half = student.ppf(0.975, DRAWS - 1) * own["bits_lost_error"].mean()
+            texts.append(
+                f"{_text(own['bits_lost'].mean(), 3)} ± {_text(half, 3)} ({_text(own['largest_error'].max())})"
+            )
+        lines.append([name, *texts])
+    return _markdown(("cascade", *(f"{history}: {reading}" for history, reading in columns)), lines)
 
 
 def verdicts(tables, *numbers):

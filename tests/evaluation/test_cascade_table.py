@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from foreknow.attacks import SequentialAttack
 from foreknow.evaluation import compare_cascades
 from foreknow.models import (
     Adversary,
@@ -79,6 +81,12 @@ class World:
                         for i in range(self.n)
                     ),
                 )
+
+    def believed(self, cascade, estimator=None):
+        """Beliefs about the last release by a cascade."""
+        adversary = self.adversary(estimator)
+        adversary = replace(adversary, cascade=cascade) if cascade else adversary.without("compromised")
+        return list(SequentialAttack(adversary)(self.releases()))[-1].posterior.probabilities
 
     def before(self, i, t):
         """Law of a value before all releases."""
@@ -285,21 +293,18 @@ def test_3_equal_priors_make_the_mixture_a_likelihood(world, c):
 
 
 @settings(max_examples=20)
-@given(st.sampled_from([(3, 0.34, 0.49), (4, 0.26, 0.83)]), st.floats(0, 1), st.integers(0, 3), st.integers(0, 3))
-def test_4_the_posterior_cascade_is_the_mixture_of_a_smaller_confidence(size, place, who, what):
-    """Equal priors, k distinct values, a = (1 - c) / k less the share of the draw: the mixture itself. With a = 1 less than it."""
-    k, c = size[0], size[1] + place * (size[2] - size[1])
-    flat = np.full((k, k), 1 / k)
-    world = World(flat, flat, np.arange(k)[None], np.zeros((1, k), dtype=int), [(who % k, 0, what % k, c)])
-    drawn = 1 / math.factorial(k)  # each of the equally good assignments has this part of the draw
-    assert world.lost(PosteriorCascade(), "mixture", DirichletMultinomial((1 - c) / k - drawn)) < 1e-9
-    smaller = c / (k * (1 + drawn) + c)
-    other = World(*vars_of(world), [(who % k, 0, what % k, smaller)])
-    table = world.table(
-        {"a": (PosteriorCascade(), DirichletMultinomial()), "b": (None, Replay([other.law("mixture", 0)]))}
-    )
-    both = table.pivot_table("bits_lost", ["reading", "about"], "cascade")
-    np.testing.assert_allclose(both["a"], both["b"], atol=1e-9)
+@given(st.integers(2, 4), st.integers(0, 2), st.floats(0.01, 2), st.integers(0, 2**32))
+def test_4_the_posterior_cascade_is_the_mixture_of_another_confidence(k, absent, a, seed):
+    """Equal priors, k distinct values: below c times the prior of the value with a = 1; that of c with one other a."""
+    world, c, before = equal_priors(k, k + absent, seed)
+    weight = a + 1 / math.factorial(k)
+    other = World(*vars_of(world), [(*world.claims[0][:3], c * before / (weight + c * before))])
+    believed = world.believed(PosteriorCascade(), DirichletMultinomial(a))
+    np.testing.assert_allclose(believed, other.law("mixture", 0), atol=1e-9)
+    assert c * before / (1 + 1 / math.factorial(k) + c * before) < c * before
+    exact = (1 - c) * before - 1 / math.factorial(k)
+    if exact > 1e-6:
+        assert world.lost(PosteriorCascade(), "mixture", DirichletMultinomial(exact)) < 1e-9
 
 
 @settings(max_examples=20)
@@ -326,6 +331,134 @@ def test_6_a_claim_of_the_belief_after_the_release_says_nothing_under_jeffrey(wo
     assert told.lost(None, "Jeffrey") < 1e-6
     if none[i, value] > world.prior[i, value] + 1e-6:
         assert told.table({"c": PriorCascade()}).query("cascade == 'c' and reading == 'Jeffrey'")["bits_lost"].max() > 0
+
+
+# --- which one overstates ---------------------------------------------------------------------------------------------
+
+ONE_CLAIM = st.one_of(worlds(releases=1, claims=1), worlds(releases=2, claims=1, at=1, meet=False))
+
+
+def overstated(c, m, before, r, q):
+    """The conditions of docs/methods/cascades.md: a cascade overstates where its number is positive, and is exact where it is 0."""
+    return {
+        ("none", "mixture"): -c,
+        ("none", "likelihood"): 1 - c * m,
+        ("none", "Jeffrey"): q - c,
+        ("prior", "mixture"): before - r,
+        ("prior", "likelihood"): c - (c * m - 1) * r,
+        ("prior", "Jeffrey"): 1 / r + 1 / c - 1 / q,
+        ("printed", "mixture"): (1 - c) * before * (1 - r) - r,
+        ("printed", "likelihood"): c * (1 - c) * (1 - r) - (c * m - 1) * r,
+        ("printed", "Jeffrey"): q * (r + c * (1 - c) * (1 - r)) - c * r,
+        ("evidence", "mixture"): (c * m - 1) * before - c,
+        ("evidence", "likelihood"): 0.0,
+        ("evidence", "Jeffrey"): q * m - 1,
+    }
+
+
+RULES = {
+    "none": None,
+    "prior": PriorCascade(),
+    "printed": PriorCascade(normalized=False),
+    "evidence": EvidenceCascade(),
+}
+READINGS = ("mixture", "likelihood", "Jeffrey")
+
+
+def agree(error, condition):
+    if abs(condition) < 1e-6:
+        assert error == pytest.approx(0, abs=1e-5)
+    else:
+        assert (error > 0) == (condition > 0)
+
+
+def one_claim(world):
+    """The probability of the claimed value before all releases, before its own, and after it without the claim."""
+    (i, t, s, _), none = world.claims[0], World(*vars_of(world), [])
+    r = none.law("likelihood", t - 1)[i] @ world.chain if t else world.prior[i]
+    return world.before(i, t)[s], r[s], none.law("likelihood", t)[i, s]
+
+
+def sure(world, c=1.0):
+    """The claim with another confidence."""
+    return World(*vars_of(world), [(*world.claims[0][:3], c)])
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("cascade", [*RULES, "removal"])
+@settings(max_examples=30)
+@given(world=ONE_CLAIM)
+def test_a_cascade_overstates_where_its_condition_says(cascade, reading, world):
+    (i, t, s, c), (before, r, q) = world.claims[0], one_claim(world)
+    assume(t == world.times - 1 and 1e-3 < q < 1 - 1e-3)
+    told = sure(world).believed(RemoveKnown()) if cascade == "removal" else world.believed(RULES[cascade])
+    condition = overstated(c, world.m, before, r, q) | {("removal", reading): 1.0}
+    agree(told[i, s] - world.law(reading, t)[i, s], condition[cascade, reading])
+    if (cascade, reading) == ("printed", "mixture") and t == 0:
+        assert told[i, s] < world.law(reading, t)[i, s]
+
+
+@pytest.mark.parametrize("cascade", RULES)
+@settings(max_examples=20)
+@given(world=ONE_CLAIM)
+def test_the_errors_about_the_others_follow_from_that_about_the_claim(cascade, world):
+    """A belief about another member is that given the value, with the weight of the belief in it, and that without the value."""
+    (i, t, s, _), (_, _, q) = world.claims[0], one_claim(world)
+    assume(t == world.times - 1 and 1e-3 < q < 1 - 1e-3)
+    told, given_it, without = (
+        world.believed(RULES[cascade]),
+        sure(world).law("likelihood", t),
+        sure(world, 0.0).law("likelihood", t),
+    )
+    others = (np.arange(world.n) != i) & (world.groups[t] >= 0)
+    expected = told[i, s] * given_it + (1 - told[i, s]) * without
+    np.testing.assert_allclose(told[others], expected[others], atol=1e-9)
+
+
+def equal_priors(k, m, seed):
+    """Members of equal priors and distinct values, with one claim above its prior; the confidence, and that prior."""
+    rng = np.random.default_rng(seed)
+    prior, shown = rng.dirichlet(np.full(m, 2.0)), rng.permutation(m)[:k]
+    i, before = int(rng.integers(k)), float(prior[shown[0]])
+    c = float(rng.uniform(before + 0.01 * (1 - before), 0.99))
+    claim = (i, 0, int(shown[0]), c)
+    return World(np.tile(prior, (k, 1)), np.eye(m), shown[None], np.zeros((1, k), dtype=int), [claim]), c, before
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@settings(max_examples=30)
+@given(st.integers(2, 4), st.integers(0, 2), st.sampled_from([0.01, 0.1, 1.0]), st.integers(0, 2**32))
+def test_the_posterior_cascade_overstates_where_its_condition_says(reading, k, absent, a, seed):
+    world, c, before = equal_priors(k, k + absent, seed)
+    i, _, s, _ = world.claims[0]
+    weight = a + 1 / math.factorial(k)
+    condition = {
+        "mixture": (1 - c) * before - weight,
+        "likelihood": c * (1 - c) - weight * (c * world.m - 1),
+        "Jeffrey": c * (1 - c) - weight * (c * k - 1),
+    }[reading]
+    error = world.believed(PosteriorCascade(), DirichletMultinomial(a)) - world.law(reading, 0)
+    agree(error[i, s], condition)
+    if reading == "mixture" and a == 1:
+        assert error[i, s] < 0
+
+
+@pytest.mark.parametrize(
+    ("reading", "law", "r", "c", "rule", "estimator", "factor"),
+    [
+        ("likelihood", 2.0, 0.2, 0.5, PriorCascade(normalized=False), None, 3.0),
+        ("likelihood", 2.0, 1 / 3, 0.5, PosteriorCascade(), DirichletMultinomial(0.01), 1 + 0.5 / (0.01 + 1 / 6)),
+        ("likelihood", 4 / 3, 1 / 3, 0.4, PosteriorCascade(), DirichletMultinomial(), 1 + 0.4 / (1 + 1 / 6)),
+        ("mixture", 12.25, 0.8, 0.9, EvidenceCascade(), None, 18.0),
+    ],
+)
+def test_counterexamples(reading, law, r, c, rule, estimator, factor):
+    """Three members, three values: factors of the odds of the claimed value, whose prior is r, by a law and by a rule over it."""
+    prior = np.tile([r, (1 - r) / 2, (1 - r) / 2], (3, 1))
+    world = World(prior, np.eye(3), np.arange(3)[None], np.zeros((1, 3), dtype=int), [(0, 0, 0, c)])
+    for belief, expected in ((world.believed(rule, estimator), factor), (world.law(reading, 0), law)):
+        assert belief[0, 0] / (1 - belief[0, 0]) / (1 / 2) == pytest.approx(expected)
+    assert factor > law
 
 
 def vars_of(world):

@@ -24,6 +24,7 @@ from foreknow.attacks import JointAttack, OthersKnown, WithoutGroups
 from foreknow.defenses import Cohorts, MInvariance, NoisyCounts, publish
 from foreknow.evaluation import Workload, adversary_gain, disclosures, log_score, query_error
 from foreknow.evaluation.cells import Experiment
+from foreknow.evaluation.papers.drawing import interval
 from foreknow.models import Adversary, GhostChain, LearnedKnowledge, Omega, Posterior, Presence
 
 POINTS = (
@@ -182,17 +183,22 @@ BY_VALUE_ADVERSARIES = ("presence", "others known")
 def worst(rows, adversaries=ADVERSARIES):
     """Worst adversary of each defense on each panel, and the gain over the law less ``own_counts``, its excess: mean of the seeds.
 
+    ``half`` is half of the interval of the excess.
     The gain of an adversary who reads presence is that over the control. A defense that fails with any seed has an excess of NaN.
     """
     of = [*SHAPE, "defense"]
     some = rows[rows["adversary"].isin(adversaries)]
     excess = some["gain"].where(some["adversary"] != "presence", some["over_control"]) - some["own_counts"]
-    each = some.assign(excess=excess).groupby([*of, "adversary"])["excess"].agg(["mean", "min", "max"])
+    each = (
+        some.assign(excess=excess)
+        .groupby([*of, "adversary"])["excess"]
+        .agg(mean="mean", half=lambda seeds: interval(seeds)[1])
+    )
     found = each.reset_index().sort_values("mean").groupby(of).last()
     found = found.join(rows.groupby(of)[["own_counts", "query_median", "ghosts", "withheld"]].mean(), how="right")
     fails = rows[rows["failed"].notna()].groupby(of)["failed"].first()
     found = found.join(fails)
-    found.loc[found["failed"].notna(), ["mean", "min", "max", "query_median"]] = np.nan
+    found.loc[found["failed"].notna(), ["mean", "half", "query_median"]] = np.nan
     return found
 
 

@@ -75,16 +75,14 @@ def _unfinished(names, tables):
     return ["", f"*Kept so far: {', '.join(lacking)}.*"] if lacking else []
 
 
-def hindsight(rows, panel):
-    """Gain of four adversaries from each defense of a panel, and the sure beliefs of the one in hindsight, mean of the seeds."""
-    heads = ("defense", "one by one", "forward", "hindsight", "law learned", "hindsight: sure, right (expected)")
-    names, lines = ("sequential", "forward", "unread", "learned"), []
-    for name in ten(1, PANELS[panel][2]):
-        own = _of(rows, panel=panel, defense=name)
-        if own.empty:
-            continue
-        gains = [_mean(own[own["attack"] == one]["gain"]) for one in names]
-        lines.append([_short(name), *gains, _sure(own[own["attack"] == "unread"])])
+def hindsight(rows):
+    """Gain of three adversaries from each defense on simulated exams and on patients, mean of the seeds."""
+    attacks = {"sequential": "one by one", "unread": "hindsight", "learned": "law learned"}
+    heads = ("defense", *(f"{panel}: {title}" for panel in ("exams", "pbc") for title in attacks.values()))
+    lines = []
+    for names in zip(*(ten(1, PANELS[panel][2]) for panel in ("exams", "pbc")), strict=True):
+        both = [_of(rows, panel=panel, defense=name) for panel, name in zip(("exams", "pbc"), names, strict=True)]
+        lines.append([_short(names[0]), *(_mean(_of(own, attack=one)["gain"]) for own in both for one in attacks)])
     return _markdown(heads, lines)
 
 
@@ -141,12 +139,12 @@ def overconfidence(rows):
     heads = ("panel", *(f"{name}: sure, right (expected)" for name in ("one by one", "forward", "hindsight")))
     lines, some = [], rows[~rows["defense"].str.startswith("MInvariance")]
     for panel in PANELS:
-        own = _of(some, panel=panel).groupby("attack")[["sure", "right", "expected"]].sum()
+        own = _of(some, panel=panel).groupby(["attack", "seed"])[["sure", "right", "expected"]].sum()
         if own.empty:
             continue
         each = [own.loc[name] for name in ("sequential", "forward", "unread")]
         texts = [
-            f"{one['sure']:,.0f}, {one['right'] / one['sure']:.1%} ({one['expected'] / one['sure']:.1%})"
+            f"{one['sure'].sum():,.0f}, {_percent(one['right'] / one['sure'])} ({_percent(one['expected'] / one['sure'])})"
             for one in each
         ]
         lines.append([panel, *texts])
@@ -204,9 +202,9 @@ def cohorts_held(rows):
     for name, (a, size) in COHORTS.items():
         known, learned = (_of(rows, defense=name, adversary=one) for one in ("known", "learned"))
         gains = [_mean(one["gain"], 3) for one in (known, learned)]
-        shares = [_text(known[one].mean(), 2) for one in ("below_90", "below_50", "ghosts", "withheld")]
+        shares = [_mean(known[one]) for one in ("below_90", "below_50", "ghosts", "withheld")]
         bound = _text(float(expected_gain_bound(a, size)), 3)
-        lines.append([name, *gains, bound, *shares, _text(known["query_error"].mean(), 3)])
+        lines.append([name, *gains, bound, *shares, _mean(known["query_error"], 3)])
     return _markdown(heads, lines)
 
 
@@ -216,7 +214,7 @@ def cohorts_left(rows):
     lines = []
     for panel, name in product(PANELS, ("10, 40", "10, 40, ends=1", "10, 40, ends=2")):
         unread, read = (_of(rows, panel=panel, cohorts=name, attack=one) for one in ("unread", "read"))
-        shares = [_text(read[one].mean(), 2) for one in ("below_90", "ghosts", "withheld")]
+        shares = [_mean(read[one]) for one in ("below_90", "ghosts", "withheld")]
         lines.append([panel, name, *(_mean(one["gain"], 3) for one in (unread, read)), *shares])
     return _markdown(heads, lines)
 
@@ -351,18 +349,18 @@ def redrawn(rows):
     return _markdown(heads, lines)
 
 
-def attacked_promises(rows, leaving="at random"):
-    """Excess of the worst gain over the 1/c of exact counts, and query error, on panels whose respondents leave in some way."""
-    points, adversaries = {
-        "at random": (groups_or_noise_attacks.POINTS, groups_or_noise_attacks.ADVERSARIES),
-        "by value": (groups_or_noise_attacks.BY_VALUE_POINTS, groups_or_noise_attacks.BY_VALUE_ADVERSARIES),
-    }[leaving]
-    found, lines = groups_or_noise_attacks.worst(rows, adversaries), []
+def attacked_promises(rows, by_value):
+    """Excess of the worst gain over the 1/c of exact counts, where respondents leave at random and where they leave by value."""
+    attacks, lines = groups_or_noise_attacks, []
     names = ("Mondrian", "Cohorts(10, 10)", "Cohorts(10, 40)", "NoisyCounts(gain=.10)")
-    for shape in points:
-        own = found.loc[shape]
-        texts = [f"{_text(own.loc[name, 'mean'], 3)}, {_text(own.loc[name, 'query_median'], 3)}" for name in names]
-        lines.append([groups_or_noise_attacks.point_name(shape), *texts])
+    for found, points, leaving in (
+        (attacks.worst(rows, attacks.ADVERSARIES), attacks.POINTS, ""),
+        (attacks.worst(by_value, attacks.BY_VALUE_ADVERSARIES), attacks.BY_VALUE_POINTS, " by value"),
+    ):
+        for shape in points:
+            own = found.loc[shape].loc[[*names]]
+            texts = [_with_half(mean, half, 3) for mean, half in zip(own["mean"], own["half"], strict=True)]
+            lines.append([attacks.point_name(shape).replace("%", f"%{leaving}"), *texts])
     return _markdown(("records x releases, leaving, values", *(f"`{name}`" for name in names)), lines)
 
 
@@ -382,9 +380,7 @@ def bits_of_cascades(rows):
         ]
         for name in CASCADES
     ]
-    return _markdown(
-        ("cascade", *(f"others: {one}" for one in readings), *(f"claimed: {one}" for one in readings)), lines
-    )
+    return _markdown(("cascade", *readings, *(f"claimed: {one}" for one in readings)), lines)
 
 
 def cascades_on_panels(rows):
@@ -414,6 +410,93 @@ def verdicts(tables, *numbers):
     return _markdown(("claim", "asked", "measured (seeds)", "verdict", "strongest adversary"), lines)
 
 
+def shown(*numbers):
+    """Theorems and examples of the papers with their verdicts, and the tests that show them."""
+    lines = [
+        [claim.says.replace("|", "\\|"), claim.verdict, f"`{claim.shown_by.rpartition('::')[2]}`"]
+        for claim in all_claims()
+        if str(claim.number) in numbers
+    ]
+    return _markdown(("claim", "verdict", "test"), lines)
+
+
+def by_divergence(rows):
+    """Gain with full knowledge from JS-reduce as printed, and suppressed records of a release, by the largest divergence."""
+    heads = ("j", "mean gain", "largest gain", "suppressed, of 5,000", "seeds")
+    lines, some = [], _of(rows, law="past and class", attacker="DK")
+    for name in sorted(name for name in some["variant"].unique() if name.endswith(" bits")):
+        own = _of(some, variant=name).groupby("seed")
+        gains = [_mean(own["gain"].mean()), _mean(own["gain"].max())]
+        lines.append(
+            [name.removeprefix("j = "), *gains, with_interval(*interval(own["suppressed"].mean())), str(len(own))]
+        )
+    return _markdown(heads, lines)
+
+
+def frameworks(rows):
+    """Gain by each framework's own estimator and by the joint attack, and the price of a release that is not empty."""
+    heads = ("framework, one step", "own gain", "joint gain", "suppressed, of 4,000", "GCP", "seeds")
+    lines, stated = [], _of(rows, reading="stated", steps=1)
+    for name, each in stated.groupby("framework"):
+        own, joint = (_of(each, attacker=one).groupby("seed") for one in ("own", "joint"))
+        left = each[(each["attacker"] == "own") & (each["suppressed"] < 4000)].groupby("seed")
+        price = [with_interval(*interval(one.mean())) for one in (own["suppressed"], left["gcp"])]
+        lines.append([name, _mean(own["gain"].mean()), _mean(joint["gain"].mean()), *price, str(len(own))])
+    return _markdown(heads, lines)
+
+
+def linkage_and_gain(rows, sequence):
+    """Generalization and record linkage of three algorithms on exams, and the gain of two adversaries from all tables."""
+    heads = ("algorithm", "GCP", "RL", "gain, priors alone", "gain, joint in hindsight", "seeds")
+    lines, exams = [], _of(rows, k=5, t=0.5, j=0.8)
+    for name in ("UHRA", "BKA-JS", "k-primacy"):
+        own, each = _of(exams, algorithm=name), _of(sequence, algorithm=name)
+        gains = [_mean(_of(each, adversary=one)["gain"], 3) for one in ("priors alone", "joint")]
+        lines.append([name, with_interval(*interval(own["gcp_all"])), _mean(own["linkage"], 3), *gains, str(len(own))])
+    return _markdown(heads, lines)
+
+
+def readings_of_anatomy(rows):
+    """Mean belief, breaches and flagged others by what a bucket must not exceed, at r = 2 and 4, beside the printed numbers."""
+    heads = (
+        "1/r bounds the share of",
+        *(f"r = {r}: {what}" for r in (2, 4) for what in ("belief", "in breach", "flagged")),
+    )
+    lines = [["*printed*", ".892", "over .99", "under .06", ".464", "over .99", "under .06"]]
+    some = _of(rows, qi=5, unmatched="table")
+    some = some[some["support"] == some["support"].max()]
+    bounds = {
+        "set": "the set",
+        "near": "the set, neighbours in a bucket",
+        "set and other values": "the set and each other value",
+    }
+    for bound, title in (bounds | {one: one for one in ("every value", "values of the set")}).items():
+        each = [_of(some, bound=bound, r=r) for r in (2, 4)]
+        lines.append([title, *(_mean(own[one], 3) for own in each for one in ("belief", "breached", "flagged"))])
+    return _markdown(heads, lines)
+
+
+def breach_measures(rows):
+    """Measures of the attack on buckets of at most one sensitive record: breaches, precision, ranking and Brier scores."""
+    measures = ("breached", "flagged", "precision", "expected", "auc", "brier", "brier_of_shares")
+    heads = (
+        "r",
+        "in breach",
+        "others flagged",
+        "precision",
+        "expected",
+        "AUC in groups",
+        "Brier",
+        "of counting",
+        "seeds",
+    )
+    some, lines = _of(rows, qi=5, bound="set", unmatched="table"), []
+    some = some[some["support"] == some["support"].max()]
+    for r, own in some.groupby("r"):
+        lines.append([f"{r:.0f}", *(_mean(own[one], 3) for one in measures), str(own["seed"].nunique())])
+    return _markdown(heads, lines)
+
+
 def _short(name):
     """Name of a defense without its settings."""
     return f"`{name.partition('(')[0].partition(' ')[0]}`"
@@ -430,7 +513,10 @@ def _of(rows, **values):
 
 
 def _mean(values, digits=2):
-    mean, half = interval(pd.Series(values, dtype=float).dropna())
+    return _with_half(*interval(pd.Series(values, dtype=float).dropna()), digits)
+
+
+def _with_half(mean, half, digits):
     return _text(mean, digits) + ("" if np.isnan(half) else f" ± {_text(half, digits)}")
 
 
@@ -442,6 +528,12 @@ def _text(number, digits=2):
         if abs(number) < 1
         else f"{number:.{digits}f}"
     )
+
+
+def _percent(shares):
+    """Mean of shares in percent, with its interval."""
+    mean, half = interval(shares)
+    return f"{mean:.1%}" + ("" if np.isnan(half) else f" ± {half:.1%}")
 
 
 def _sure(rows):

@@ -17,7 +17,7 @@ from places import ROOT
 from foreknow.evaluation import compare_cascades
 from foreknow.evaluation.cells import recompute, run
 from foreknow.evaluation.papers import PAPERS, paper, reproduction
-from foreknow.evaluation.papers.claims import all_claims
+from foreknow.evaluation.papers.claims import HOLDS, LEAST_SEEDS, OPEN, all_claims, judged
 from foreknow.evaluation.papers.drawing import Missing, answered
 from foreknow.models import Enumeration, Noise, PriorCascade
 
@@ -80,16 +80,52 @@ def test_each_table_of_the_findings_is_made_from_cells(page):
     assert not [lines[number] for number in heads if not lines[number - 2].startswith("<!-- table: ")]
 
 
+def conclusions(page):
+    """Sections of a page of the findings."""
+    return re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+
+
 def test_conclusions_are_short_and_listed():
     """A word has a letter or a digit; half widths of intervals are left out."""
     index, words = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8"), {}
     for page in FINDINGS:
-        for part in re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        for part in conclusions(page):
             title = part.partition("\n")[0]
             words[title] = len(re.findall(r"(?<!± )(?<!\S)\S*\w\S*", part))
             assert f"[{title}](findings/{page.name}#" in index
     assert {title: number for title, number in words.items() if number > MOST_WORDS} == {}
     assert sum(words.values()) <= MOST_OF_ALL
+
+
+PARTS = (r"^(\| |!\[)", r"^\*\*How sure:\*\* ", r"^\*\*For publishers:\*\* ", r"^Experiments?: ")
+"""Table or picture, certainty, what it means for publishers, link to the experiment."""
+
+
+@pytest.mark.parametrize("page", FINDINGS, ids=lambda path: path.stem)
+def test_conclusions_have_all_parts(page):
+    parts = {part.partition("\n")[0]: part for part in conclusions(page)}
+    assert not [title for title, part in parts.items() if not all(re.search(one, part, re.MULTILINE) for one in PARTS)]
+
+
+@pytest.mark.parametrize("page", ["papers-hold", "papers-fail"])
+def test_claims_stand_on_the_page_of_their_verdict(tables, page):
+    """With too few seeds the mean decides; an open verdict of enough seeds is named in the text."""
+    wrong = {}
+    for part in conclusions(ROOT / "docs" / "findings" / f"{page}.md"):
+        text = " ".join(line for line in part.splitlines() if not line.startswith("|"))
+        numbers = re.search(r"pages\.verdicts\(([\d, ]+)\)", part)
+        asked = [claim for claim in all_claims() if numbers and str(claim.number) in numbers[1].split(", ")]
+        for claim, own, _ in judged(asked, tables):
+            if own.seeds < LEAST_SEEDS:
+                low, high = claim.at_least, claim.at_most
+                holds = (low is None or own.mean >= low) and (high is None or own.mean <= high)
+            elif own.verdict == OPEN:
+                holds = None
+            else:
+                holds = re.match(f"{HOLDS}(?! in part)", own.verdict) is not None
+            if holds != (page == "papers-hold") and not (holds is None and OPEN in text):
+                wrong[claim.number] = own
+    assert not wrong
 
 
 @pytest.mark.usefixtures("experiments")

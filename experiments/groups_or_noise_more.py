@@ -456,18 +456,3 @@ def departures_table(rows):
 
 
 WAYS = ("ghosts", "lag", "withdrawn", "retired", "both in one", "noise")
-
-
-def real_table(rows):
-    """Lines of Markdown: query errors of both on each real panel, at a gain of at most .10; medians of the splits."""
-    lines = ["| panel | respondents x releases | cohorts | as shown | ghosts / withheld | noise |", "|---" * 6 + "|"]
-    first = best(answered(rows), MOST, shape=["panel", "seed"]).reset_index()
-    own = rows[["panel", "seed", "defense", "records", "releases", "ghosts", "withheld", "query_median"]]
-    first = first.merge(own, left_on=["panel", "seed", "best_cohorts"], right_on=["panel", "seed", "defense"])
-    found = first.groupby("panel").median(numeric_only=True)
-    for name, one in found.sort_values("ratio").iterrows():
-        price = " / ".join(rounded(one[each], 2) for each in ("ghosts", "withheld"))
-        size = f"{one['records']:,.0f} x {one['releases']:.0f}"
-        errors = [rounded(one[each], 3) for each in ("cohorts", "query_median", "noise")]
-        lines.append(f"| {name} | {size} | {errors[0]} | {errors[1]} | {price} | {errors[2]} |")
-    return lines

@@ -18,7 +18,7 @@ from experiments import groups_or_noise, groups_or_noise_attacks
 from experiments.cascades import DRAWS
 from experiments.cohorts import SETTINGS as COHORTS
 from experiments.defenders import DEFENSES as BELIEVING
-from experiments.groups_or_noise_more import answered, whole_map
+from experiments.groups_or_noise_more import MOST, answered, whole_map
 from experiments.knowledge_of_pbc import CORPORA, KNOWLEDGE
 from experiments.learned_law import SETTINGS as LAWS
 from experiments.learned_law import USUAL
@@ -362,6 +362,20 @@ def attacked_promises(rows, by_value):
             texts = [_with_half(mean, half, 3) for mean, half in zip(own["mean"], own["half"], strict=True)]
             lines.append([attacks.point_name(shape).replace("%", f"%{leaving}"), *texts])
     return _markdown(("records x releases, leaving, values", *(f"`{name}`" for name in names)), lines)
+
+
+def on_real_panels(rows):
+    """Query errors of cohorts and of noise on each real panel, at a gain of at most .10, and the price of cohorts."""
+    heads = ("panel", "respondents x releases", "cohorts", "as shown", "ghosts", "withheld", "noise")
+    first, lines = groups_or_noise.best(answered(rows), MOST, shape=["panel", "seed"]).reset_index(), []
+    own = rows[["panel", "seed", "defense", "records", "releases", "ghosts", "withheld", "query_median"]]
+    first = first.merge(own, left_on=["panel", "seed", "best_cohorts"], right_on=["panel", "seed", "defense"])
+    for name, each in sorted(first.groupby("panel"), key=lambda one: one[1]["ratio"].mean()):
+        errors = [_mean(each[one], 3) for one in ("cohorts", "query_median", "noise")]
+        price = [_mean(each[one]) for one in ("ghosts", "withheld")]
+        size = f"{each['records'].median():,.0f} x {each['releases'].median():.0f}"
+        lines.append([name, size, *errors[:2], *price, errors[2]])
+    return _markdown(heads, lines)
 
 
 CASCADES = ("prior", "prior, as printed", "evidence", "posterior", "none", "removal")

@@ -242,17 +242,16 @@ def test_1_also_later_where_members_have_not_met(world):
     assert world.lost(PriorCascade(), "mixture") < 1e-9
 
 
-def test_1_counterexample_a_claim_at_the_second_release():
+@pytest.mark.parametrize(("cascade", "factor"), [(PriorCascade(), 11), (PriorCascade(normalized=False), 5.5)])
+def test_1_counterexample_a_claim_at_the_second_release(cascade, factor):
     """A was 0 at the first release, surely, and never changes; the claim says 1 at the second, where half of all are 1."""
     half, stays = np.full((3, 2), 0.5), np.array([[0.9, 0.1], [0.1, 0.9]])
     groups = np.array([[0, 1, 2], [0, 0, 1]])
     world = World(half, stays, np.array([[0, 1, 0], [0, 1, 0]]), groups, [(0, 1, 1, 0.5)])
-    # belief before the release: .1; odds of the claim times 1 + .5 / (.5 * .1) = 11, under the law times 1 + .5 / (.5 * .5) = 3
+    # belief before the release: .1; odds times 1 + .5 / (.5 * .1) = 11, as printed 1 + .5 * .9 / .1, by the law 1 + .5 / (.5 * .5)
     odds = 0.1 / 0.9 * 0.1 / 0.9  # of A = 1 and B = 0 after the release, without the claim
-    error = 11 * odds / (1 + 11 * odds) - 3 * odds / (1 + 3 * odds)
-    table = world.table({"c": PriorCascade()}).query(
-        "cascade == 'c' and reading == 'mixture' and about == 'claimed record'"
-    )
+    error = factor * odds / (1 + factor * odds) - 3 * odds / (1 + 3 * odds)
+    table = world.table({"c": cascade}).query("cascade == 'c' and reading == 'mixture' and about == 'claimed record'")
     assert table["largest_error"].item() == pytest.approx(error, abs=1e-9)
 
 
@@ -305,6 +304,17 @@ def test_4_the_posterior_cascade_is_the_mixture_of_another_confidence(k, absent,
     exact = (1 - c) * before - 1 / math.factorial(k)
     if exact > 1e-6:
         assert world.lost(PosteriorCascade(), "mixture", DirichletMultinomial(exact)) < 1e-9
+
+
+def test_4_two_claims_are_pooled():
+    """The weight of an assignment has the sum of the claims that it matches, not their product."""
+    flat, claims = np.full((3, 3), 1 / 3), [(0, 0, 0, 0.5), (1, 0, 1, 0.7)]
+    world = World(flat, flat, np.arange(3)[None], np.zeros((1, 3), dtype=int), claims)
+    belief = np.zeros((3, 3))
+    for x in itertools.permutations(range(3)):
+        belief[range(3), x] += 1 + 1 / 6 + sum(c for i, _, s, c in claims if x[i] == s)
+    expected = belief / belief.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(world.believed(PosteriorCascade(), DirichletMultinomial()), expected, atol=1e-9)
 
 
 @settings(max_examples=20)

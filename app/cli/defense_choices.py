@@ -3,7 +3,7 @@
 import inspect
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -18,8 +18,10 @@ from foreknow.app.cli.options import (
     NOISY_PANEL,
     Beta,
     T,
+    choice_names,
     count,
     flag_of,
+    installed,
     load_entry_point,
     make_entry_point,
     option,
@@ -156,12 +158,12 @@ class DefenseOptions:
     patience: Annotated[
         int | None,
         option(
-            "js-reduce, bkaa: greatest number of records of a group that does not satisfy yet; 0 means no limit, as printed "
-            "in the papers.",
+            "js-reduce, bkaa: greatest number of records of a group that does not satisfy yet; by default 50, or 4 k if that is "
+            "more. 0 means no limit, as printed in the papers.",
             "N",
             min=0,
         ),
-    ] = 50
+    ] = None
     tolerance: Annotated[
         float,
         option(
@@ -236,8 +238,13 @@ class DefenseOptions:
     given: frozenset[str] = frozenset()
 
     def of_run(self, context: typer.Context, seed: int) -> "DefenseOptions":
-        """The options of a run of a command, with its seed; a patience of 0 is no limit."""
-        return replace(self, seed=seed, given=given_options(context), patience=self.patience or None)
+        """The options of a run of a command, with its seed."""
+        return replace(self, seed=seed, given=given_options(context))
+
+    @property
+    def most_unsatisfied(self) -> int | None:
+        """The patience of a defense: by default that of `usual_patience`; None, no limit, for 0."""
+        return usual_patience(self.k) if self.patience is None else self.patience or None
 
     @property
     def randomness(self) -> dict[str, Any]:
@@ -286,6 +293,11 @@ class DefenseChoice(NamedTuple):
     def assumes_adversary(self) -> bool:
         """True if the defense reads the beliefs of an adversary."""
         return KNOWLEDGE_OPTIONS[0] in self.options
+
+
+def usual_patience(k: int) -> int:
+    """Greatest number of records of a group of js-reduce and bkaa that does not satisfy yet, unless one is given."""
+    return max(50, 4 * k)
 
 
 def seeded_generator(seed: int | None, stream: int = 0) -> np.random.Generator:
@@ -339,7 +351,7 @@ BUILT_IN: dict[str, DefenseChoice] = {
             _default(o.j, 0.6),
             also=o.requirement_besides("t"),
             leftovers=_default(o.leftovers, "suppress"),
-            patience=o.patience,
+            patience=o.most_unsatisfied,
         ),
     ),
     "bkaa": DefenseChoice(
@@ -350,7 +362,7 @@ BUILT_IN: dict[str, DefenseChoice] = {
             _default(o.j, 0.6),
             also=o.requirement_besides("beta"),
             leftovers=_default(o.leftovers, "join"),
-            patience=o.patience,
+            patience=o.most_unsatisfied,
         ),
         build_tree,
     ),
@@ -482,7 +494,7 @@ def defense_text(defense: Defense | NoisyDefense) -> str:
 
 
 def defense_options(defense: Defense | NoisyDefense) -> str | None:
-    """The name and the options of a built-in defense; None if no options make an equal one.
+    """The name and the options of a built-in or installed defense; None if no options make an equal one.
 
     >>> from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
     >>> defense_options(Mondrian(KAnonymity(6) & DistinctDiversity(2)))
@@ -492,41 +504,57 @@ def defense_options(defense: Defense | NoisyDefense) -> str | None:
     if isinstance(defense, NoisyCounts):
         settled = {each: getattr(defense, each) for each in CHOICES[NOISY].options if hasattr(defense, each)}
         given = {each: value for each, value in settled.items() if value not in (None, False, "none")}
-        return " ".join([NOISY, *(flagged(each, value) for each, value in given.items())])
-    if name not in BUILT_IN:
+        return " ".join([NOISY, *(option_text(each, value) for each, value in given.items())])
+    if name not in choice_names("defense", BUILT_IN):
         return None
-    found = _options(defense, BUILT_IN[name])
+    choice = defense_choice(name)
+    found = _options(defense, choice) if name in BUILT_IN else _same_named(defense, choice)
     if isinstance(defense, Cohorts):
         defense = replace(defense, transitions=None)  # learned by the command
-    if settings(BUILT_IN[name].make(replace(DefenseOptions(), **found))) != settings(defense):
+    try:
+        made = choice.make(DefenseOptions(**found, given=frozenset(found)))
+    except ValueError:
         return None
-    return " ".join([name, *(flagged(setting, value) for setting, value in found.items())])
+    if settings(made) != settings(defense):
+        return None
+    return " ".join([name, *(option_text(setting, value) for setting, value in found.items())])
 
 
 def defense_name(defense: Defense | NoisyDefense) -> str:
-    """The name of a built-in defense, as ``--defense`` takes it; the name of the class of another."""
-    kinds = DEFENSES | {NOISY: NoisyCounts}
-    names = (name for name, kind in kinds.items() if type(defense) is kind and name in CHOICES)
-    return next(names, type(defense).__name__)
+    """The name of a built-in or installed defense, as ``--defense`` takes it; the name of the class of another."""
+    kinds = {name: kind for name, kind in (DEFENSES | {NOISY: NoisyCounts}).items() if name in CHOICES}
+    if (found := next((name for name, kind in kinds.items() if type(defense) is kind), None)) is not None:
+        return found
+    return next((name for name, kind in _of_packages() if type(defense) is kind), type(defense).__name__)
+
+
+def _of_packages() -> Iterator[tuple[str, type]]:
+    """Classes of the defenses of other packages that can be loaded, with their names; functions that make one have none."""
+    for name in dict.fromkeys(entry.name for entry in installed("defense")):
+        try:
+            kind: Any = load_entry_point("defense", name)
+        except ValueError:
+            continue
+        if isinstance(kind, type):
+            yield name, kind
+
+
+def _same_named(defense: Any, choice: DefenseChoice) -> dict[str, Any]:
+    """Values of the options that have the names of settings of a defense, or of thresholds of its requirements."""
+    own = thresholds(defense) | {name: getattr(defense, name) for name in FLAGS if hasattr(defense, name)}
+    return {name: own[name] for name in FLAGS if name in choice.options and own.get(name) is not None}
 
 
 def _options(defense: Any, choice: DefenseChoice) -> dict[str, Any]:
     """Values of the options that a defense reads: all thresholds, and the others where they are not the default."""
-    own, usual = {"l": 1} | thresholds(defense), choice.make(DefenseOptions())  # l = 1 requires nothing
+    own = {"l": 1} | thresholds(defense)  # l = 1 requires nothing
     found: dict[str, Any] = {name: own[name] for name in THRESHOLDS if name in own and name in choice.options}
+    usual = choice.make(DefenseOptions(k=int(own.get("k", 3))))
     # The lag of other cohorts is their ends.
     unread = {"lag"} if getattr(defense, "departures", "lag") != "lag" else set()
     others = [name for name in OTHERS if name in choice.options and hasattr(defense, name) and name not in unread]
-    return found | {name: getattr(defense, name) for name in others if getattr(defense, name) != getattr(usual, name)}
-
-
-def flagged(setting: str, value: Any) -> str:
-    """An option of a defense as it is typed; a limit that is None is 0.
-
-    >>> flagged("k", 5), flagged("patience", None), flagged("deterministic", True)
-    ('-k 5', '--patience 0', '--deterministic')
-    """
-    return option_text(setting, 0 if value is None else value)
+    changed = {name: getattr(defense, name) for name in others if getattr(defense, name) != getattr(usual, name)}
+    return found | {name: 0 if value is None else value for name, value in changed.items()}  # 0 is no limit
 
 
 def thresholds(part: Any) -> dict[str, float]:
@@ -542,7 +570,8 @@ def thresholds(part: Any) -> dict[str, float]:
 def read_defense(record: Any) -> Defense | None:
     """The defense of a record that `defense_record` made; None for anything else.
 
-    Classes are looked up among the public names of `foreknow.defenses` and combinations of requirements alone.
+    Classes are looked up among the public names of `foreknow.defenses`, combinations of requirements and the defenses that other
+    packages have installed alone.
 
     Examples
     --------
@@ -555,7 +584,7 @@ def read_defense(record: Any) -> Defense | None:
         made = _made(record)
     except (KeyError, TypeError, ValueError):
         return None
-    return made if type(made) in (*DEFENSES.values(), NoisyCounts) else None
+    return made if type(made) in (*DEFENSES.values(), NoisyCounts, *(kind for _, kind in _of_packages())) else None
 
 
 def recorded_defense(groups: Path, kind: str | None = None) -> Defense | None:
@@ -583,4 +612,5 @@ def _made(record: Any) -> Any:
 def _classes() -> dict[str, type]:
     """Classes of which a defense is made, by their names."""
     public = [getattr(foreknow.defenses, name) for name in foreknow.defenses.__all__]
-    return {each.__name__: each for each in (AllOf, AnyOf, MarkovChain, *public) if isinstance(each, type)}
+    known = (*(kind for _, kind in _of_packages()), AllOf, AnyOf, MarkovChain, *public)
+    return {each.__name__: each for each in known if isinstance(each, type)}

@@ -321,9 +321,11 @@ def definitions(terms: Mapping[str, str]) -> Table:
 
 
 def _as_text(cell: object) -> Text:
-    """A cell as text: a fraction as `_fraction`, the day of a time at midnight."""
-    from pandas import Timestamp  # the help of the program needs no tables
+    """A cell as text: a fraction as `_fraction`, the day of a time at midnight, a dash for a missing number."""
+    from pandas import NA, Timestamp  # the help of the program needs no tables
 
+    if cell is NA or cell != cell:
+        return literal("–")
     if isinstance(cell, float):
         return literal(_fraction(cell))
     if isinstance(cell, Timestamp) and cell == cell.normalize():

@@ -46,13 +46,14 @@ def next_lines(context: typer.Context, command: str, *more: str, also: Sequence[
     more : str
         Further options, as the shell reads them.
     also : sequence of str
-        Parameters that are carried over, if they were given, besides those of the table.
+        Parameters that are carried over, if they were given and are not the default, besides those of the table.
     """
     given = given_options(context)
     parts = ["foreknow", command]
     for key, parameter in parameters_by_key(context.command).items():
-        if parameter.name in (*TABLE, *also) and (parameter.name in given or parameter.required):
-            value = plain_option(context.params.get(parameter.name))
+        value = plain_option(context.params.get(parameter.name))
+        is_changed = parameter.name in given and value != plain_option(parameter.default)
+        if parameter.name in (*TABLE, *also) and (is_changed or parameter.required):
             is_path = parameter.param_type_name == "argument"
             parts.append(
                 paths_of(value if isinstance(value, list) else [value]) if is_path else option_text(key, value)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.app.cli.adversary_knowledge import DEFAULT_LEARNING, knowing_terminal
-from foreknow.app.cli.defense_choices import defense_text, thresholds
+from foreknow.app.cli.defense_choices import defense_text, seeded_generator, thresholds, usual_patience
 from foreknow.app.exposure import exposed
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack, WithoutGroups
 from foreknow.defenses import Cohorts, Defense, Infeasible, NoisyCounts, publish
@@ -220,10 +220,11 @@ type Trial = Callable[[Any, Any], tuple[Beliefs, Adversary | Averaged | None]]
 
 
 class Setting(NamedTuple):
-    """A defense that is tried: a sentence of its settings, and the defense."""
+    """A defense that is tried: a sentence of its settings, and the defense, or why it cannot be made."""
 
     title: str
-    defense: Defense
+    defense: Defense | None
+    problem: str = ""
 
 
 def stricter_settings(
@@ -231,10 +232,11 @@ def stricter_settings(
 ) -> tuple[Setting, ...]:
     """Stricter settings of a defense: larger groups, or more distinct values where there is no group size.
 
-    The group size k is multiplied by 2, 4 and 8. Without one, l or m is raised by 1, 2 and 3. Those of `Cohorts` are batches and
-    cells of twice the size, and given a history, a further terminal value: that of the largest chance of leaving, if it is over .5;
-    none where releases are held back, as a trial would have fewer releases. ``seed`` is that of the cohorts. The other settings
-    stay. A defense without these settings has no stricter one, and none equals the present one.
+    The group size k is multiplied by 2, 4 and 8, and the patience follows it if it is the usual one. Without one, l or m is raised
+    by 1, 2 and 3. Those of `Cohorts` are batches and cells of twice the size, and given a history, a further terminal value: that
+    of the largest chance of leaving, if it is over .5; none where releases are held back, as a trial would have fewer releases.
+    The other settings stay. Defenses that draw do so from ``seed``, as `foreknow publish` does. A defense without these settings
+    has no stricter one, and none equals the present one. ``defense`` is None for a setting that the defense refuses.
 
     Examples
     --------
@@ -244,11 +246,35 @@ def stricter_settings(
     """
     name = raised_setting(defense)
     if isinstance(defense, Cohorts):
-        found = _stricter_cohorts(replace(defense, rng=seed), history)
+        found = _stricter_cohorts(drawing(defense, seed), history)
     else:
         sizes = [] if name is None else stricter_sizes(name, int(thresholds(defense)[name]))
-        found = [Setting(f"{name} = {value}", _replaced(defense, str(name), value)) for value in sizes]
-    return tuple(each for each in found if settings(each.defense) != settings(defense))[:steps]
+        found = [_stricter(defense, str(name), value, seed) for value in sizes]
+    others = [each for each in found if each.defense is None or settings(each.defense) != settings(defense)]
+    return tuple(others[:steps])
+
+
+def _stricter(defense: Any, name: str, value: int, seed: int | None) -> Setting:
+    title, patience = f"{name} = {value}", getattr(defense, "patience", None)
+    try:
+        if name == "k" and patience is not None and patience == usual_patience(defense.k):
+            defense = replace(defense, patience=usual_patience(value))
+        return Setting(title, drawing(_replaced(defense, name, value), seed))
+    except ValueError as error:
+        return Setting(title, None, cannot_be_made(error))
+
+
+def drawing(defense: Any, seed: int | None) -> Any:
+    """A defense that draws from a seed as `foreknow publish` does with it, if it draws."""
+    draws = is_dataclass(defense) and any(field.name == "rng" for field in fields(defense))
+    if not draws or getattr(defense, "deterministic", False):
+        return defense
+    return replace(defense, rng=seeded_generator(seed))
+
+
+def cannot_be_made(error: Exception | str) -> str:
+    """Why a setting has no numbers, as tables of settings have it."""
+    return f"cannot be made: {error}"
 
 
 def _stricter_cohorts(defense: Cohorts, history: History | None) -> list[Setting]:
@@ -296,8 +322,8 @@ def cohort_setting(
     best = found.iloc[0]
     if not best["meets"]:
         return None
-    chosen = replace(base, a=int(best["a"]), size=int(best["size"]), departures=best["departures"], rng=seed)
-    return Setting(defense_text(chosen), chosen)
+    chosen = replace(base, a=int(best["a"]), size=int(best["size"]), departures=best["departures"])
+    return Setting(defense_text(chosen), drawing(chosen, seed))
 
 
 def raised_setting(defense: Defense) -> str | None:
@@ -327,10 +353,12 @@ def price_of_settings(
     defender: Adversary | Averaged | None,
     solver: JointSolver,
     sure: float,
-    rng: np.random.Generator,
+    seed: int,
     step: Callable[[], None] = lambda: None,
 ) -> pd.DataFrame:
     """Risk and price of a publication, by the beliefs of each adversary, and of stricter settings; ``step`` is called before each.
+
+    Each setting is published as `foreknow publish` does with the seed.
 
     Returns
     -------
@@ -353,7 +381,18 @@ def price_of_settings(
     bucketized = releases[0].bucketized
     for setting in settings:
         step()
-        row = trial(history, setting.defense, attacks, sure, defender=defender, bucketized=bucketized, rng=rng)
+        if setting.defense is None:
+            rows.append({"setting": setting.title, "problem": setting.problem})
+            continue
+        row = trial(
+            history,
+            setting.defense,
+            attacks,
+            sure,
+            defender=defender,
+            bucketized=bucketized,
+            rng=seeded_generator(seed, 1),
+        )
         rows.append({"setting": setting.title} | row)
     return pd.DataFrame(rows)
 

@@ -301,8 +301,7 @@ def _settings(
     for name, (value, holds, rule) in checks.items():
         if not holds:
             raise ValueError(f"report: {name} is {value!r}; it is {rule}.")
-    is_seed = is_whole(rng, 0) and rng < 2**63
-    seed = int(rng) if is_seed else int(as_generator("report", rng, optional=True).integers(2**32))
+    seed = int(rng) if is_whole(rng, 0) else int(as_generator("report", rng, optional=True).integers(2**32))
     return ReportSettings(float(sure), float(level), int(draws), names, int(stricter), seed, details)
 
 

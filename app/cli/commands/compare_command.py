@@ -1,7 +1,5 @@
 """The command `foreknow compare`: the same records under several defenses or settings, with their risk and price."""
 
-import itertools
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -41,7 +39,7 @@ from foreknow.app.cli.defense_choices import (
     DefenseChoice,
     DefenseOptions,
     defense_choice,
-    flagged,
+    fresh_seed,
     seeded_generator,
 )
 from foreknow.app.cli.files.run_settings import run_settings
@@ -59,12 +57,13 @@ from foreknow.app.cli.options import (
     checked_name,
     choice_names,
     option,
+    option_text,
     output_folder,
 )
 from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, notice, say, say_verdict, show
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.publication import SETTINGS
-from foreknow.app.report.adversaries import INFEASIBLE, LEARNED, SIZES, Trial, stricter_sizes, trial
+from foreknow.app.report.adversaries import INFEASIBLE, LEARNED, SIZES, Trial, cannot_be_made, stricter_sizes, trial
 from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Cohorts, Defense, NoisyCounts, Promise
@@ -151,12 +150,16 @@ class CompareRun:
 
 
 class Compared(NamedTuple):
-    """A defense that is compared, and its options; the title is its name with the value of the swept option."""
+    """A defense that is compared, and its options; the title is its name with the value of the swept option.
+
+    ``problem`` tells why it cannot be made; empty if it can.
+    """
 
     title: str
     name: str
     options: DefenseOptions
     choice: DefenseChoice
+    problem: str = ""
 
     @property
     def defense(self) -> Defense:
@@ -175,14 +178,14 @@ class Compared(NamedTuple):
     @property
     def promise(self) -> Promise | None:
         """The promise of noisy counts; None for groups."""
-        made: Any = self.defense
+        made: Any = None if self.problem else self.defense
         return made.promise if isinstance(made, NoisyCounts) else None
 
     @property
     def arguments(self) -> str:
         """The defense as `foreknow publish` takes it, with each option that was given and that it reads."""
         given = [name for name in FLAGS if name in self.options.given and name in self.choice.options]
-        return " ".join([f"--defense {self.name}", *(flagged(name, getattr(self.options, name)) for name in given)])
+        return " ".join([f"--defense {self.name}", *(option_text(name, getattr(self.options, name)) for name in given)])
 
 
 def compared(names: Sequence[str], sweep: str | None, options: DefenseOptions) -> list[Compared]:
@@ -191,20 +194,33 @@ def compared(names: Sequence[str], sweep: str | None, options: DefenseOptions) -
     Raises
     ------
     ValueError
-        If an option was given that none of the defenses reads, or a sweep is not written as ``k=3,5,10``.
+        If an option was given that none of the defenses reads, a sweep is not written as ``k=3,5,10``, or none can be made.
     """
     chosen = list(dict.fromkeys(names)) or list(COMPARED if sweep is None else COMPARED[:1])
-    swept, values = ("", [0.0]) if sweep is None else _swept(sweep, chosen)
+    swept, values = ("", [0.0]) if sweep is None else _swept(sweep)
     read = {name for each in chosen for name in defense_choice(each).options}
     for name in sorted((options.given & set(FLAGS)) - read - {"seed"}):
         raise ValueError(f"{', '.join(chosen)}: none reads {FLAGS[name]}; leave it out.")
-    tried = []
-    for name, value in itertools.product(chosen, values):
-        changed: dict[str, Any] = {swept: value, "given": options.given | {swept}} if swept else {}
-        title = f"{name} {swept}={value:g}" if swept else name
-        tried.append(Compared(title, name, replace(options, **changed), defense_choice(name)))
-    for each in tried:
-        _ = each.defense  # a threshold out of its range is refused before anything is published
+    tried, errors = [], []
+    for name in chosen:
+        if swept and swept not in defense_choice(name).options:
+            errors.append(
+                ValueError(f"{name} does not read {FLAGS[swept]}, which --sweep varies; leave one of them out.")
+            )
+            tried.append(Compared(name, name, options, defense_choice(name), cannot_be_made(errors[-1])))
+            continue
+        for value in values:
+            changed: dict[str, Any] = {swept: value, "given": options.given | {swept}} if swept else {}
+            title = f"{name} {swept}={value:g}" if swept else name
+            one = Compared(title, name, replace(options, **changed), defense_choice(name))
+            try:
+                _ = one.defense  # a threshold out of its range is found before anything is published
+            except ValueError as error:
+                errors.append(error)
+                one = one._replace(problem=cannot_be_made(error))
+            tried.append(one)
+    if len(errors) == len(tried):
+        raise errors[0]
     return tried
 
 
@@ -227,11 +243,11 @@ def other_settings(tried: Sequence[Compared], weaker: bool) -> str:
     options = readers[0].options
     read = {name for each in readers for name in each.choice.options} & options.given - {size}
     names = [f"--defense {name}" for name in dict.fromkeys(each.name for each in readers)]
-    more = [flagged(name, getattr(options, name)) for name in kept if name in read]
+    more = [option_text(name, getattr(options, name)) for name in kept if name in read]
     return " ".join([*names, *more, f"--sweep {size}={','.join(map(str, sizes))}"])
 
 
-def _swept(sweep: str, names: Sequence[str]) -> tuple[str, list[float]]:
+def _swept(sweep: str) -> tuple[str, list[float]]:
     name, _, listed = sweep.partition("=")
     name = name.strip().lstrip("-")
     try:
@@ -240,10 +256,7 @@ def _swept(sweep: str, names: Sequence[str]) -> tuple[str, list[float]]:
         values = []
     if name not in SWEPT or not values or min(values) <= 0:
         raise ValueError(f"--sweep {sweep!r} is not one of {', '.join(SWEPT)} with its values; write --sweep k=3,5,10.")
-    for each in names:
-        if name not in defense_choice(each).options:
-            raise ValueError(f"{each} does not read {FLAGS[name]}, which --sweep varies; leave one of them out.")
-    return name, values
+    return name, list(dict.fromkeys(values))
 
 
 COMPARISON = "comparison.csv"
@@ -301,7 +314,7 @@ def compare_command(run: CompareRun) -> Outcome:
         check_scenarios(run.context, scenarios, run.corpus is not None, [*beside])
     if run.keep is not None and run.seed is None:
         raise ValueError("--keep needs a seed, by which the comparison goes on; add --seed, as --seed 1.")
-    used = secrets.randbits(32) if run.seed is None else run.seed
+    used = fresh_seed() if run.seed is None else run.seed
     tried = compared(run.defense, run.sweep, run.thresholds.of_run(run.context, used))
     if run.out is not None:
         check_output(run.out, [COMPARISON, SETTINGS], run.inputs, run.overwrite)
@@ -310,10 +323,13 @@ def compare_command(run: CompareRun) -> Outcome:
     best = best_row(found, run.fail_over)
     verdict = _verdict(found, best, run.fail_over)
     say_verdict(verdict)
-    shown = found.dropna(subset=["exposed"])[list(SHOWN)]
-    shown["at_most"] = ["none" if pd.isna(most) else f"{most:,}" for most in shown["at_most"]]
+    shown, is_known = found[list(SHOWN)].copy(), found["exposed"].notna()
+    shown["at_most"] = [
+        "–" if not known else "none" if pd.isna(most) else f"{most:,}"
+        for known, most in zip(is_known, shown["at_most"], strict=True)
+    ]
     shown = shown if shown["invented"].any() else shown.drop(columns="invented")
-    promises = [tried[row].promise for row in shown.index]
+    promises = [one.promise for one in tried]
     if any(promises):
         shown["gcp"] = ["none" if pd.isna(each) else f"{each:.3f}" for each in shown["gcp"]]
         shown["promise"] = [_promised(each) for each in promises]
@@ -323,7 +339,7 @@ def compare_command(run: CompareRun) -> Outcome:
     show(PrintedTable(printed, "Risk and price"))
     of_noise = OF_NOISE if any(promises) else ""
     show(definitions({name: text.format(of_noise=of_noise) for name, text in TERMS.items() if name in printed}))
-    for row in found[found["exposed"].isna()].itertuples():
+    for row in found[~is_known].itertuples():
         notice(f"{row.setting}: {row.problem}")
     if run.out is not None:
         with atomic_output(run.out, run.inputs, run.overwrite) as folder:
@@ -336,7 +352,7 @@ def compare_command(run: CompareRun) -> Outcome:
         say(*next_lines(run.context, "compare", options, also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS)))
     else:
         noisy = tried[best].name == NOISY
-        needed = "--values FILE" if noisy else f"--infeasible {INFEASIBLE}"
+        needed = "--values FILE" if noisy else f"--infeasible {INFEASIBLE} {option_text('seed', used)}"
         more = (tried[best].arguments, needed, f"--out {unused_path('release')}")
         read = [name for name in KNOWLEDGE_OPTIONS if name in tried[best].choice.options]
         said = "FILE lists every sensitive value that may occur, one a line." if noisy else SUPPRESSED_AS_TRIED
@@ -400,7 +416,8 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
     """Risk and price, one row per setting, in their order: each is published, and attacked by two adversaries, or by scenarios."""
     records = run.table.read(run.corpus)
     history = records.history
-    phases, noisy = PHASES, [each for each in tried if each.name == NOISY]
+    phases, made = PHASES, [each for each in tried if not each.problem]
+    noisy = [each for each in made if each.name == NOISY]
     for each in noisy:
         if len(history) > (each.options.releases or 0):
             raise ValueError(
@@ -452,11 +469,11 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
     described = adversary | {
         f"scenario {number}": f"{name}: {one.to_toml()}" for number, (name, one) in enumerate(scenarios.items())
     }
-    cells = [{"setting": each.title, "arguments": each.arguments} | described for each in tried]
+    cells = [{"setting": each.title, "arguments": each.arguments} | described for each in made]
     data = "" if run.keep is None else fingerprint_of(run.table, run.corpus)
     experiment = Experiment("compare", measure, cells, data=data)
     kept = [] if run.keep is None else list(kept_cells(experiment, run.keep).get("setting", ()))
-    left = [each for each in tried if each.title not in kept]
+    left = [each for each in made if each.title not in kept]
     with TimeLeft("learning what is known") as shown:
         defender = assumed_adversary(history, records.corpus, run.known)
         step = stepping(
@@ -467,10 +484,12 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
         else:
             attacks = _by_adversaries(run, seed, records, shown.parts, step)
         if run.keep is None:
-            rows = pd.DataFrame([{"setting": each.title} | row_of(each) for each in tried])
+            rows = pd.DataFrame([{"setting": each.title} | row_of(each) for each in made])
         else:
             rows = run_cells([experiment], run.keep).query("not stale")
-    rows = rows.assign(seconds=rows.get("publishing"))
+    refused = [{"setting": each.title, "problem": each.problem} for each in tried if each.problem]
+    rows = pd.concat([rows, pd.DataFrame(refused)]).set_index("setting").loc[[each.title for each in tried]]
+    rows = rows.reset_index().assign(seconds=rows["publishing"].to_numpy() if "publishing" in rows else np.nan)
     sides = [f"{side}_{name}" for side in ("exposed", "at_most") for name in attacks]
     promised = ["promised_gain", "promised_epsilon"] if noisy else []
     columns = [*SHOWN, *promised, *sides, "respondents", "problem"]

@@ -670,16 +670,23 @@ def _notice_formulas(table: pd.DataFrame, quoted: bool) -> None:
         )
 
 
+FOUND_BY_TRIAL = 2**64
+"""Seeds below are found by trying all of them; one of 128 bits, as this program draws and proposes, is not."""
+
+
 def _notice_seed(seed: int | None, of_config: bool) -> None:
     """Print the danger of a seed."""
-    if seed is not None and of_config:
+    if seed is None or (seed >= FOUND_BY_TRIAL and not of_config):
+        return
+    if of_config:
         notice(
             "The seed is that of --config, so equal records and options make the same groups. A seed that is found by trial undoes "
             "the publication: keep that file private; without 'seed' in it, a new one is drawn."
         )
-    elif seed is not None:
+    else:
         notice(
-            "--seed is for experiments: a seed that is found by trial undoes the publication. Publish without --seed."
+            "--seed is for experiments: a seed that is found by trial undoes the publication. Publish without --seed, or with one "
+            "of 128 bits, as foreknow report and compare propose it."
         )
 
 

@@ -1,6 +1,5 @@
 """The command `foreknow report`: one page on the risk of a publication, for its publisher."""
 
-import secrets
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +26,7 @@ from foreknow.app.cli.attack_choices import (
 )
 from foreknow.app.cli.command_shape import Outcome, given_options
 from foreknow.app.cli.commands.attack_findings import fail_over_lines
+from foreknow.app.cli.commands.compare_command import COMPARED
 from foreknow.app.cli.commands.noisy_runs import (
     attacks_on,
     promise_table,
@@ -39,6 +39,7 @@ from foreknow.app.cli.defense_choices import (
     defense_name,
     defense_options,
     defense_text,
+    fresh_seed,
     recorded_defense,
     seeded_generator,
 )
@@ -63,6 +64,7 @@ from foreknow.app.cli.options import (
     check_sure,
     flag_of,
     option,
+    option_text,
     refuse_first,
     switch,
 )
@@ -236,7 +238,7 @@ def report_command(run: ReportRun) -> Outcome:
     check_attack_options(run.context, run.attacked, SHARED_OPTIONS)
     _check_output(run)
     check_packages()
-    used = secrets.randbits(32) if run.seed is None else run.seed
+    used = fresh_seed() if run.seed is None else run.seed
     with cleaned_as_published(run.groups, run.context):
         read = run.table.read(run.corpus)
         notice_unchecked_key(run.groups, run.table.records)
@@ -272,7 +274,7 @@ def report_command(run: ReportRun) -> Outcome:
     advice = [f"What to change: {told.advice}"] if told.advice else []
     say_verdict(f"{told.word}. {told.sentence}", told.sides, *fail_over_lines(share, run.fail_over), *advice)
     say(f"The report, for you alone: {run.out}. Open it in a browser. Seed: {used}, kept in {run.settings.name}.")
-    say(*_next(run.context, found, made))
+    say(*_next(run, found, made, used))
     failed = run.fail_over is not None and share > run.fail_over
     return Outcome(_content(run, found, used) | {"fail_over": run.fail_over, "failed": failed}, failed)
 
@@ -329,18 +331,25 @@ def _also(run: ReportRun, read: ReadTable, made: Publication) -> dict[str, Attac
     return {f"--attack {chosen.attack}": chosen.choice.make(chosen, files)}
 
 
-def _next(context: typer.Context, found: Report, made: Publication) -> list[str]:
-    """Lines that name the next command: publish with the setting that exposes the fewest, else compare defenses."""
+def _next(run: ReportRun, found: Report, made: Publication, seed: int) -> list[str]:
+    """Lines that name the next command where people are exposed: publish with the setting of lowest risk, as tried, or compare."""
+    if not any(each.exposed for each in found.contents.headlines.values()):
+        return []
     best, _ = best_settings(found.contents.stricter.to_dict("records"))
     chosen = None if best is None else found.contents.tried[str(best["setting"])]
     options = None if chosen is None else defense_options(chosen)
     if chosen is None or options is None:
-        return next_lines(context, "compare", also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS))
+        present = None if made.defense is None else defense_options(made.defense)
+        published = {} if run.groups is None else published_options(run.groups.parent / SETTINGS) or {}
+        name, _, others = (present or str(published.get("defense", ""))).partition(" ")
+        names = [option_text("defense", [name, *(each for each in COMPARED if each != name)])] if name else []
+        return next_lines(run.context, "compare", *names, others, also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS))
     read, bucketized = defense_choice(defense_name(chosen)).options, made.releases[0].bucketized
     # A trial publishes the quasi-identifiers as they were, also where that is not the default of the defense.
     notation = [] if bucketized == is_bucketized(chosen) else ["--bucketized" if bucketized else "--generalized"]
-    more = (f"--defense {options}", *notation, "--infeasible suppress", f"--out {unused_path('safer')}")
-    lines = next_lines(context, "publish", *more, also=[name for name in KNOWLEDGE_OPTIONS if name in read])
+    tried = (*notation, "--infeasible suppress", option_text("seed", seed))
+    more = (f"--defense {options}", *tried, f"--out {unused_path('safer')}")
+    lines = next_lines(run.context, "publish", *more, also=[name for name in KNOWLEDGE_OPTIONS if name in read])
     return [SUPPRESSED_AS_TRIED, *lines]
 
 

@@ -244,8 +244,7 @@ def _defense(given: dict[str, Any]) -> list[dict[str, Any]]:
 def compared(name: str, options: Mapping[str, Any], seed: int) -> Compared:
     """A defense with some options and a seed."""
     values = {**options, **({"terminal": _listed(options["terminal"])} if "terminal" in options else {})}
-    made = replace(DefenseOptions(**values), seed=seed, given=frozenset(options))
-    return Compared(name, name, replace(made, patience=made.patience or None), BUILT_IN[name])
+    return Compared(name, name, replace(DefenseOptions(**values), seed=seed, given=frozenset(options)), BUILT_IN[name])
 
 
 def _table(name: str, given: Any) -> dict[str, Any]:

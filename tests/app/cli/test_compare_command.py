@@ -76,6 +76,20 @@ class TestCompare:
             told.stderr.split()
         )
 
+    def test_a_setting_that_cannot_be_made_is_a_row(self, source):
+        """A patience under k, and a defense that does not read the option that is swept; the others are measured."""
+        options = ["--defense", "js-reduce", "--defense", "anatomy", "--sweep", "k=3,24", "--patience", 10]
+        told = run("compare", source, *ROLES, *options, "--seed", 1, "--json")
+        rows = {row["setting"]: row for row in json.loads(told.stdout)["settings"]}
+        assert [name for name, row in rows.items() if not row["problem"]] == ["js-reduce k=3"]
+        assert "cannot be made: JSReduce: patience is 10" in rows["js-reduce k=24"]["problem"]
+        assert rows["anatomy"]["problem"].startswith("cannot be made: anatomy does not read -k")
+        assert "–" in run("compare", source, *ROLES, *options, "--seed", 1).stdout
+
+    def test_patience_follows_k(self, source):
+        told = run("compare", source, *ROLES, "--sweep", "k=3,96", "--seed", 1, "--json")
+        assert "all records would be suppressed" in json.loads(told.stdout)["settings"][1]["problem"]
+
     def test_no_setting_under_the_bound_is_a_failure(self, source):
         told = run("compare", source, *ROLES, "--defense", "anatomy", "--sure", 0.6, "--fail-over", 0, status=1)
         assert "FAILED: no setting" in told.stdout

@@ -21,9 +21,11 @@ def test_each_default_defense_is_its_options(name):
         ("js-reduce", {"l": 1}, "js-reduce -k 3 -l 1 -t 0.5 -j 0.6"),
         (
             "js-reduce",
-            {"leftovers": "relax", "patience": None},
+            {"leftovers": "relax", "patience": 0},
             "js-reduce -k 3 -l 2 -t 0.5 -j 0.6 --leftovers relax --patience 0",
         ),
+        ("js-reduce", {"k": 24}, "js-reduce -k 24 -l 2 -t 0.5 -j 0.6"),
+        ("bkaa", {"k": 24, "patience": 50}, "bkaa -k 24 -l 2 -j 0.6 --beta 5.0 --patience 50"),
         ("uhra", {"k": 4, "tolerance": 0.1}, "uhra -k 4 -l 2 -t 0.5 -j 0.6 --tolerance 0.1"),
         ("mondrian", {"k": 2_000_000, "l": 3, "beta": 2.5}, "mondrian -k 2000000 -l 3 --beta 2.5"),
         ("anatomy", {"l": 4, "deterministic": True}, "anatomy -l 4 --deterministic"),

@@ -1,12 +1,13 @@
 """Defenses, attacks and estimators of another package, installed as a distribution in a temporary folder."""
 
+import json
 import os
 import subprocess
 import sys
 from textwrap import dedent
 
 import pytest
-from commands import ROLES, read, records, run, write
+from commands import ROLES, proposed, read, records, run, write
 
 PACKAGE = """
     from dataclasses import dataclass
@@ -117,6 +118,17 @@ class TestDefense:
         note = publish(source, tmp_path, "--defense", "judged", "-k", 5, "-t", 0.9).stderr
         for part in ("KAnonymity(k=5)", "DistinctDiversity(l=2)", "TCloseness(t=0.9)"):
             assert part in note
+
+    def test_advice_keeps_it(self, source, tmp_path):
+        """Stricter settings are its own, and the command that is proposed publishes one of them."""
+        publish(source, tmp_path, "--defense", "blocks", "-k", 2, "-t", 0.3)
+        key, page = tmp_path / "out" / "private" / "groups.csv", tmp_path / "report.html"
+        options = ["--groups", key, "--out", page, "--sure", 0.6, "--json"]
+        found = json.loads(run("report", tmp_path / "only.csv", *ROLES, *options).stdout)
+        assert [row["setting"] for row in found["stricter"]][:4] == ["as published", "k = 4", "k = 8", "k = 16"]
+        told = run("report", tmp_path / "only.csv", *ROLES, *options[:-1], "--overwrite").stdout
+        (words,) = proposed(told)
+        assert {"blocks", "cohorts"} & set(words)
 
     def test_what_is_missing(self, source, tmp_path):
         error = str(publish(source, tmp_path, "--defense", "needy", status=1).exception)

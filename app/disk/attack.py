@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from foreknow.app.atomic_output import write_json
 from foreknow.app.disk.begun_runs import begin_run, make_folder, object_checksum
 from foreknow.app.disk.block_adversary import block_adversary, check_large_adversary, revised_beliefs
-from foreknow.app.disk.engine import Engine, as_engine, parquet_of, to_parquet
+from foreknow.app.disk.engine import Engine, as_engine, parquet_of, write_rows
 from foreknow.app.disk.partition import (
     APART,
     IS_PUBLISHED,
@@ -153,7 +153,7 @@ def attack_large(
         begin_run("attack_large", folder, folder, _settings(published, attack), {})
         if isinstance(attack, JointAttack):
             shutil.rmtree(work, ignore_errors=True)
-        work.mkdir(exist_ok=True)
+        work.mkdir(0o700, exist_ok=True)
         if isinstance(attack, JointAttack):
             by_graph = isinstance(attack.solver, GroupGraph)
             write = write_graph_beliefs if by_graph else write_joint_beliefs
@@ -549,7 +549,7 @@ def _whole(published: LargeReleases, attack: JointAttack, work: Path, engine: En
     assert isinstance(attack.adversary, Adversary)
     with engine.connection() as connection:
         records = f"SELECT * EXCLUDE (part) FROM ({law_records(published, attack.adversary)})"
-        connection.execute(f"COPY ({records} ORDER BY key, ghost, respondent) {to_parquet(path)}")
+        write_rows(connection, f"{records} ORDER BY key, ghost, respondent", path)
     block, times = pq.read_table(path, use_threads=False), tuple(one.time for one in published.releases)
     return Partition(path, 0, len(block), 0, path, times, published.schema, attack.adversary, MaxEntropy(), work), block
 
@@ -575,7 +575,7 @@ def _relatives(
     path, graph = whole.work / "withheld.parquet", whole.adversary.relations.graph
     with engine.connection() as connection:
         absent = f"SELECT release, respondent FROM ({listed_records(published)}) WHERE NOT {IS_PUBLISHED}"
-        connection.execute(f"COPY ({absent}) {to_parquet(path)}")
+        write_rows(connection, absent, path)
     shown = np.flatnonzero(~withheld(block["key"].to_numpy()) & ~block["ghost"].to_numpy())
     hidden = pq.read_table(path, use_threads=False)
     listed = pa.concat_tables([block.select(hidden.column_names).take(pa.array(shown)), hidden])

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from foreknow.app.disk.begun_runs import make_folder
-from foreknow.app.disk.engine import Engine, as_engine, parquet_of, shared_folder, to_parquet
+from foreknow.app.disk.engine import Engine, as_engine, parquet_of, shared_folder, write_rows
 from foreknow.app.disk.parts import (
     BLOCK_RECORDS,
     belief_part,
@@ -62,16 +62,18 @@ def role_anonymity_large(published: LargeReleases, folder: "Path | str", *, engi
     with shared_folder(engine, published.private) as work, engine.connection() as connection:
         labels = _write_atoms(connection, published, work)
         connection.register("times", pa.table({"release": pa.array(range(len(time)), pa.int32()), "time": time}))
-        connection.execute(
-            f"COPY (SELECT label, count(*) AS atom_all FROM {parquet_of(labels)} GROUP BY label) "
-            f"{to_parquet(work / 'atoms.parquet')}"
+        write_rows(
+            connection,
+            f"SELECT label, count(*) AS atom_all FROM {parquet_of(labels)} GROUP BY label",
+            work / "atoms.parquet",
         )
         for release in range(len(time)):
-            connection.execute(
-                "COPY (SELECT s.respondent, t.time, s.ghost, s.cell, s.atom, a.atom_all "
+            write_rows(
+                connection,
+                "SELECT s.respondent, t.time, s.ghost, s.cell, s.atom, a.atom_all "
                 f"FROM {parquet_of(_file(work, 'seen', release))} s JOIN {parquet_of(labels)} l USING (respondent, place) "
-                f"JOIN {parquet_of(work / 'atoms.parquet')} a ON a.label = l.label JOIN times t USING (release)) "
-                f"{to_parquet(folder / f'release-{release:04d}.parquet')}"
+                f"JOIN {parquet_of(work / 'atoms.parquet')} a ON a.label = l.label JOIN times t USING (release)",
+                folder / f"release-{release:04d}.parquet",
             )
     return folder
 
@@ -212,10 +214,11 @@ def _write_atoms(
         )
         number += connection.execute("SELECT count(*) FROM roles").fetchall()[0][0]
         seen = parquet_of(_file(work, "seen", release))
-        connection.execute(
-            f'COPY (SELECT respondent, place, {release} AS release, "group", ghost, begins, own AS label, atom, cell FROM now '
-            'JOIN roles USING (label, "group") JOIN (SELECT "group", count(*) AS cell FROM now GROUP BY "group") USING ("group")) '
-            f"{to_parquet(_file(work, 'seen', release))}"
+        write_rows(
+            connection,
+            f'SELECT respondent, place, {release} AS release, "group", ghost, begins, own AS label, atom, cell FROM now '
+            'JOIN roles USING (label, "group") JOIN (SELECT "group", count(*) AS cell FROM now GROUP BY "group") USING ("group")',
+            _file(work, "seen", release),
         )
         connection.execute(
             "INSERT INTO earlier SELECT l.respondent, l.place, l.label FROM latest l "
@@ -225,8 +228,10 @@ def _write_atoms(
             f"CREATE OR REPLACE TEMP TABLE latest AS SELECT respondent, place, label, ghost FROM {seen} "
             f"UNION ALL SELECT * FROM latest ANTI JOIN {seen} USING (respondent)"
         )
-    connection.execute(
-        f"COPY (SELECT respondent, place, label FROM latest UNION ALL SELECT * FROM earlier) {to_parquet(work / 'labels.parquet')}"
+    write_rows(
+        connection,
+        "SELECT respondent, place, label FROM latest UNION ALL SELECT * FROM earlier",
+        work / "labels.parquet",
     )
     connection.execute("DROP TABLE now; DROP TABLE roles; DROP TABLE latest; DROP TABLE earlier")
     return work / "labels.parquet"
@@ -249,30 +254,36 @@ def _write_batches(
     home, records, counts = (work / f"{name}.parquet" for name in ("home", "records", "counts"))
     releases = len(published.releases)
     # A respondent with two places may be in two batches.
-    connection.execute(
-        f"COPY (SELECT respondent, place, batch FROM {parquet_of(labels)} l JOIN (SELECT label, "
+    write_rows(
+        connection,
+        f"SELECT respondent, place, batch FROM {parquet_of(labels)} l JOIN (SELECT label, "
         f"((sum(size) OVER (ORDER BY label) - size) * {releases} // {block})::BIGINT AS batch "
-        f"FROM (SELECT label, count(*) AS size FROM {parquet_of(labels)} GROUP BY label)) b USING (label)) {to_parquet(home)}"
+        f"FROM (SELECT label, count(*) AS size FROM {parquet_of(labels)} GROUP BY label)) b USING (label)",
+        home,
     )
     owners = f"(SELECT DISTINCT respondent, batch FROM {parquet_of(home)})"
     several = f"(SELECT respondent FROM {parquet_of(home)} GROUP BY respondent HAVING min(batch) < max(batch))"
     # The joins of a release at a time, and one sort after them: DuckDB does not keep within its memory by both at once.
     for release in range(releases):
         rows, of_batches = published.key_rows(release), _file(work, "records", release)
-        connection.execute(
-            f'COPY (SELECT o.batch, {release} AS release, r.* EXCLUDE (value), coalesce(h.batch = o.batch, "group" >= 0) AS own '
+        write_rows(
+            connection,
+            f'SELECT o.batch, {release} AS release, r.* EXCLUDE (value), coalesce(h.batch = o.batch, "group" >= 0) AS own '
             f"FROM {rows} r JOIN {owners} o USING (respondent) LEFT JOIN (SELECT respondent, ghost, batch FROM "
             f"{parquet_of(_file(work, 'seen', release))} s SEMI JOIN {several} USING (respondent) JOIN {parquet_of(home)} p "
-            f"USING (respondent, place)) h USING (respondent, ghost)) {to_parquet(of_batches)}"
+            f"USING (respondent, place)) h USING (respondent, ghost)",
+            of_batches,
         )
-        connection.execute(
-            f'COPY (SELECT batch, {release} AS release, "group", value, number FROM (SELECT DISTINCT batch, "group" FROM '
+        write_rows(
+            connection,
+            f'SELECT batch, {release} AS release, "group", value, number FROM (SELECT DISTINCT batch, "group" FROM '
             f'{parquet_of(of_batches)} WHERE "group" >= 0) JOIN (SELECT "group", value, count(*) AS number FROM {rows} '
-            f'WHERE "group" >= 0 GROUP BY ALL) USING ("group")) {to_parquet(_file(work, "counts", release))}'
+            f'WHERE "group" >= 0 GROUP BY ALL) USING ("group")',
+            _file(work, "counts", release),
         )
     for path, order in ((records, "ghost, rank"), (counts, '"group", value')):
         parts = [_file(work, path.stem, release) for release in range(releases)]
-        connection.execute(f"COPY (FROM {parquet_of(*parts)} ORDER BY batch, release, {order}) {to_parquet(path)}")
+        write_rows(connection, f"FROM {parquet_of(*parts)} ORDER BY batch, release, {order}", path)
         for part in parts:
             part.unlink()
     ranges = [_ranges(connection, path) for path in (records, counts)]

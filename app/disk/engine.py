@@ -17,6 +17,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
 from foreknow.models.settings import check_folder, check_kind, check_range, check_whole, installing, shown
+from foreknow.models.tables.atomic_file import atomic_file
 
 GIB = 2**30
 
@@ -204,9 +205,12 @@ def quoted(name: Hashable) -> str:
     return '"' + str(name).replace('"', '""') + '"'
 
 
-def to_parquet(path: Path, in_place: bool = False) -> str:
-    """Destination of a query that copies its rows; ``in_place`` writes into a file that exists, which keeps its permissions."""
-    return f"TO {_text(str(path))} (FORMAT parquet{', USE_TMP_FILE false' * in_place})"
+def write_rows(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> Path:
+    """Write the rows of a query into a Parquet file, whole or not at all, which its owner alone can read."""
+    with atomic_file(path) as scratch:
+        # Written in place, so that the file keeps its permissions.
+        connection.execute(f"COPY ({query}) TO {_text(str(scratch))} (FORMAT parquet, USE_TMP_FILE false)")
+    return path
 
 
 def exact_pattern(path: Path) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from foreknow.app.disk.attack import check_publication
 from foreknow.app.disk.block_adversary import check_large_adversary
-from foreknow.app.disk.engine import Engine, as_engine, parquet_of, shared_folder, to_parquet
+from foreknow.app.disk.engine import Engine, as_engine, parquet_of, shared_folder, write_rows
 from foreknow.app.disk.parts import (
     Block,
     check_listed_parts,
@@ -32,7 +32,6 @@ from foreknow.models import Adversary
 from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind, check_range
-from foreknow.models.tables.atomic_file import atomic_file
 
 LEAST = 2.0**-20
 """Smallest belief of the log score, as in `log_score`."""
@@ -300,9 +299,7 @@ def exposed_respondents(
             "SELECT respondent, time, cell AS value, belief, prior FROM highest JOIN times USING (step) JOIN domain USING (value) "
             "WHERE exposed ORDER BY belief DESC, respondent"
         )
-        with atomic_file(at_risk) as scratch:
-            # The scratch file keeps its mode, unless DuckDB writes a temporary one in its place.
-            connection.execute(f"COPY ({listed}) {to_parquet(scratch, in_place=True)}")
+        write_rows(connection, listed, at_risk)
     connection.execute("DROP TABLE highest")
     return (*numbers[:3], None if numbers[3] is None else times[numbers[3]], *numbers[4:])
 

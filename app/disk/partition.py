@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from foreknow.app.disk.engine import Engine, parquet_of, to_parquet
+from foreknow.app.disk.engine import Engine, parquet_of, write_rows
 from foreknow.app.disk.parts import (
     belief_part,
     block_ranges,
@@ -85,13 +85,14 @@ def partition_people(
     path, shared = work / "partitions.parquet", work / "shared.npy"
     connection.execute(f"CREATE OR REPLACE VIEW published AS {law_records(published, adversary)}")
     people = work / "people.parquet"
-    connection.execute(
-        "COPY (SELECT respondent, arg_min(part, release) AS part FROM published GROUP BY respondent) "
-        f"{to_parquet(people)}"
+    write_rows(
+        connection, "SELECT respondent, arg_min(part, release) AS part FROM published GROUP BY respondent", people
     )
-    connection.execute(
-        f"COPY (SELECT p.part, r.* EXCLUDE (part) FROM published r JOIN {parquet_of(people)} p USING (respondent) "
-        f"ORDER BY p.part, r.key, r.ghost, r.respondent) {to_parquet(path)}"
+    write_rows(
+        connection,
+        f"SELECT p.part, r.* EXCLUDE (part) FROM published r JOIN {parquet_of(people)} p USING (respondent) "
+        f"ORDER BY p.part, r.key, r.ghost, r.respondent",
+        path,
     )
     people.unlink()
     keys, counts = _shared_groups(connection, path, len(published.schema.values))
@@ -487,7 +488,7 @@ def write_shared_beliefs(weights: Path, partitions: int, m: int, folder: Path, e
     path = weights / "by-group.parquet"
     with engine.connection() as connection:
         rows = f"SELECT * FROM {parquet_of(*parts)} ORDER BY label, respondent"
-        connection.execute(f"COPY ({rows}) {to_parquet(path)}")
+        write_rows(connection, rows, path)
         for part in parts:
             part.unlink()
         members = pq.read_metadata(path).num_rows

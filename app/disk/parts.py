@@ -1,6 +1,7 @@
 """Parts: the files of one block of a release, each written whole or not at all, and the columns of their rows."""
 
 import pickle
+import stat
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from foreknow.app.disk.engine import parquet_of, quoted, to_parquet
+from foreknow.app.disk.engine import parquet_of, quoted, write_rows
 from foreknow.app.publication import KEY, MANIFEST, PARTS, PRIVATE, PUBLIC, TABLE, Listing, differences, read_json
 from foreknow.models import People, Schema
 from foreknow.models.arrays import FloatArray, IntArray
@@ -19,10 +20,17 @@ from foreknow.models.tables.atomic_file import atomic_file
 
 
 def part_path(folder: Path, release: int, block: int, suffix: str = "parquet") -> Path:
-    """File of a block of a release. Its folder is made if absent."""
+    """File of a block of a release. Its folder is made if absent, with the permissions of the one above it."""
     path = folder / f"release-{release:04d}" / f"part-{block:05d}.{suffix}"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_within(path.parent)
     return path
+
+
+def make_within(folder: Path) -> None:
+    """Make a folder if absent, and those above it, each with the permissions of the one above it."""
+    if not folder.exists():
+        make_within(folder.parent)
+        folder.mkdir(stat.S_IMODE(folder.parent.stat().st_mode), exist_ok=True)
 
 
 def part_paths(folder: Path, release: int) -> list[Path]:
@@ -217,7 +225,7 @@ def write_joined(
     if ghosts:
         columns = "r.*" + "".join(f", coalesce(g.{name}, b.{name}) AS {name}" for name in names)
         joined += f" LEFT JOIN {parquet_of(*ghosts)} g ON r.ghost AND g.respondent = r.respondent"
-    connection.execute(f"COPY (SELECT {columns} FROM {rows} r{joined} ORDER BY r.rank) {to_parquet(path)}")
+    write_rows(connection, f"SELECT {columns} FROM {rows} r{joined} ORDER BY r.rank", path)
     return path
 
 
@@ -229,7 +237,7 @@ def write_last(connection: duckdb.DuckDBPyConnection, rows: str, earlier: Path |
     query = f"SELECT * FROM {rows}"
     if earlier is not None:
         query += f" UNION ALL SELECT * FROM {parquet_of(earlier)} e ANTI JOIN {rows} n USING (respondent)"
-    connection.execute(f"COPY ({query}) {to_parquet(path)}")
+    write_rows(connection, query, path)
     if earlier is not None:
         earlier.unlink()
     return path

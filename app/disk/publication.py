@@ -287,7 +287,7 @@ def publish_large(
         forget_incomplete(private)
         columns = (table.time or ONE_RELEASE, pa.array(times).type)
         job = PublishJob(table.schema, *columns, defense, adversary, int(settings["seed"]), folder)
-        job.work.mkdir(exist_ok=True)
+        job.work.mkdir(0o700, exist_ok=True)
         if isinstance(defense, WHOLE_DEFENSES):
             made, sums = publish_whole_releases(table, connection, times, job)
         else:

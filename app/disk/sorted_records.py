@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from foreknow.app.disk.engine import parquet_of, to_parquet
+from foreknow.app.disk.engine import parquet_of, write_rows
 from foreknow.app.disk.large_table import LargeTable, coded_query
 from foreknow.defenses import FullDomain, Infeasible
 from foreknow.defenses.algorithms.hilbert import hilbert_words
@@ -85,9 +85,11 @@ def sort_records(
     if beliefs is not None:
         columns += ", b.step, b.values, b.probabilities"
         joins += f" LEFT JOIN {parquet_of(beliefs)} b USING (respondent)"
-    connection.execute(
-        f"COPY (SELECT {columns} FROM {parquet_of(coded)} c{joins} "
-        f"ORDER BY {key}, md5_number_lower('{order.secret}' || respondent::VARCHAR), respondent) {to_parquet(path)}"
+    write_rows(
+        connection,
+        f"SELECT {columns} FROM {parquet_of(coded)} c{joins} "
+        f"ORDER BY {key}, md5_number_lower('{order.secret}' || respondent::VARCHAR), respondent",
+        path,
     )
     coded.unlink()
     return SortedRecords(path, counts, notes)

@@ -11,7 +11,7 @@ from commands import ROLES, proposed, records, run, write
 from large_history import bytes_of
 from printed_tables import printed
 
-from foreknow.app.disk import LargeTable, bounds, measures, publish_large
+from foreknow.app.disk import LargeTable, bounds, engine, measures, parts, publish_large, sorted_records
 from foreknow.app.disk import attack as attack_module
 from foreknow.app.disk import partition as partition_beliefs
 from foreknow.defenses import KAnonymity, Mondrian
@@ -55,6 +55,33 @@ def test_the_files_and_what_they_say(published):
     told = " ".join(result.stdout.replace("\\\n", " ").split())
     assert f"--from-disk --groups {out} --out risk" in told
     assert "is already there" in refused("publish", source, *ROLES, *DISK, "--defense", "mondrian", "--out", out)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are of POSIX")
+def test_private_files_are_readable_by_their_owner_only(tmp_path, monkeypatch):
+    """Files and folders of a publication and of an attack, with the mask of a user who shares all, while they run and after."""
+    seen = {}
+
+    def noted(connection, query, path, write=engine.write_rows):
+        write(connection, query, path)
+        seen[path.name] = path.stat().st_mode & 0o777
+        return path
+
+    for module in (attack_module, bounds, measures, partition_beliefs, parts, sorted_records):
+        monkeypatch.setattr(module, "write_rows", noted)
+    source, out, mask = write(records(), tmp_path / "r.parquet"), tmp_path / "out", os.umask(0)
+    try:
+        run("publish", source, *ROLES, *DISK, "--defense", "mondrian", "--seed", 3, "--out", out)
+        run("attack", source, *ROLES, "--from-disk", "--groups", out, "--out", tmp_path / "risk")
+    finally:
+        os.umask(mask)
+    assert "records.parquet" in seen
+    assert set(seen.values()) == {0o600}
+    beliefs = tmp_path / "risk" / "beliefs"
+    kept = [*(out / "private").rglob("*"), *beliefs.rglob("*"), out / "private", beliefs]
+    assert {path.stat().st_mode & 0o777 for path in kept if path.is_dir()} == {0o700}
+    assert {path.stat().st_mode & 0o777 for path in kept if path.is_file()} == {0o600}
+    assert (tmp_path / "risk" / "at-risk.parquet").stat().st_mode & 0o777 == 0o600
 
 
 def test_csv_is_read_as_parquet_is(published, tmp_path):

@@ -2,24 +2,13 @@
 
 import json
 import os
-import platform
-import re
-import shutil
 import stat
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from foreknow.models.tables.atomic_file import atomic_file, locked
-
-SCRATCH_FOLDER = re.compile(r"\.foreknow-([A-Za-z0-9.]*)-([0-9]{1,7})-[a-z0-9_]{8}")
-"""Name of a scratch folder: the machine and the process that write in it."""
-
-ABANDONED_AFTER = 24 * 3600.0
-"""Age in seconds after which a scratch folder is removed, even if a process has its number."""
+from foreknow.models.tables.atomic_file import atomic_file, locked, scratch_folder
 
 LAST = "manifest.json"
 """Name of the files that are moved last into a folder."""
@@ -61,9 +50,8 @@ def atomic_output(folder: "str | Path", keep: Iterable[Path] = (), overwrite: bo
     created = [parent for parent in [place, *place.parents] if not parent.exists()]
     place.mkdir(parents=True, exist_ok=True)
     try:
-        _remove_abandoned(place)
-        with TemporaryDirectory(dir=place, prefix=f".foreknow-{_machine()}-{os.getpid()}-") as outer:
-            scratch = Path(outer, "files")
+        with scratch_folder(place, ".foreknow-") as outer:
+            scratch = outer / "files"
             scratch.mkdir()
             yield scratch
             if not (is_new and _moved_whole(scratch, folder)):
@@ -128,25 +116,3 @@ def _move(scratch: Path, folder: Path, keep: Iterable[Path], overwrite: bool) ->
             for parent in reversed(name.parents[:-1]):
                 (folder / parent).mkdir(mode=stat.S_IMODE((scratch / parent).stat().st_mode), exist_ok=True)
             os.replace(scratch / name, folder / name)
-
-
-def _remove_abandoned(folder: Path) -> None:
-    for path in folder.iterdir():
-        if (match := SCRATCH_FOLDER.fullmatch(path.name)) and path.is_dir() and not path.is_symlink():
-            is_dead = match[1] == _machine() and not _is_running(int(match[2]))
-            if is_dead or time.time() - path.stat().st_mtime > ABANDONED_AFTER:
-                shutil.rmtree(path, ignore_errors=True)
-
-
-def _machine() -> str:
-    return re.sub(r"[^A-Za-z0-9.]", "", platform.node())
-
-
-def _is_running(process: int) -> bool:
-    """Return whether a process of this machine runs; True on Windows, where signal 0 would end the process."""
-    try:
-        if os.name != "nt":
-            os.kill(process, 0)
-    except OSError as error:
-        return not isinstance(error, ProcessLookupError)
-    return True

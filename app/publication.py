@@ -51,7 +51,7 @@ ONE_RELEASE = "release"
 """Column of the time of a table without one: all its records are one release, with the time 1."""
 
 WORK_OF_RUNS = re.compile(
-    r"((private/foreknow|\.foreknow-[A-Za-z0-9.]*-[0-9]{1,7})-[a-z0-9_]{8}|\.next/(private|public))/.*"
+    r"((private/|\.)foreknow-[A-Za-z0-9.]*-[0-9]{1,7}-[0-9]+-[a-z0-9_]{8}|\.next/(private|public))/.*"
 )
 """Names of files that a run writes while it lasts: a measurement by workers, an output folder within a publication, or the
 publication that will replace it."""

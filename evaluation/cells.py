@@ -23,7 +23,6 @@ from importlib.util import find_spec, resolve_name
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import duckdb
@@ -38,7 +37,7 @@ from threadpoolctl import threadpool_limits
 from foreknow.evaluation.checks.program import versions
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import check_kind, check_whole
-from foreknow.models.tables.atomic_file import atomic_file, locked, remove_torn
+from foreknow.models.tables.atomic_file import atomic_file, locked, remove_torn, scratch_folder
 
 OF_RUN = ("code", "versions", "seconds", "peak_mib")
 """Columns in which two runs of one cell may differ: fingerprint of the code, versions, cost; also those named ``*_seconds``."""
@@ -206,9 +205,9 @@ def recompute(
     for key in rng.permutation(np.array(chosen, dtype=object)):
         if found and time.monotonic() > end:
             break
-        with TemporaryDirectory(prefix="foreknow-") as scratch:
+        with scratch_folder() as scratch:
             # Read together, so that their columns are of one type.
-            new, old = _keep(tasks[key], Path(scratch)), _paths(Path(folder), [tasks[key].experiment])
+            new, old = _keep(tasks[key], scratch), _paths(Path(folder), [tasks[key].experiment])
             with _cells(old, beside=[new]) as cells:
                 rows = cells.filter(f"key = '{key}'").df().drop(columns=[*OF_RUN]).filter(regex="(?<!_seconds)$")
         is_new = rows["filename"] == str(new)

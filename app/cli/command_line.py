@@ -1,6 +1,7 @@
 """The command `foreknow`: describe a file, publish a history, attack and check what was published, report on it, run the demo."""
 
 import os
+import signal
 import sys
 import threading
 import warnings
@@ -107,9 +108,19 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     notice(f"warning: {message}")
 
 
+TERMINATED = 128 + signal.SIGTERM
+"""Exit status of a program that the signal ended."""
+
+
+def _terminate(*_: Any) -> None:
+    """End the program as an error does, so that its scratch files are removed."""
+    sys.exit(TERMINATED)
+
+
 def main() -> None:
     """Run the command; wrong input ends it with exit status 2 and one sentence."""
     warnings.showwarning = _show_warning
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         app()
         return

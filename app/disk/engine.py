@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -17,7 +16,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
 from foreknow.models.settings import check_folder, check_kind, check_range, check_whole, installing, shown
-from foreknow.models.tables.atomic_file import atomic_file
+from foreknow.models.tables.atomic_file import atomic_file, scratch_folder
 
 GIB = 2**30
 
@@ -88,8 +87,8 @@ class Engine:
         }
         with (
             database_errors(),
-            TemporaryDirectory(prefix="foreknow-", dir=self.scratch) as scratch,
-            duckdb.connect(":memory:", config=settings | {"temp_directory": scratch}) as connection,
+            scratch_folder(self.scratch) as scratch,
+            duckdb.connect(":memory:", config=settings | {"temp_directory": str(scratch)}) as connection,
         ):
             # Times with zone are written, and hashed as text, in the zone of the session.
             connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
@@ -132,8 +131,8 @@ def shared_folder(engine: Engine, beside: Path) -> Iterator[Path]:
             f"Engine: {beside} cannot be written to by this user, and the workers of {engine.scheduler} would read files there; "
             "give scratch= (--scratch), a folder that they share."
         )
-    with TemporaryDirectory(prefix="foreknow-", dir=beside if is_beside else engine.scratch) as name:
-        yield Path(name).absolute()
+    with scratch_folder(beside if is_beside else engine.scratch) as folder:
+        yield folder.absolute()
 
 
 @contextmanager

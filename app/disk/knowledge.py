@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import duckdb
@@ -19,6 +18,7 @@ from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts,
 from foreknow.models.knowledge.markov_chain import chain_of_followed
 from foreknow.models.knowledge.presence import presence_of_followed
 from foreknow.models.knowledge.sequences import GapRule
+from foreknow.models.tables.atomic_file import scratch_folder
 
 
 class LearnedFromDisk(NamedTuple):
@@ -47,11 +47,11 @@ def learn_from_disk(
     cuts = class_cuts("ClassFrequencies", schema, classes)
     shape = (*(len(cut) + 1 for cut in cuts.values()), m)
     counts, pairs, followed = np.zeros(int(np.prod(shape))), [], [np.zeros((0, 4), dtype=np.int64)]
-    with TemporaryDirectory(prefix="foreknow-", dir=engine.scratch) as work, engine.connection() as connection:
+    with scratch_folder(engine.scratch) as work, engine.connection() as connection:
         last: Path | None = None
         release = -1
         for release, time in enumerate(table.times(connection)):
-            now = Path(work) / "now.parquet"
+            now = work / "now.parquet"
             write_coded(table, connection, time, now, False)
             for batch in pq.ParquetFile(now).iter_batches(BATCH):
                 cells = class_codes(dict(cuts), people_of(batch, schema, time)) * m + batch["value"].to_numpy()

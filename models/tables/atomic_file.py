@@ -1,12 +1,17 @@
-"""Files that are written completely or not at all, and locks of folders."""
+"""Files that are written completely or not at all, scratch folders, and locks of folders."""
 
 import os
+import platform
+import re
 import secrets
+import shutil
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.settings import check_flag, check_kind
@@ -18,6 +23,64 @@ except ImportError:  # Windows has no locks of folders.
 
 SCRATCH_FILES = ".*.writing"
 """Pattern of the names of files that are being written."""
+
+
+SCRATCH_FOLDER = re.compile(r"(\.?foreknow-)([A-Za-z0-9.]*)-([0-9]{1,7})(?:-([0-9]+))?-[a-z0-9_]{8}")
+"""Name of a scratch folder: the machine, the process that writes in it, and the start of the process."""
+
+ABANDONED_AFTER = 24 * 3600.0
+"""Age in seconds after which a scratch folder is removed, even if a process has its number."""
+
+
+@contextmanager
+def scratch_folder(place: "Path | str | None" = None, prefix: str = "foreknow-") -> Iterator[Path]:
+    """Context manager that yields a new folder within a place, by default that of temporary files, and removes it at the end.
+
+    Those with this prefix that killed runs left there are removed before, with a warning that names them.
+    """
+    where = Path(gettempdir() if place is None else place)
+    for path in where.iterdir():
+        match = SCRATCH_FOLDER.fullmatch(path.name)
+        if match and match[1] == prefix and path.is_dir() and not path.is_symlink() and _is_abandoned(path, match):
+            shutil.rmtree(path, ignore_errors=True)
+            if not path.exists():  # It may be that of another user.
+                warnings.warn(f"{path}, which a run that was killed has left, is removed.", stacklevel=3)
+    started = _start(os.getpid())
+    with TemporaryDirectory(prefix=f"{prefix}{_machine()}-{os.getpid()}-{started}-", dir=where) as name:
+        yield Path(name)
+
+
+def _is_abandoned(path: Path, match: re.Match[str]) -> bool:
+    with suppress(OSError):
+        is_dead = match[2] == _machine() and not _is_running(int(match[3]), match[4])
+        return is_dead or time.time() - path.stat().st_mtime > ABANDONED_AFTER
+    return False  # Its run has removed it.
+
+
+def _machine() -> str:
+    return re.sub(r"[^A-Za-z0-9.]", "", platform.node())
+
+
+def _start(process: int) -> str:
+    """Start of a process in ticks of the clock since that of the system; 0 where the system does not tell."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return "0"
+
+
+def _is_running(process: int, started: str | None) -> bool:
+    """Return whether a process of this machine runs; True on Windows, where signal 0 would end the process.
+
+    One with another start has the number of an earlier process.
+    """
+    try:
+        if os.name != "nt":
+            os.kill(process, 0)
+    except OSError as error:
+        if isinstance(error, ProcessLookupError):
+            return False
+    return started in (None, "0", _start(process))
 
 
 @contextmanager

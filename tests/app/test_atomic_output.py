@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -201,13 +202,42 @@ class TestKilledRuns:
         gone = self.scratch(tmp_path, machine, self.dead())
         mine = self.scratch(tmp_path, machine, os.getpid())
         theirs = self.scratch(tmp_path, "elsewhere", self.dead())
-        with atomic_output(tmp_path, overwrite=True) as scratch:
+        # An earlier process had the number of this one, and started in the first second of the system.
+        earlier = self.scratch(tmp_path, machine, f"{os.getpid()}-1", end="abcd_126")
+        with (
+            pytest.warns(UserWarning, match="which a run that was killed has left, is removed"),
+            atomic_output(tmp_path, overwrite=True) as scratch,
+        ):
             write(scratch)
         assert [path.exists() for path in (gone, mine, theirs)] == [False, True, True]
+        assert earlier.exists() == (not Path("/proc/self/stat").exists())
+
+    @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without a signal")
+    def test_a_command_that_is_terminated_removes_its_own(self, tmp_path):
+        code = (
+            "import sys, time\n"
+            "from pathlib import Path\n"
+            "from foreknow.app.cli import command_line\n"
+            "from foreknow.models.tables.atomic_file import scratch_folder\n"
+            "def app():\n"
+            "    with scratch_folder(Path(sys.argv[1])) as folder:\n"
+            "        (folder / 'half').touch()\n"
+            "        print('begun', flush=True)\n"
+            "        time.sleep(60)\n"
+            "command_line.app = app\n"
+            "command_line.main()\n"
+        )
+        process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
+        assert process.stdout.readline() == b"begun\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        process.terminate()
+        assert process.wait() == 143
+        process.stdout.close()
+        assert not list(tmp_path.iterdir())
 
     def test_of_the_day_before_yesterday(self, tmp_path):
         old = self.scratch(tmp_path, "elsewhere", 7, age=49 * 3600)
-        with atomic_output(tmp_path) as scratch:
+        with pytest.warns(UserWarning, match=old.name), atomic_output(tmp_path) as scratch:
             write(scratch)
         assert not old.exists()
 
@@ -238,7 +268,7 @@ class TestKilledRuns:
         )
         subprocess.run([sys.executable, "-c", code, str(tmp_path / "out")], check=False)
         assert b"secret" in tree(tmp_path).values()
-        with atomic_output(tmp_path / "out") as scratch:
+        with pytest.warns(UserWarning, match="is removed"), atomic_output(tmp_path / "out") as scratch:
             write(scratch)
         assert tree(tmp_path / "out") == {"a": b"new a", "b": b"new b"}
 

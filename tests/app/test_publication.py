@@ -70,7 +70,7 @@ def test_a_file_in_any_place_is_extra(folder, name, monkeypatch):
 
 
 def test_files_of_runs_that_last_are_not_extra(folder):
-    for name in ("private/foreknow-ab1_cdef/part.parquet", ".foreknow-host.a-17-ab1_cdef/files/levels.csv"):
+    for name in ("private/foreknow-a-1-2-ab1_cdef/part.parquet", ".foreknow-host.a-17-31-ab1_cdef/files/levels.csv"):
         (folder / name).parent.mkdir(parents=True)
         (folder / name).write_text("a")
     assert found(folder) == []

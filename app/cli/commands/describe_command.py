@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, listed_in
 from foreknow.models import Cleaning, ColumnRoles, Hierarchy, InputFaults
 from foreknow.models.advice import settings_in
 from foreknow.models.settings import counted
+from foreknow.models.tables.atomic_file import scratch_folder
 from foreknow.models.tables.cell_types import are_dates, number_cell
 from foreknow.models.tables.faults import DistinctCells, Fault, Places, blank_as_missing, distinct_cells, folded
 from foreknow.models.tables.table_files import SEPARATORS, columns_of, file_notation, likely_encoding, read_table
@@ -579,8 +579,8 @@ def first_records(path: Path, most: int) -> Iterator[Path]:
 
     A CSV in UTF-16 is taken whole, and so is a file that cannot be read, of which its reader tells the fault.
     """
-    with TemporaryDirectory(prefix="foreknow-") as folder:
-        scratch = Path(folder) / path.name
+    with scratch_folder() as folder:
+        scratch = folder / path.name
         write = _first_rows if path.suffix.lower() == ".parquet" else _first_lines
         yield scratch if path.is_file() and write(path, scratch, most) else path
 

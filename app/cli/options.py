@@ -27,7 +27,6 @@ PUBLISHED_PANEL, DISK_PANEL, REPORT_PANEL = "Published tables alone", "Tables la
 NOISY_PANEL = "Noisy counts"
 """Headings of the help text under which options stand."""
 
-MEMORY, WORKERS = 4.0, 1
 """Memory in GiB and number of processes of an engine, if they are left out."""
 
 NAMED_SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
@@ -380,26 +379,31 @@ class DiskOptions:
         ),
     ] = None
 
+    workers_within: Annotated[
+        float | None,
+        option(
+            "Seconds that a --scheduler without workers is given until there is one; 60 by default.",
+            "S",
+            DISK_PANEL,
+            min=0,
+        ),
+    ] = None
+
     def engine(self, description: str) -> "Engine":
         """The engine, whose blocks are shown by a progress bar with a description and the time left."""
         from foreknow.app.disk import Engine  # DuckDB is loaded where it is used
 
         # A process whose memory has grown ends between two blocks, and another takes its place.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
-        return Engine(
-            MEMORY if self.memory is None else self.memory,
-            WORKERS if self.workers is None else self.workers,
-            self.scratch,
-            self.scheduler,
-            progress=lambda results, number: tracked(results, description, number),
-        )
+        given: dict[str, Any] = {name: value for name, value in vars(self).items() if value is not None}
+        return Engine(**given, progress=lambda results, number: tracked(results, description, number))
 
     def refuse_given(self, reason: str, block: int | None = None) -> None:
         """Raise ValueError if an option of the engine, or --block, was given, with the reason why it is not read."""
         for name, value in {**vars(self), "block": block}.items():
             if value is not None:
                 raise ValueError(
-                    f"--{name} is read with --from-disk alone; {reason}. Leave it out, or add --from-disk."
+                    f"{flag_of(name)} is read with --from-disk alone; {reason}. Leave it out, or add --from-disk."
                 )
 
 

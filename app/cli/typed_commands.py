@@ -1,9 +1,12 @@
 """Commands as they are typed: options with their values, the next command, and advice in Python worded as options."""
 
 import errno
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -163,12 +166,26 @@ def error_lines(error: Exception) -> list[str]:
     ]
 
 
+OWNER = re.compile(r"([A-Za-z_]+)(\.[a-z_]+)?: (?=\S)")
+"""Function or class of Python that an error names first."""
+
+
 def line_in_options(text: str) -> str:
-    """A text for a reader in Python, with its settings written as options of the command."""
+    """A text for a reader in Python, with its settings written as options of the command, and without the name of a function."""
     text = (text.worded(_words) if isinstance(text, Advice) else text).strip()
+    if (match := OWNER.match(text)) and match[1] in _names():
+        text = text[match.end() :]
     if len(text) > MAX_MESSAGE_LENGTH:
         text = f"{text[: MAX_MESSAGE_LENGTH // 2]} [...] {text[-MAX_MESSAGE_LENGTH // 2 :]}"
     return text
+
+
+@cache
+def _names() -> frozenset[str]:
+    """Public names of the packages in Python."""
+    packages = ("models", "attacks", "defenses", "evaluation", "app", "app.disk")
+    modules = [import_module(f"foreknow.{name}") for name in packages]
+    return frozenset(name for module in modules for name in module.__all__)
 
 
 def _words(part: Any) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from foreknow.app.atomic_output import check_output, write_json
 from foreknow.app.publication import BEGUN, MANIFEST, PRIVATE, PUBLIC, check_no_extra_file, listing_of, read_json
 from foreknow.evaluation.checks.program import versions
+from foreknow.models.advice import Advice, Wording
 from foreknow.models.tables.atomic_file import SCRATCH_FILES, locked, remove_torn
 
 NEXT = ".next"
@@ -19,13 +20,22 @@ NEXT = ".next"
 UNKNOWN = "not written"
 """Checksum of an object that cannot be pickled, as one with a lambda; it equals no other, not even itself."""
 
-LABELS = {
+LABELS: dict[str, Any] = {
     "program": "version of foreknow",
     "files": "input",
-    "adversary": "adversary (or one that cannot be pickled)",
-    "attack": "attack (or one that cannot be pickled)",
+    "schema": Wording("schema", "--qi, --sensitive or another option of the columns"),
+    "time": Wording("time", "--time"),
+    "defense": Wording("defense", "--defense, or another option of it"),
+    "chain": Wording("chain of the ghosts", "--corpus, or another option of knowledge"),
+    "adversary": Wording("adversary", "--corpus, or another option of knowledge"),
+    "attack": Wording("attack", "--attack, --solver, --forward, or another option of knowledge"),
+    "block": Wording("block", "--block"),
+    "seed": Wording("seed", "--seed"),
 }
 """Names of settings in messages, where they differ from those in the files."""
+
+ELSEWHERE = Wording("name a folder that does not exist.", "name another folder, or replace it with --overwrite.")
+"""Way out of a folder that is not empty."""
 
 
 class AlreadyComplete(ValueError):  # noqa: N818 - a state, as Infeasible is
@@ -65,11 +75,14 @@ def begin_run(
     own: dict[str, Any] = kept.get("settings", {})
     others = [name for name, value in settings.items() if own.get(name, UNKNOWN) == UNKNOWN or own[name] != value]
     if others:
-        what = f": a run with {' and '.join(f'another {LABELS.get(name, name)}' for name in others)}" if own else ""
-        raise OfAnotherRun(f"{owner}: {folder} holds something else{what}; name a folder that does not exist.")
+        parts = [part for name in others for part in (" and another ", LABELS.get(name, name))][1:]
+        unknown = UNKNOWN in {settings[name] for name in others}
+        pickled = " (one that cannot be pickled equals no other)" if unknown else ""
+        what = (": a run with another ", *parts, pickled) if own else ()
+        raise OfAnotherRun(Advice(f"{owner}: {folder} holds something else", *what, "; ", ELSEWHERE))
     remove_torn(folder)
     if (private / MANIFEST).exists():
-        raise AlreadyComplete(f"{owner}: {folder} holds the result of this run; name a folder that does not exist.")
+        raise AlreadyComplete(Advice(f"{owner}: {folder} holds the result of this run; ", ELSEWHERE))
     # Another version of a package may sort, draw or write otherwise, so that the parts of two versions do not fit together.
     for name, present in versions().items():
         if (before := kept["versions"].get(name)) != present:

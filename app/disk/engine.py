@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
+from foreknow.models.advice import Advice, Setting
 from foreknow.models.settings import check_folder, check_kind, check_range, check_whole, installing, shown
 from foreknow.models.tables.atomic_file import atomic_file, scratch_folder
 
@@ -50,6 +52,8 @@ class Engine:
     scheduler : str, optional
         Address of a Dask scheduler, as ``"tcp://10.0.0.1:8786"``, whose workers then treat the blocks. They read and write the same
         folders, by the same paths. A block whose worker dies is treated again by another one. Needs the extra ``distributed``.
+    workers_within : float
+        Seconds that a scheduler without workers is given until there is one; a warning tells after 10.
     progress : callable, optional
         Function of the results of the blocks of a release and of their number, which yields the results, as a progress bar does.
 
@@ -63,12 +67,14 @@ class Engine:
     workers: int = 1
     scratch: "Path | str | None" = None
     scheduler: str | None = None
+    workers_within: float = 60.0
     progress: BlockProgress | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_range("Engine", "memory", self.memory, LEAST_MEMORY, what="a number of GiB")
         check_whole("Engine", "workers", self.workers, "processes")
         check_folder("Engine", "scratch", self.scratch)
+        check_range("Engine", "workers_within", self.workers_within, 0, what="a number of seconds")
         if self.scheduler is not None:
             check_kind("Engine", "scheduler", self.scheduler, str, "is an address, as 'tcp://10.0.0.1:8786'")
         if self.progress is not None and not callable(self.progress):
@@ -108,7 +114,7 @@ class Engine:
 
     def _results[A, B](self, function: Callable[[A], B], tasks: list[A]) -> Iterator[B]:
         if self.scheduler is not None:
-            return _map_on_cluster(self.scheduler, function, tasks)
+            return _map_on_cluster(self.scheduler, self.workers_within, function, tasks)
         if self.workers == 1:
             return map(function, tasks)
         return _map_on_processes(int(self.workers), function, tasks)
@@ -176,7 +182,26 @@ def _map_on_processes[A, B](workers: int, function: Callable[[A], B], tasks: Ite
         raise ChildProcessError(f"one of {workers} processes was killed, {KILLED}") from error
 
 
-def _map_on_cluster[A, B](scheduler: str, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
+SOON = 10.0
+"""Seconds after which a message tells that there are no workers yet."""
+
+
+def _wait_for_workers(client: Any, scheduler: str, within: float) -> None:
+    """Wait until a scheduler has a worker. Raise ValueError if it has none after some seconds."""
+    start = f"dask worker {scheduler} starts some"
+    for seconds in (min(SOON, within), max(within - SOON, 0.0)):
+        try:
+            return client.wait_for_workers(1, timeout=seconds)  # type: ignore[no-any-return]
+        except TimeoutError:
+            if seconds == SOON < within:
+                warnings.warn(f"{scheduler} has no workers yet; {start}. Waiting {within:g} s for them.", stacklevel=2)
+    longer = Setting("workers_within", 10 * within)
+    raise ValueError(
+        Advice(f"Engine: {scheduler} has no workers after {within:g} s; {start}. To wait longer: ", longer, ".")
+    )
+
+
+def _map_on_cluster[A, B](scheduler: str, within: float, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
     """Results of the workers of a Dask cluster, each given as soon as those before it are, and then forgotten."""
     try:
         from distributed import Client, KilledWorker
@@ -184,6 +209,7 @@ def _map_on_cluster[A, B](scheduler: str, function: Callable[[A], B], tasks: Ite
         raise ImportError(f"Engine: a scheduler needs Dask. Install it: {installing('distributed')}.") from None
     connect: Any = Client
     with connect(scheduler) as client:
+        _wait_for_workers(client, scheduler, within)
         # Equal tasks are different ones: each writes files.
         futures = client.map(function, list(tasks), pure=False)[::-1]
         while futures:

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -329,7 +329,7 @@ def _check_on_disk(run: CheckRun, publication: Publication, requirement: Require
     return _grouped(run, str(publication.folder), inputs, large_findings(found, requirement), pd.DataFrame())
 
 
-READ_FOR_TABLES = ("k", "l", "t", "beta", "out", "pictures", "memory", "workers", "scheduler", "scratch")
+READ_FOR_TABLES = ("k", "l", "t", "beta", "out", "pictures", *(each.name for each in fields(DiskOptions)))
 """Options that a folder of an attack does not need: nothing is recomputed, and no table is written."""
 
 

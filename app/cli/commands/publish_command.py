@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -123,7 +123,7 @@ if TYPE_CHECKING:
     from foreknow.app.disk import Engine, LargeTable
     from foreknow.app.disk.publication import LargeReleases
 
-READ_FROM_DISK = ("memory", "workers", "scheduler", "scratch")
+READ_FROM_DISK = tuple(each.name for each in fields(DiskOptions))
 """Parameters that `foreknow attack --from-disk` reads as well."""
 
 OF_GROUPS = ("bucketized", "generalized", "infeasible", "no_verify", "pictures")

@@ -22,7 +22,7 @@ ATTACK = [
     "--attack", "--solver", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r", "--statements", "-k", "-l",
 ]  # fmt: skip
 KNOWLEDGE = ["--classes", "--order", "--pseudo-count", "--revision", "--gaps", "--presence"]
-DISK = ["--memory", "--workers", "--scheduler", "--scratch"]
+DISK = ["--memory", "--workers", "--scheduler", "--scratch", "--workers-within"]
 
 OPTIONS = {
     "describe": ["--encoding", "--separator", "--missing-value", "--json", "--config"],

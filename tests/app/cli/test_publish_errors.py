@@ -77,7 +77,7 @@ BAD_PUBLISH = {
     "markup in a name": (lambda d: publish(good(d), "--qi", "[/x]"), "no column '[/x]'"),
     "k larger than a view": (lambda d: publish(good(d), "-k", 25), "25 records"),
     "k larger than a view, mondrian": (lambda d: publish(good(d), "-k", 25, "--defense", "mondrian"), "25 records"),
-    "k larger than patience": (lambda d: publish(good(d), "-k", 51), "patience is 50"),
+    "k larger than patience": (lambda d: publish(good(d), "-k", 51, "--patience", 50), "patience is 50"),
     "too diverse": (lambda d: publish(good(d), "-l", 4, "--defense", "mondrian"), "does not satisfy"),
     "too diverse to relax": (lambda d: publish(good(d), "-l", 4, "--leftovers", "relax"), "fit no group"),
     "hierarchy of no column": (lambda d: publish(good(d), "--hierarchy", "job=x.csv"), "column named by --qi"),

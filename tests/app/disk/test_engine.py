@@ -10,7 +10,9 @@ import pytest
 from commands import ROLES, records, run, write
 from engine_tasks import killed, threads_of_products, waits_from_the_second_on
 
+from foreknow.app.cli.typed_commands import line_in_options
 from foreknow.app.disk import Engine, LargeTable
+from foreknow.app.disk import engine as engine_module
 from foreknow.app.disk.large_table import columns_of_file
 
 pytestmark = pytest.mark.slow
@@ -136,3 +138,16 @@ publication.publish_block = publish_block
 sys.argv = ["foreknow", *sys.argv[1:]]
 command_line.main()
 """
+
+
+def test_a_scheduler_without_workers_is_told_and_given_up(monkeypatch):
+    """A message first, and then an error with the command that starts a worker."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(engine_module, "SOON", 0.1)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
+        pytest.warns(UserWarning, match=r"has no workers yet; dask worker \S+ starts some\. Waiting 0.3 s"),
+        pytest.raises(ValueError, match=r"has no workers after 0.3 s; dask worker .* longer: workers_within=3.0") as error,
+    ):
+        list(Engine(scheduler=cluster.scheduler_address, workers_within=0.3).map(abs, [1]))
+    assert line_in_options(error.value.args[0]).endswith("To wait longer: --workers-within 3.0.")

@@ -113,12 +113,12 @@ def _in_place(path: Path, encoding: str, separator: str | None = None) -> Iterat
         yield
     except UnicodeError:
         raise ValueError(Advice(f"{path} cannot be read as csv: ", undecodable(path, encoding))) from None
-    except (ValueError, OSError, pa.ArrowException, csv.Error) as error:
+    except (ValueError, OSError, pa.ArrowException) as error:
         ragged = "Expected" in str(error) and kind == "csv"
         words = (uneven_lines(path, encoding, separator) if ragged else "") or message_of(error)
         if quote := re.search(r"EOF inside string starting at row (\d+)", words):
             words = f"a quote is opened in line {int(quote[1]) + 1} and never closed; close it."
-        words = words if isinstance(words, Advice) else words.strip()
+        words = words if isinstance(words, Advice) else words.strip().partition("\n")[0]
         raise ValueError(Advice(f"{path} cannot be read as {kind}: ", words)) from None
 
 
@@ -168,25 +168,36 @@ def _cells(
     )
 
 
+LONGEST_CELL = 2**24
+"""Largest number of characters of a cell of a CSV file; a longer one is a quote that is never closed."""
+
+
 def csv_records(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records of a CSV file with the lines on which they begin; the first line of a file is 1."""
-    end = 0
+    """Yield the records of a CSV file with the lines on which they begin; the first line of a file is 1.
+
+    Raises
+    ------
+    ValueError
+        If a cell has over `LONGEST_CELL` characters.
+    """
+    end, limit = 0, csv.field_size_limit(LONGEST_CELL)
     with path.open(encoding=text_codec(encoding), newline="") as text:
         reader = csv.reader(text, delimiter=separator)
-        for cells in reader:
-            start, end = end + 1, reader.line_num
-            yield start, cells
+        try:
+            for cells in reader:
+                start, end = end + 1, reader.line_num
+                yield start, cells
+        except csv.Error:
+            long = f"a cell of the record in line {end + 1} has over {LONGEST_CELL:,} characters"
+            raise ValueError(f"{long}; close the quote that opens it.") from None
+        finally:
+            csv.field_size_limit(limit)
 
 
 def _check_first_lines(path: Path, encoding: str, separator: str) -> None:
     """Raise ValueError unless the first line names columns and the second has at most as many cells."""
     lines = (cells for _, cells in csv_records(path, encoding, separator) if cells)
-    try:
-        names, first = next(lines, []), next(lines, None)
-    except csv.Error:
-        raise ValueError(
-            f"one of its first cells has over {csv.field_size_limit():,} characters; close the quote that opens it."
-        ) from None
+    names, first = next(lines, []), next(lines, None)
     _check_names(names, encoding)
     if first is not None and len(first) > len(names):
         raise ValueError(

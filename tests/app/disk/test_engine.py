@@ -147,7 +147,9 @@ def test_a_scheduler_without_workers_is_told_and_given_up(monkeypatch):
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
         pytest.warns(UserWarning, match=r"has no workers yet; dask worker \S+ starts some\. Waiting 0.3 s"),
-        pytest.raises(ValueError, match=r"has no workers after 0.3 s; dask worker .* longer: workers_within=3.0") as error,
+        pytest.raises(
+            ValueError, match=r"has no workers after 0.3 s; dask worker .* longer: workers_within=3.0"
+        ) as error,
     ):
         list(Engine(scheduler=cluster.scheduler_address, workers_within=0.3).map(abs, [1]))
     assert line_in_options(error.value.args[0]).endswith("To wait longer: --workers-within 3.0.")

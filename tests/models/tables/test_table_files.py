@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from foreknow.models.tables import table_files
 from foreknow.models.tables.table_files import MAX_COLUMNS, read_table
 
 BIG = 2**53 + 1
@@ -145,6 +146,7 @@ class TestShape:
     def test_is_refused_in_words(self, content, message, tmp_path, monkeypatch):
         calls = []
         real = pd.read_csv
+        monkeypatch.setattr(table_files, "LONGEST_CELL", 131_072)
         monkeypatch.setattr(pd, "read_csv", lambda *args, **options: calls.append(1) or real(*args, **options))
         with pytest.raises(ValueError, match=r"t\.csv cannot be read as csv: .*" + message):
             read_table(csv_of(tmp_path, content))

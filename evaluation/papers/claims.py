@@ -3,29 +3,34 @@
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from importlib.resources import files
+from itertools import islice, product
 from math import inf, nan
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
 from foreknow.evaluation.papers.drawing import Missing, answered, interval
+from foreknow.evaluation.scenario import check_near
 
 LEAST_SEEDS = 3
 """Smallest number of seeds from which a verdict is given."""
 
-HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be judged"
+HOLDS, IN_PART, FAILS, OPEN = "holds", "holds in part", "does not hold", "cannot be judged"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Another reading of what a paper leaves open: its name, its query, and its bounds if they are others."""
+    """Another form of a claim: a reading of what the paper leaves open or, if ``weaker``, less than the paper claims.
+
+    Its query, and its bounds if they are others.
+    """
 
     reading: str
     query: str
     at_least: float | None = None
     at_most: float | None = None
+    weaker: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,14 +56,16 @@ class Claim:
     printed : str
         What the paper prints.
     tolerance : float
-        Added to the bounds on both sides; ``tolerance_from`` says where it comes from.
-    strongest : str
-        As ``query``, under the strongest adversary of the package.
+        Added to the bounds on both sides.
+    tolerance_from : str
+        Source of the tolerance, or of a bound that the paper does not give.
+    strongest, not_applicable : str
+        As ``query``, under the strongest adversary of the package that the experiment has; or the reason why there is none.
     reading : sequence of Reading
     missing : str
-        Why an experiment cannot judge it.
+        Why an experiment cannot judge it, also if a query has a value.
     shown_by, verdict : str
-        Of a theorem or an example: the test that shows it, and what it shows.
+        Of a theorem or an example: the test that shows it, and what it shows; with a form that holds after a colon.
     """
 
     number: int
@@ -76,6 +83,7 @@ class Claim:
     tolerance: float = 0.0
     tolerance_from: str = ""
     strongest: str = ""
+    not_applicable: str = ""
     reading: Sequence[Reading] = ()
     missing: str = ""
     shown_by: str = ""
@@ -91,27 +99,58 @@ class Claim:
 
 
 def read_claims(text: str) -> list[Claim]:
-    """Claims of a text in TOML. Raise ValueError for a key or a claim that is not as `Claim`."""
-    found = []
-    for entry in tomllib.loads(text).get("claim", []):
-        where = f"claim {entry.get('number')}"
-        _check_keys(where, entry, Claim)
-        for each in entry.get("reading", []):
-            _check_keys(f"{where}, reading", each, Reading)
-        claim = Claim(**entry | {"reading": tuple(Reading(**each) for each in entry.get("reading", []))})
-        decided = [claim.query, claim.missing] if claim.kind == "experiment" else [claim.verdict]
-        if not any(decided) or (claim.query and not claim.asked):
-            raise ValueError(f"{where}: it has no query with a bound, no `missing`, and no verdict; give one.")
-        found.append(claim)
+    """Claims of a text in TOML.
+
+    ``{name}`` in a query stands for a text of ``[names]``, or of the ``values`` of its claim. A reading, and ``strongest``, have a
+    query of their own or other values. A claim with ``sweep = ["axis", ...]`` has a reading for each combination of the entries of
+    these axes, ``[axis.NAME]`` with the words of a reading and the text that ``{NAME}`` stands for; the first is the claim itself.
+
+    Raises
+    ------
+    ValueError
+        If a key or a claim is not as `Claim`, or a name is not given.
+    """
+    given = tomllib.loads(text)
+    names, axes = given.get("names", {}), given.get("axis", {})
+    found = [_claim(entry, names, axes) for entry in given.get("claim", [])]
     return sorted(found, key=lambda claim: claim.number)
 
 
-def _check_keys(where: str, entry: Mapping[str, Any], kind: type) -> None:
-    names = [each.name for each in fields(kind)]
+def _claim(entry: dict[str, Any], names: Mapping[str, str], axes: Mapping[str, Mapping[str, str]]) -> Claim:
+    where = f"claim {entry.get('number')}"
+    _check_keys(where, entry, Claim, "sweep")
+    query, chosen = entry.get("query", ""), entry.pop("sweep", [])
+    values = {**names, **{axis: next(iter(axes[axis].values())) for axis in chosen}, **entry.pop("values", {})}
+
+    def asked(other: str | Mapping[str, str]) -> str:
+        form, own = (other, values) if isinstance(other, str) else (query, {**values, **other})
+        try:
+            for _ in own:  # a text may hold names
+                form = form.format_map(own)
+        except KeyError as missing:
+            raise ValueError(
+                f"{where}: a query has {{{missing.args[0]}}}, which neither `names` nor `values` has."
+            ) from None
+        return form
+
+    readings = []
+    for each in entry.get("reading", []):
+        _check_keys(f"{where}, reading", each, Reading)
+        other = each.pop("values", {})
+        readings.append(Reading(**each | {"query": asked(each.get("query", other))}))
+    for combination in islice(product(*(axes[axis].items() for axis in chosen)), 1, None):
+        name = ", ".join(words for words, _ in combination if words)
+        readings.append(Reading(name, asked(dict(zip(chosen, (text for _, text in combination), strict=True)))))
+    other = {name: asked(entry[name]) for name in ("query", "strongest") if name in entry}
+    claim = Claim(**entry | other | {"reading": tuple(readings)})
+    if not (claim.query or claim.missing or claim.verdict) or (claim.query and not claim.asked):
+        raise ValueError(f"{where}: it has no query with a bound, no `missing`, and no verdict; give one.")
+    return claim
+
+
+def _check_keys(where: str, entry: Mapping[str, Any], kind: type, *more: str) -> None:
     for name in entry:
-        if name not in names:
-            near = get_close_matches(name, names, 1)
-            raise ValueError(f"{where}: there is no key {name!r}{f'; {near[0]!r} is near' if near else ''}.")
+        check_near(where, "a key", name, [*(each.name for each in fields(kind)), "values", *more])
 
 
 def all_claims() -> list[Claim]:
@@ -120,13 +159,17 @@ def all_claims() -> list[Claim]:
 
 
 class Decision(NamedTuple):
-    """Decision of the cells on one value: the verdict, why it is open, mean, half width of the interval, number of seeds."""
+    """Decision of the cells on one value: the verdict, why it is open, mean, half width of the interval, number of seeds.
+
+    ``tried`` has the decisions on the other readings, by their names, if the claim does not hold as it stands.
+    """
 
     verdict: str = ""
     why: str = ""
     mean: float = nan
     half: float = nan
     seeds: int = 0
+    tried: "Sequence[tuple[Reading, Decision]]" = ()
 
 
 class Verdict(NamedTuple):
@@ -146,8 +189,8 @@ def judged(claims: Iterable[Claim], tables: Mapping[str, pd.DataFrame]) -> list[
     """Verdicts of claims.
 
     A claim holds if the interval of its value over the seeds lies within its bounds, does not hold if it lies outside, and cannot
-    be judged if it has a bound within, with fewer than `LEAST_SEEDS` seeds, or without cells. One that does not hold may hold under
-    another reading.
+    be judged if it has a bound within, with fewer than `LEAST_SEEDS` seeds, or without cells. One that has enough seeds and does
+    not hold as it stands may hold under other readings, all of which are tried, or in a weaker form.
     """
     found = []
     for claim in claims:
@@ -156,14 +199,27 @@ def judged(claims: Iterable[Claim], tables: Mapping[str, pd.DataFrame]) -> list[
             continue
         bounds = (claim.at_least, claim.at_most)
         own = _decided(claim.query, bounds, claim.tolerance, tables)
-        for each in claim.reading if own.verdict == FAILS else ():
-            others = bounds if each.at_least is each.at_most is None else (each.at_least, each.at_most)
-            if _decided(each.query, others, claim.tolerance, tables).verdict == HOLDS:
-                own = own._replace(verdict=f"{HOLDS} under the reading: {each.reading}")
-                break
+        if claim.missing:
+            own = own._replace(verdict=OPEN, why=claim.missing)
+        elif own.verdict != HOLDS and own.seeds >= LEAST_SEEDS:
+            tried = []
+            for each in claim.reading:
+                others = bounds if each.at_least is each.at_most is None else (each.at_least, each.at_most)
+                tried.append((each, _decided(each.query, others, claim.tolerance, tables)))
+            own = _of_readings(own._replace(tried=tried))
         strongest = _decided(claim.strongest, bounds, claim.tolerance, tables) if claim.strongest else Decision()
         found.append(Verdict(claim, own, strongest))
     return found
+
+
+def _of_readings(own: Decision) -> Decision:
+    """The decision on a claim by the readings under which it holds, else by the weaker forms that do."""
+    holding = [each for each, decision in own.tried if decision.verdict == HOLDS]
+    readings = [each.reading for each in holding if not each.weaker]
+    if readings:
+        others = f", and {len(readings) - 1} more" if len(readings) > 1 else ""
+        return own._replace(verdict=f"{HOLDS} under the reading: {readings[0]}{others}", why="")
+    return own._replace(verdict=f"{IN_PART}: {'; '.join(each.reading for each in holding)}", why="") if holding else own
 
 
 def _decided(
@@ -176,10 +232,11 @@ def _decided(
         return Decision(OPEN, f"no cells of {missing}")
     mean, half = interval(values)
     found = Decision(OPEN, "the interval has the bound within", mean, half, len(values))
-    if len(values) < LEAST_SEEDS:
-        return found._replace(why=f"{len(values)} of at least {LEAST_SEEDS} seeds")
     low = -inf if bounds[0] is None else bounds[0] - tolerance
     high = inf if bounds[1] is None else bounds[1] + tolerance
+    if len(values) < LEAST_SEEDS:
+        side = f", provisionally: {HOLDS if low <= mean <= high else FAILS}" if len(values) else ""
+        return found._replace(why=f"{len(values)} of at least {LEAST_SEEDS} seeds{side}")
     if low <= mean - half and mean + half <= high:
         return found._replace(verdict=HOLDS, why="")
     if mean + half < low or mean - half > high:

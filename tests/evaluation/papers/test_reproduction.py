@@ -1,8 +1,5 @@
 """Figures as queries over cells, verdicts on claims, and the command `foreknow reproduce`, on a paper of one experiment."""
 
-from dataclasses import replace
-
-import numpy as np
 import pandas as pd
 import pytest
 from places import ROOT
@@ -10,8 +7,8 @@ from scipy.stats import ttest_1samp
 
 from foreknow.evaluation.cells import Experiment
 from foreknow.evaluation.papers import PAPERS, paper
-from foreknow.evaluation.papers.claims import Claim, Reading, all_claims, judged, read_claims
-from foreknow.evaluation.papers.drawing import Missing, answered, draw, interval, means
+from foreknow.evaluation.papers.claims import all_claims
+from foreknow.evaluation.papers.drawing import Missing, answered, draw, means
 from foreknow.evaluation.papers.figures import ADULT, FOLDER_OF_ADULT, Figure, Paper, adult_folder
 from foreknow.evaluation.papers.reproduction import measure, page, tables, write_page, write_pictures
 
@@ -49,10 +46,6 @@ TINY = Paper(
     [figure(), figure(name="4", kind="bars"), TABLE],
     lambda cell: cell["seed"] == 1,
 )
-CLAIM = Claim(
-    1, "js-reduce", "7.3", "The gain grows beyond .15.", "experiment", True, value="largest gain",
-    query="SELECT seed, max(gain) AS value FROM tiny_gain GROUP BY seed", at_least=0.15,
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -93,38 +86,6 @@ def test_a_figure_without_cells_is_named(tmp_path):
     with pytest.raises(Missing, match="tiny_gain"):
         means(figure(), found)
     assert "Not measured: there are no cells of tiny_gain" in page([TINY], found)
-
-
-@pytest.mark.parametrize(
-    ("change", "verdict"),
-    [
-        ({}, "holds"),
-        ({"at_least": 0.3}, "does not hold"),
-        ({"at_least": 0.3, "tolerance": 0.2}, "holds"),
-        ({"at_least": None, "at_most": 0.1}, "does not hold"),
-        ({"at_least": 0.3, "reading": [Reading("twice", "SELECT seed, 2 * gain AS value FROM tiny_gain")]},
-         "does not hold"),
-        ({"at_least": 0.3, "reading": [Reading("thrice", "SELECT seed, 3 * max(gain) AS value FROM tiny_gain GROUP BY seed")]},
-         "holds under the reading: thrice"),
-        ({"query": "SELECT seed, max(gain) AS value FROM tiny_gain WHERE seed < 3 GROUP BY seed"}, "cannot be judged"),
-        ({"query": "", "missing": "no data"}, "cannot be judged"),
-    ],
-)  # fmt: skip
-def test_verdicts_follow_from_the_interval(folder, change, verdict):
-    (found,) = judged([replace(CLAIM, **change)], tables([TINY], folder))
-    assert found.own.verdict == verdict
-
-
-def test_a_bound_within_the_interval_leaves_a_claim_open(folder):
-    values = answered(CLAIM.query, tables([TINY], folder))["value"]
-    (found,) = judged([replace(CLAIM, at_least=float(values.mean()))], tables([TINY], folder))
-    assert found.own.verdict == "cannot be judged"
-    assert np.isclose(found.own.half, interval(values)[1])
-
-
-def test_an_unknown_key_of_a_claim_is_named_with_the_nearest():
-    with pytest.raises(ValueError, match="claim 3: there is no key 'at_leats'; 'at_least' is near"):
-        read_claims('[[claim]]\nnumber = 3\nat_leats = 2')  # fmt: skip
 
 
 def test_drawing_takes_panels_and_lines(folder):

@@ -254,12 +254,14 @@ def _kept(tasks: Mapping[str, _Task], folder: Path) -> pd.DataFrame:
     others = [path.stem for path in folder.glob("*.parquet")] + [
         path.parent.name for path in folder.glob("*/*.parquet")
     ]
-    paths = _paths(folder, list(dict.fromkeys([*(task.experiment for task in tasks.values()), *sorted(others)])))
     last = ["key", "revision", "data", *OF_RUN]
-    rows = pd.DataFrame(columns=pd.Index(["experiment", *last, *PLACE]))
-    if paths:
-        with _cells(paths) as cells:
-            rows = cells.df()
+    tables = [pd.DataFrame(columns=pd.Index(["experiment", *last, *PLACE]))]
+    # One experiment after another: columns of one name may be of different types.
+    for name in dict.fromkeys([*(task.experiment for task in tasks.values()), *sorted(others)]):
+        if paths := _paths(folder, [name]):
+            with _cells(paths) as cells:
+                tables.append(cells.df())
+    rows = pd.concat(tables[1:] or tables, ignore_index=True)
     rows = rows.sort_values(
         "key", key=lambda keys: keys.map(order).fillna(len(order)), kind="stable", ignore_index=True
     )

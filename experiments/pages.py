@@ -44,7 +44,7 @@ def tables():
     from experiments import EXPERIMENTS
 
     papers = [paper(name) for name in PAPERS]
-    found = dict(list(read(EXPERIMENTS, CELLS).groupby("experiment")))
+    found = {name: rows.infer_objects() for name, rows in read(EXPERIMENTS, CELLS).groupby("experiment")}
     nothing = {each.name: pd.DataFrame() for each in EXPERIMENTS}
     return nothing | found | of_papers(papers, REPRODUCTION)
 

@@ -31,6 +31,7 @@ from foreknow.evaluation.cells import read
 from foreknow.evaluation.papers import PAPERS, paper
 from foreknow.evaluation.papers.claims import all_claims, judged
 from foreknow.evaluation.papers.drawing import interval, with_interval
+from foreknow.evaluation.papers.reproduction import markdown_table
 from foreknow.evaluation.papers.reproduction import tables as of_papers
 
 CELLS = Path(__file__).resolve().parent / "cells"
@@ -83,7 +84,7 @@ def hindsight(rows):
     for names in zip(*(ten(1, PANELS[panel][2]) for panel in ("exams", "pbc")), strict=True):
         both = [_of(rows, panel=panel, defense=name) for panel, name in zip(("exams", "pbc"), names, strict=True)]
         lines.append([_short(names[0]), *(_mean(_of(own, attack=one)["gain"]) for own in both for one in attacks)])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def leaving(rows):
@@ -109,7 +110,7 @@ def leaving(rows):
         )
         rise, times = gain["read"] - gain["unread"], sure["read"].sum() / sure["unread"].sum()
         lines.append([panel, *three, f"{_text(rise.min())} to {_text(rise.max())}", _text(times, 1)])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def thresholds(rows):
@@ -121,7 +122,7 @@ def thresholds(rows):
         gains = [_mean(own[own["attack"] == one]["gain"]) for one in ("sequential", "unread", "read")]
         lost = [_mean(own[own["attack"] == "read"][each]) for each in ("withheld", "gcp")]
         lines.append([f"`{name}`", *gains, *lost])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def signatures(rows):
@@ -131,7 +132,7 @@ def signatures(rows):
     for panel in PANELS:
         both = [_of(own, panel=panel, attack=one) for one in ("unread", "rule")]
         lines.append([panel, *(text for one in both for text in (_mean(one["gain"]), _sure(one)))])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def overconfidence(rows):
@@ -148,7 +149,7 @@ def overconfidence(rows):
             for one in each
         ]
         lines.append([panel, *texts])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def price(rows, of_cohorts):
@@ -161,7 +162,7 @@ def price(rows, of_cohorts):
         read = own[own["attack"] == "read"]
         gains = [_mean(own[own["attack"] == one]["gain"]) for one in ("unread", "read")]
         lines.append([name, *gains, *(_mean(read[one]) for one in ("withheld", "invented", "query_error"))])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def frontier(rows, of_cohorts):
@@ -205,7 +206,7 @@ def cohorts_held(rows):
         shares = [_mean(known[one]) for one in ("below_90", "below_50", "ghosts", "withheld")]
         bound = _text(float(expected_gain_bound(a, size)), 3)
         lines.append([name, *gains, bound, *shares, _mean(known["query_error"], 3)])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def cohorts_left(rows):
@@ -216,7 +217,7 @@ def cohorts_left(rows):
         unread, read = (_of(rows, panel=panel, cohorts=name, attack=one) for one in ("unread", "read"))
         shares = [_mean(read[one]) for one in ("below_90", "ghosts", "withheld")]
         lines.append([panel, name, *(_mean(one["gain"], 3) for one in (unread, read)), *shares])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def believing(rows):
@@ -227,7 +228,7 @@ def believing(rows):
         for name in names:
             both = [_of(rows, panel=panel, defense=name, defender=one) for one in ("release by release", "joint")]
             lines.append([panel, _short(name), *(_mean(one[each]) for each in ("gain", "withheld") for one in both)])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def rule_read(rows):
@@ -237,7 +238,7 @@ def rule_read(rows):
     for _, one in rows.sort_values(["four_of_one_age"], kind="stable").iterrows():
         name = f"`{one['defense']}`" + (", four of one age" if one["four_of_one_age"] else "")
         lines.append([name, *(f"{one[each]:.0%}" for each in ("over_share", "certain", "certain_for_insider"))])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def law_errors(rows):
@@ -247,7 +248,7 @@ def law_errors(rows):
     for setting in LAWS:
         own = _of(rows, **(USUAL | setting))
         lines.append([_described(setting), *(_mean(own[each], 3) for each in names)])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def _described(setting):
@@ -267,7 +268,7 @@ def parts_of_knowledge(rows):
     for name in list(KNOWLEDGE)[1:]:
         gained = (wide[name] - wide["nothing"]).groupby("corpus")
         lines.append([name, *(_mean(gained.get_group(corpus)) for corpus in CORPORA)])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def uncertain_attacks(rows):
@@ -281,7 +282,7 @@ def uncertain_attacks(rows):
             _of(own, part=part, corpus=corpus)["log_score"] for part in ("sequential", "joint") for corpus in corpora
         ]
         lines.append([name, *(_mean(one) for one in scores)])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def uncertain_publisher(rows):
@@ -293,14 +294,14 @@ def uncertain_publisher(rows):
         lines.append(
             [name, *(_mean(_of(own, corpus=corpus)[each]) for corpus in corpora for each in ("gain", "withheld"))]
         )
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def revised(rows):
     """Gain, log score and sure beliefs by the rule of revision for a chain of order 2."""
     heads = ("revision", "gain", "log score, bits", "sure, right (expected)")
     each = [(name, rows[rows["rule"] == name]) for name in ("product", "chain", "filter")]
-    return _markdown(
+    return markdown_table(
         heads, [[f"`{name}`", *(_mean(own[one]) for one in ("gain", "log_score")), _sure(own)] for name, own in each]
     )
 
@@ -309,14 +310,16 @@ def counted(rows):
     """Belief in one value after each of five equal releases."""
     wide = rows.pivot_table("belief", "attack", "release")
     heads = ("after release", *map(str, wide.columns))
-    return _markdown(heads, [[name, *(_text(one, 3) for one in wide.loc[name])] for name in ("sequential", "joint")])
+    return markdown_table(
+        heads, [[name, *(_text(one, 3) for one in wide.loc[name])] for name in ("sequential", "joint")]
+    )
 
 
 def purchased(rows):
     """Gain, success and sure beliefs of attacks on purchases."""
     heads, each = ("adversary", "gain", "success", "sure", "right"), rows.groupby("adversary", sort=False)
     digits = {"gain": 3, "success": 3, "sure": 0, "right": 0}
-    return _markdown(
+    return markdown_table(
         heads, [[name, *(_mean(own[one], places) for one, places in digits.items())] for name, own in each]
     )
 
@@ -325,7 +328,7 @@ def unknown_values(rows):
     """Accuracy, log score and overconfidence of attacks without knowledge."""
     heads = ("attack", "accuracy", "log score, bits", "overconfidence")
     each = rows.groupby("attack", sort=False)
-    return _markdown(
+    return markdown_table(
         heads, [[name, *(_mean(own[one], 3) for one in ("accuracy", "log_score", "over"))] for name, own in each]
     )
 
@@ -346,7 +349,7 @@ def redrawn(rows):
         sure = f"{total['sure']:,.0f}, {total['right']:,.0f} ({total['expected']:,.0f})"
         title = "".join(part.title() for part in solver.split("-"))
         lines.append([history, f"`{title}`", sure, f"{within} of {len(own)}", _text(own["difference"].abs().max(), 3)])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def attacked_promises(rows, by_value):
@@ -361,7 +364,7 @@ def attacked_promises(rows, by_value):
             own = found.loc[shape].loc[[*names]]
             texts = [_with_half(mean, half, 3) for mean, half in zip(own["mean"], own["half"], strict=True)]
             lines.append([attacks.point_name(shape).replace("%", f"%{leaving}"), *texts])
-    return _markdown(("records x releases, leaving, values", *(f"`{name}`" for name in names)), lines)
+    return markdown_table(("records x releases, leaving, values", *(f"`{name}`" for name in names)), lines)
 
 
 def on_real_panels(rows):
@@ -375,7 +378,7 @@ def on_real_panels(rows):
         price = [_mean(each[one]) for one in ("ghosts", "withheld")]
         size = f"{each['records'].median():,.0f} x {each['releases'].median():.0f}"
         lines.append([name, size, *errors[:2], *price, errors[2]])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 CASCADES = ("prior", "prior, as printed", "evidence", "posterior", "none", "removal")
@@ -394,7 +397,7 @@ def bits_of_cascades(rows):
         ]
         for name in CASCADES
     ]
-    return _markdown(("cascade", *readings, *(f"claimed: {one}" for one in readings)), lines)
+    return markdown_table(("cascade", *readings, *(f"claimed: {one}" for one in readings)), lines)
 
 
 def cascades_on_panels(rows):
@@ -409,7 +412,7 @@ def cascades_on_panels(rows):
                 f"{_text(own['bits_lost'].mean(), 3)} ± {_text(half, 3)} ({_text(own['largest_error'].max())})"
             )
         lines.append([name, *texts])
-    return _markdown(("cascade", *(f"{history}: {reading}" for history, reading in columns)), lines)
+    return markdown_table(("cascade", *(f"{history}: {reading}" for history, reading in columns)), lines)
 
 
 def verdicts(tables, *numbers):
@@ -421,17 +424,17 @@ def verdicts(tables, *numbers):
         value = f"{with_interval(own.mean, own.half)} ({own.seeds})" if own.seeds else ""
         strongest = f"{under.verdict}: {under.mean:.3g}" if under.verdict and not np.isnan(under.mean) else ""
         lines.append([claim.says, claim.asked if claim.query else "", value, own.verdict, strongest])
-    return _markdown(("claim", "asked", "measured (seeds)", "verdict", "strongest adversary"), lines)
+    return markdown_table(("claim", "asked", "measured (seeds)", "verdict", "strongest adversary"), lines)
 
 
 def shown(*numbers):
     """Theorems and examples of the papers with their verdicts, and the tests that show them."""
     lines = [
-        [claim.says.replace("|", "\\|"), claim.verdict, f"`{claim.shown_by.rpartition('::')[2]}`"]
+        [claim.says, claim.verdict, f"`{claim.shown_by.rpartition('::')[2]}`"]
         for claim in all_claims()
         if str(claim.number) in numbers
     ]
-    return _markdown(("claim", "verdict", "test"), lines)
+    return markdown_table(("claim", "verdict", "test"), lines)
 
 
 def by_divergence(rows):
@@ -444,7 +447,7 @@ def by_divergence(rows):
         lines.append(
             [name.removeprefix("j = "), *gains, with_interval(*interval(own["suppressed"].mean())), str(len(own))]
         )
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def frameworks(rows):
@@ -456,7 +459,7 @@ def frameworks(rows):
         left = each[(each["attacker"] == "own") & (each["suppressed"] < 4000)].groupby("seed")
         price = [with_interval(*interval(one.mean())) for one in (own["suppressed"], left["gcp"])]
         lines.append([name, _mean(own["gain"].mean()), _mean(joint["gain"].mean()), *price, str(len(own))])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def linkage_and_gain(rows, sequence):
@@ -467,7 +470,7 @@ def linkage_and_gain(rows, sequence):
         own, each = _of(exams, algorithm=name), _of(sequence, algorithm=name)
         gains = [_mean(_of(each, adversary=one)["gain"], 3) for one in ("priors alone", "joint")]
         lines.append([name, with_interval(*interval(own["gcp_all"])), _mean(own["linkage"], 3), *gains, str(len(own))])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def readings_of_anatomy(rows):
@@ -487,7 +490,7 @@ def readings_of_anatomy(rows):
     for bound, title in (bounds | {one: one for one in ("every value", "values of the set")}).items():
         each = [_of(some, bound=bound, r=r) for r in (2, 4)]
         lines.append([title, *(_mean(own[one], 3) for own in each for one in ("belief", "breached", "flagged"))])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def breach_measures(rows):
@@ -508,7 +511,7 @@ def breach_measures(rows):
     some = some[some["support"] == some["support"].max()]
     for r, own in some.groupby("r"):
         lines.append([f"{r:.0f}", *(_mean(own[one], 3) for one in measures), str(own["seed"].nunique())])
-    return _markdown(heads, lines)
+    return markdown_table(heads, lines)
 
 
 def _short(name):
@@ -553,7 +556,3 @@ def _percent(shares):
 def _sure(rows):
     mean = rows[["sure", "right", "expected"]].mean()
     return "" if rows.empty else f"{mean['sure']:,.0f}, {mean['right']:,.0f} ({mean['expected']:,.0f})"
-
-
-def _markdown(heads, lines):
-    return [f"| {' | '.join(each)} |" for each in (heads, ["---"] * len(heads), *lines)]

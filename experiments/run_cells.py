@@ -18,18 +18,19 @@ from rich.progress import track
 from experiments import EXPERIMENTS, measurable
 from experiments.pages import CELLS, filled, pictures, tables
 from foreknow.evaluation.cells import keys, pack, read, run
+from foreknow.evaluation.papers.reproduction import markdown_table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def states(table):
     """Numbers of cells of each experiment: all, current, missing, and kept files of other code or of no cell."""
-    lines = ["| experiment | cells | current | missing or stale | stale files |", "|---|---|---|---|---|"]
+    rows = []
     for each in EXPERIMENTS:
         kept = table[table["experiment"] == each.name].drop_duplicates("key")
         current, stale = int((~kept["stale"]).sum()), int(kept["stale"].sum())
-        lines.append(f"| {each.name} | {len(each.cells)} | {current} | {len(each.cells) - current} | {stale} |")
-    return "\n".join(lines)
+        rows.append([each.name, len(each.cells), current, len(each.cells) - current, stale])
+    return "\n".join(markdown_table(["experiment", "cells", "current", "missing or stale", "stale files"], rows))
 
 
 def main():

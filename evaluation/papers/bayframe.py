@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -283,204 +283,188 @@ EXPERIMENTS = (
 )
 
 ATTACKERS = (
-    "CASE attacker WHEN 'joint' THEN 'joint adversary, in hindsight' WHEN 'joint, forward' THEN 'joint adversary, forward' "
-    "ELSE 'adversary of the framework' END"
+    "CASE WHEN attacker = 'joint, forward' THEN 'joint adversary, forward' WHEN attacker LIKE 'joint%' "
+    "THEN 'joint adversary, in hindsight' ELSE 'adversary of the framework' END"
 )
 LINE = "framework || CASE steps WHEN 1 THEN ' (FDTMM)' ELSE ' (SDTMM)' END"
 SIGMA_LINE = "framework || CASE WHEN sigma < 0.05 THEN ', sigma=0.01' ELSE ', sigma=0.1' END"
 
-
-def curves(table: str, where: str, line: str, y: str = "gain") -> str:
-    """Query of curves over the releases, a panel for each adversary."""
-    return (
-        f"SELECT time AS x, {y} AS y, {line} AS line, {ATTACKERS} AS panel, seed FROM {table} "
-        f"WHERE reading = 'stated' AND ({where}) ORDER BY attacker = 'joint, forward', attacker = 'joint', line, time, seed"
-    )
-
-
-def maps(table: str, where: str, line: str) -> str:
-    """Query of a map of risk and utility: the sums of GCP and RL of each release."""
-    return (
-        f"SELECT gcp AS x, linkage AS y, time AS point, {line} AS line, seed FROM {table} "
-        f"WHERE reading = 'stated' AND attacker = 'own' AND ({where}) ORDER BY line, time, seed"
-    )
-
-
-RELEASE, GAIN = "release", "gain of knowledge (Equation 8)"
-LOSS, LINKAGE = "GCP, sum", "RL, sum"
 DATA = "Bkseq: 24 tables of about 4,000 records; PDcor mined from the microdata, of one step (FDTMM) and two (SDTMM)."
-ALIKE = f"{DATA} k=3, t=0.5, J=0.6; no compromised records."
+READINGS_OF_ALL = (
+    "The data set was not found; `exams` is simulated from published rates, and PDsv is its exact law of classes.",
+    "'A QI-group is large' has no number: the Dirichlet rule is taken up to 8 members, Omega above (`Mixed`). Best permutations "
+    "that tie are drawn at random, as in Example 2.",
+    "Algorithms as printed: `patience=None, judged='view'`; the base of J is 2, and e in another reading of the claims. "
+    "Beta-likeness is enhanced; a leftover joins the nearest group that still satisfies. The paper gives neither.",
+    "The estimator of JS-reduce is that of section 6.3.1, sums of confidence degrees; its own paper approximates them by Omega.",
+    "A release without a published record has no gain, and no point in an R-U map: curves have a gap there, and means are over the "
+    "other seeds.",
+    "Equation 5 is applied as printed to the claimed value, and the row divided by its sum. Definition 6 says nothing of groups "
+    "under Omega: there the posterior cascade has no effect.",
+    "The joint adversary attacks the frameworks of one step, with their knowledge; it reads the same claims by Bayes' rule.",
+)
+ALIKE = "k=3, t=0.5, J=0.6; no compromised records."
 CASCADED = "k=3, beta=5, J=0.6, CR=0.9, sigma 0.01 and 0.1; the framework cascades as its adversary does."
-EXAMS = "The data set was not found; `exams` is simulated from published rates, and PDsv is its exact law of classes."
-SMALL = "'A QI-group is large' has no number: the Dirichlet rule is taken up to 8 members, Omega above (`Mixed`)."
-TIES = "Best permutations that tie are drawn at random, as in Example 2."
-PRINTED = (
-    "Algorithms as printed: `patience=None, judged='view'`; the base of J is 2, and e in another reading of the claims."
-)
-SUMS = "The estimator of JS-reduce is that of section 6.3.1, sums of confidence degrees; its own paper approximates them by Omega."
-EMPTY = "A release without a published record has no gain, and is left out of means; its GCP and RL are 0."
-ENHANCED = (
-    "Beta-likeness is enhanced; a leftover joins the nearest group that still satisfies. The paper gives neither."
-)
-EQUATION_5 = "Equation 5 is applied as printed to the claimed value, and the row divided by its sum."
-OMEGA_EVIDENCE = "Definition 6 says nothing of groups under Omega: there the posterior cascade has no effect."
-JOINT = "The joint adversary attacks the frameworks of one step, with their knowledge; it reads the same claims by Bayes' rule."
-COMMON = (EXAMS, SMALL, TIES, PRINTED, EMPTY)
-CLAIMS = (ENHANCED, EQUATION_5, OMEGA_EVIDENCE, JOINT)
+THREE = "k=3, t=0.5, J=0.6, CR=0.9, sigma=0.1; each framework cascades."
 UNIFORM = (
     "Adult: 4,000 records, then 400 deleted, 400 inserted and 400 updated before each release; QI age, gender, education; "
     f"occupation sensitive; uniform PDcor. {CASCADED}"
 )
 ON_ADULT = (
-    "Updates draw from all occupations, and deleted records do not return.",
-    "PDsv are the frequencies of three intervals of age, gender and education in the history.",
-    "The joint adversary mines its chain, the others have the uniform one.",
-    SMALL,
-    TIES,
-    PRINTED,
-    *CLAIMS,
+    "Updates draw from all occupations, and deleted records do not return. PDsv are the frequencies of three intervals of age, "
+    "gender and education in the history. The joint adversary mines its chain, the others have the uniform one.",
 )
 
-FIGURES = (
-    Figure(
-        "3a",
-        "Gain of knowledge by the estimators of JS-reduce and of BayFrame, with the algorithm of JS-reduce",
-        curves("bayframe_estimators", "framework <> 'BayFrame'", LINE),
-        "curves",
-        RELEASE,
-        GAIN,
-        ALIKE,
-        (*COMMON, SUMS, JOINT),
-    ),
-    Figure(
-        "3b",
-        "R-U map of the 24 releases, with the algorithm of JS-reduce",
-        maps("bayframe_estimators", "framework <> 'BayFrame'", LINE),
+
+def curves(
+    name: str, title: str, table: str, line: str, setting: str, where: str = "true", y: str = "gain", **more: Any
+) -> Figure:
+    """Curves over the releases, a panel for each adversary."""
+    query = (
+        f"SELECT time AS x, {y} AS y, {line} AS line, {ATTACKERS} AS panel, seed FROM {table} "
+        f"WHERE reading = 'stated' AND ({where}) ORDER BY panel, line"
+    )
+    return Figure(
+        name, title, query, "curves", "release", "gain (Equation 8)", setting, **{"within": (0, math.inf), **more}
+    )
+
+
+def maps(name: str, title: str, table: str, line: str, setting: str, where: str = "true", **more: Any) -> Figure:
+    """Map of risk and utility: the sums of GCP and RL of each release that has records."""
+    query = (
+        f"SELECT gcp AS x, linkage AS y, time AS point, {line} AS line, seed FROM {table} "
+        f"WHERE reading = 'stated' AND attacker = 'own' AND gain IS NOT NULL AND ({where}) ORDER BY line, time"
+    )
+    return Figure(
+        name,
+        f"R-U map of {title}",
+        query,
         "points",
-        LOSS,
-        LINKAGE,
+        "GCP, sum",
+        "RL, sum",
+        setting,
+        within=(0, math.inf),
+        point_label="first and last release",
+        **more,
+    )
+
+
+OF_STEPS = (("a", "one step", "steps = 1"), ("b", "two steps", "steps = 2"))
+SAME_ALGORITHM, SAME_CONSTRAINTS = "framework <> 'BayFrame'", "framework NOT LIKE '%algorithm%'"
+
+FIGURES = (
+    curves(
+        "3a",
+        "gain by the estimators of JS-reduce and of BayFrame, with the algorithm of JS-reduce",
+        "bayframe_estimators",
+        LINE,
         ALIKE,
-        (*COMMON, SUMS),
-        marks={"JS-reduce (SDTMM), least RL": 750, "largest RL": 850, "BayFrame (SDTMM), least RL": 50},
+        SAME_ALGORITHM,
+    ),
+    maps(
+        "3b",
+        "the 24 releases, with the algorithm of JS-reduce",
+        "bayframe_estimators",
+        LINE,
+        ALIKE,
+        SAME_ALGORITHM,
+        printed=(
+            ("", "JS-reduce (SDTMM)", (200, 450), (750, 850)),
+            ("", "BayFrame, algorithm of JS-reduce (SDTMM)", (200, 3850), (50, 850)),
+        ),
     ),
     *(
-        Figure(
+        curves(
             f"4{letter}",
-            f"Impact of compromised records on the gain of {which} records",
-            f"SELECT time AS x, {column} AS y, framework || ', ' || attacker AS line, CASE WHEN attacker LIKE 'joint%' THEN "
-            "'joint adversary, in hindsight' ELSE 'adversary of the framework' END AS panel, seed FROM bayframe_compromised "
-            "WHERE reading = 'stated' ORDER BY panel, framework, attacker, time, seed",
-            "curves",
-            RELEASE,
-            GAIN,
-            f"{DATA} BKAA with k=3 and 8, beta=5, J=0.6, CR=0.9, sigma=0.1, one step.",
-            (
-                *COMMON,
-                *CLAIMS,
-                "The cascade of the adversary is not named: both are drawn. The framework itself has none.",
-            ),
+            f"impact of compromised records on the gain of {which} records",
+            "bayframe_compromised",
+            "framework || CASE WHEN attacker IN ('BayFrame', 'joint') THEN ', none compromised' WHEN attacker LIKE '%prior' "
+            "THEN ', prior-based' WHEN attacker LIKE '%posterior' THEN ', posterior-based' ELSE ', compromised' END",
+            "BKAA with k=3 and 8, beta=5, J=0.6, CR=0.9, sigma=0.1, one step.",
+            y=column,
+            readings=("The cascade of the adversary is not named: both are drawn. The framework itself has none.",),
         )
         for letter, which, column in (("a", "all", "gain"), ("b", "not compromised", "others"))
     ),
     *(
-        Figure(
-            f"5{letter}",
-            f"Gain with compromised records, {words}",
-            curves("bayframe_cascades", f"steps = {steps}", SIGMA_LINE),
-            "curves",
-            RELEASE,
-            GAIN,
-            f"{DATA} {CASCADED}",
-            (*COMMON, *CLAIMS),
+        curves(
+            f"5{letter}", f"gain with compromised records, {words}", "bayframe_cascades", SIGMA_LINE, CASCADED, steps
         )
-        for letter, words, steps in (("a", "one step", 1), ("b", "two steps", 2))
+        for letter, words, steps in OF_STEPS
     ),
-    Figure(
+    curves(
         "6",
-        "Gain with compromised records, Adult",
-        curves("bayframe_adult", "true", SIGMA_LINE),
-        "curves",
-        RELEASE,
-        GAIN,
+        "gain with compromised records, Adult",
+        "bayframe_adult",
+        SIGMA_LINE,
         UNIFORM,
-        ON_ADULT,
-        marks={"'below 0.06' after two releases": 0.06},
+        readings=ON_ADULT,
+        marks={"the text: below .06 after two releases": 0.06},
     ),
     *(
-        Figure(
+        maps(
             f"7{letter}",
-            f"R-U map of the frameworks with compromised records, {words}",
-            maps("bayframe_cascades", f"steps = {steps}", SIGMA_LINE),
-            "points",
-            LOSS,
-            LINKAGE,
-            f"{DATA} {CASCADED}",
-            (*COMMON, *CLAIMS),
+            f"the frameworks with compromised records, {words}",
+            "bayframe_cascades",
+            SIGMA_LINE,
+            CASCADED,
+            steps,
         )
-        for letter, words, steps in (("a", "one step", 1), ("b", "two steps", 2))
+        for letter, words, steps in OF_STEPS
     ),
-    Figure(
+    maps(
         "8",
-        "R-U map of the frameworks with compromised records, Adult",
-        maps("bayframe_adult", "true", SIGMA_LINE),
-        "points",
-        LOSS,
-        LINKAGE,
+        "the frameworks with compromised records, Adult",
+        "bayframe_adult",
+        SIGMA_LINE,
         UNIFORM,
-        ON_ADULT,
+        readings=ON_ADULT,
     ),
-    Figure(
+    curves(
         "9a",
-        "Gain of JS-reduce and BayFrame with the same constraints",
-        curves("bayframe_estimators", "framework NOT LIKE '%algorithm%'", LINE),
-        "curves",
-        RELEASE,
-        GAIN,
+        "gain of JS-reduce and BayFrame with the same constraints",
+        "bayframe_estimators",
+        LINE,
         ALIKE,
-        (*COMMON, ENHANCED, SUMS, JOINT),
+        SAME_CONSTRAINTS,
     ),
-    Figure(
+    maps(
         "9b",
-        "R-U map of JS-reduce and BayFrame with the same constraints",
-        maps("bayframe_estimators", "framework NOT LIKE '%algorithm%'", LINE),
-        "points",
-        LOSS,
-        LINKAGE,
+        "JS-reduce and BayFrame with the same constraints",
+        "bayframe_estimators",
+        LINE,
         ALIKE,
-        (*COMMON, ENHANCED, SUMS),
-        marks={"JS-reduce (SDTMM), least RL": 750, "largest RL": 850, "BayFrame (SDTMM), least RL": 100},
+        SAME_CONSTRAINTS,
+        printed=(
+            ("", "JS-reduce (SDTMM)", (200, 400), (750, 850)),
+            ("", "BayFrame (SDTMM)", (200, 3500), (100, 850)),
+        ),
     ),
     Figure(
         "10",
-        "Suppressed records of each release",
+        "suppressed records of each release",
         f"SELECT time AS x, suppressed AS y, {LINE} AS line, seed FROM bayframe_estimators WHERE reading = 'stated' AND "
-        "attacker = 'own' AND steps = 1 AND framework NOT LIKE '%algorithm%' ORDER BY line, time, seed",
+        f"attacker = 'own' AND steps = 1 AND {SAME_CONSTRAINTS} ORDER BY line",
         "curves",
-        RELEASE,
+        "release",
         "suppressed records",
         ALIKE,
-        (*COMMON, ENHANCED, SUMS),
-        marks={"'at most 13'": 13},
+        marks={"the text: at most 13": 13},
+        within=(0, RECORDS),
     ),
-    Figure(
+    curves(
         "11a",
-        "Gain of three frameworks with compromised records and the same constraints",
-        curves("bayframe_frameworks", "true", LINE),
-        "curves",
-        RELEASE,
-        GAIN,
-        f"{DATA} k=3, t=0.5, J=0.6, CR=0.9, sigma=0.1; each framework cascades.",
-        (*COMMON, SUMS, *CLAIMS),
+        "gain of three frameworks with compromised records and the same constraints",
+        "bayframe_frameworks",
+        LINE,
+        THREE,
     ),
-    Figure(
+    maps(
         "11b",
-        "R-U map of three frameworks with compromised records and the same constraints",
-        maps("bayframe_frameworks", "true", LINE),
-        "points",
-        LOSS,
-        LINKAGE,
-        f"{DATA} k=3, t=0.5, J=0.6, CR=0.9, sigma=0.1; each framework cascades.",
-        (*COMMON, SUMS, *CLAIMS),
+        "three frameworks with compromised records and the same constraints",
+        "bayframe_frameworks",
+        LINE,
+        THREE,
     ),
 )
 
@@ -496,4 +480,6 @@ PAPER = Paper(
     EXPERIMENTS,
     FIGURES,
     _fast,
+    DATA,
+    READINGS_OF_ALL,
 )

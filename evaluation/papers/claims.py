@@ -10,11 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from foreknow.evaluation.papers.drawing import Missing, answered, interval
+from foreknow.evaluation.papers.drawing import LEAST_SEEDS, Missing, answered, interval
 from foreknow.evaluation.scenario import check_near
-
-LEAST_SEEDS = 3
-"""Smallest number of seeds from which a verdict is given."""
 
 HOLDS, IN_PART, FAILS, OPEN = "holds", "holds in part", "does not hold", "cannot be judged"
 

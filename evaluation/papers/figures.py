@@ -1,5 +1,6 @@
 """Figures of a paper: each is a query over the rows of experiments, in the setting of the paper."""
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,15 +36,20 @@ class Figure:
         ``"points"``: the query also has ``point``, as the release of a map of risk and loss, and both x and y are averaged.
     x_label, y_label : str
     setting : str
-        The setting of the paper, as far as it states it.
+        What the paper states of its setting beside that of all its figures.
     readings : sequence of str
-        What the paper leaves open, and the choice taken, one sentence each.
+        What the paper leaves open here, beside the readings of all its figures, and the choice taken, one sentence each.
     marks : mapping of str to float
         Heights that the text of the paper states, with what they are.
     printed : sequence of (panel, line, x, y)
-        Values that the paper prints; panel and line are texts, empty where there is one.
+        Values that the paper prints; panel and line are texts, empty where there is one. A table has them in brackets, or in a row
+        of its own for a line that was not measured; for a map, x and y are ranges, each a least and a largest value.
     log : bool
         Logarithmic vertical axis.
+    within : pair of float
+        Least and largest value that y can have; intervals end there.
+    point_label : str
+        What the points of a map stand for.
     """
 
     name: str
@@ -52,11 +58,13 @@ class Figure:
     kind: Literal["curves", "points", "bars", "table"]
     x_label: str
     y_label: str
-    setting: str
+    setting: str = ""
     readings: Sequence[str] = ()
     marks: Mapping[str, float] = field(default_factory=dict)
-    printed: Sequence[tuple[str, str, Any, float]] = ()
+    printed: Sequence[tuple[str, str, Any, Any]] = ()
     log: bool = False
+    within: tuple[float, float] = (-math.inf, math.inf)
+    point_label: str = ""
 
     @property
     def file(self) -> str:
@@ -76,6 +84,10 @@ class Paper:
     figures : sequence of Figure
     fast : callable
         True of the cells that ``--fast`` measures.
+    setting : str
+        What the paper states of the setting of all figures.
+    readings : sequence of str
+        What it leaves open in all of them, and the choice taken, one sentence each.
     """
 
     name: str
@@ -83,6 +95,8 @@ class Paper:
     experiments: Sequence[Experiment]
     figures: Sequence[Figure]
     fast: Callable[[Cell], bool]
+    setting: str = ""
+    readings: Sequence[str] = ()
 
 
 @cache

@@ -1,5 +1,6 @@
 """Foreground knowledge (R. Wong, A. Fu, K. Wang, Y. Xu, P. Yu, arXiv:0905.1755): its numbers and figures on UCI Adult."""
 
+import math
 import time
 from dataclasses import replace
 from functools import cache
@@ -347,127 +348,147 @@ def fast(cell: Cell) -> bool:
 SETTING = (
     "UCI Adult, 45,222 records; quasi-identifiers in the order age, work class, marital status, occupation, race, sex, native "
     "country, salary class, the first five by default; education before secondary is the sensitive set; signatures of 3,993 "
-    "records (epsilon .01, sigma .9); the largest belief over all attribute sets."
+    "records (epsilon .01, sigma .9); the largest belief over all attribute sets. Anatomy l = r; MASK k = m = r; Injector "
+    "minConf 1, minExp .9, l = r; t-closeness t = .2. Means of 100 runs, 10,000 queries."
 )
-OF_TECHNIQUES = (
-    f"{SETTING} Anatomy l = r; MASK k = m = r; Injector minConf 1, minExp .9, l = r; t-closeness t = .2. Means of 100 runs, "
-    "10,000 queries."
-)
-READ = (
-    "Anatomy and Injector bound the sensitive set alone, as l = 10 requires: a third of the records have one value.",
-    "Records whose signature has fewer than 3,993 records have the distribution of the whole table.",
+READINGS_OF_ALL = (
+    "Anatomy and Injector bound the sensitive set alone, as l = 10 requires: a third of the records have one value. Tables of "
+    "section 5.1 name the values of which no two may share a group: those of the set together, every value, each value of the set, "
+    "or the set as one of the values; near: groups of neighbours in place of random ones.",
+    "Records whose signature has fewer than 3,993 records have the distribution of the whole table. Tables of section 5.1 have "
+    "others too: equally likely values (uniform), equally likely classes (1/2), or their group's shares (groups); left out: only "
+    "attribute sets without such records, of which there are none with up to five attributes.",
     "MASK, Injector and the choice among full-domain generalizations are reconstructions; hierarchies have two levels below the "
     "root, and t-closeness is full-domain with the equal distance.",
+    "Times are processor seconds of this machine; that of the attack includes the beliefs, which take a small part of it.",
+    "Figures 1c and 2c have further panels: the attack with signatures of 500 records, and naive Bayes over all quasi-identifiers, "
+    "learned from the same release (deFinetti) where groups are small. ForegroundSafe defends against the attack of the paper.",
 )
-TIMES = ("Processor seconds of this machine; the attack includes the beliefs, which take a small part of it.",)
-OTHERS = (
-    "Further panels: the attack with signatures of 500 records, and naive Bayes over all quasi-identifiers, learned from the same "
-    "release (deFinetti) where groups are small; over three draws. ForegroundSafe is a defense against the attack of the paper."
-)
-
-
 PANELS = (
     "WHEN 'paper' THEN 'attack of the paper' WHEN 'learned' THEN 'learned law of all attributes' "
     "ELSE 'signatures of 500 records'"
 )
 
 
-def of_techniques(name: str, r: int, column: str, title: str, label: str, readings: tuple[str, ...] = ()) -> Figure:
+def of_techniques(name: str, r: int, column: str, title: str, label: str) -> Figure:
     """Figure of section 5.2: a column by the number of quasi-identifiers, a line for each technique."""
     both = column == "breached"
     panel = f"CASE attacker {PANELS} END AS panel," if both else ""
-    own = "" if both or column == "query_error" else "AND technique <> 'ForegroundSafe'"
-    chosen = "" if both else f"AND attacker = 'paper' {own}"
+    chosen = "" if both else "AND attacker = 'paper'"
+    chosen += "" if both or column == "query_error" else " AND technique <> 'ForegroundSafe'"
     return Figure(
         name=name,
         title=f"{title}, r = {r}",
         query=f"SELECT qi AS x, {column} AS y, technique AS line, {panel} seed FROM foreground_techniques "
-        f"WHERE r = {r} {chosen} ORDER BY attacker <> 'paper', attacker, technique = 'ForegroundSafe', technique, qi, seed",
+        f"WHERE r = {r} {chosen} ORDER BY attacker <> 'paper', attacker, technique = 'ForegroundSafe', technique",
         kind="curves",
         x_label="number of quasi-identifiers",
         y_label=label,
-        setting=OF_TECHNIQUES,
-        readings=(*READ, *readings),
         log=not both,
+        within=(0, 1) if both else (0, math.inf),
     )
 
 
-def of_anatomy(name: str, title: str, columns: str, label: str, printed: str, readings: tuple[str, ...] = ()) -> Figure:
+def of_anatomy(
+    name: str,
+    title: str,
+    columns: dict[str, str],
+    label: str,
+    printed: dict[str, float],
+    *readings: str,
+    where: str = "y IS NOT NULL",
+) -> Figure:
     """Table of section 5.1: readings of Anatomy and of "uniform" in rows, and the printed numbers."""
+    several = ", ".join(f"{{'what': '{what}', 'y': {column}}}" for what, column in columns.items())
     return Figure(
         name=f"Section 5.1, {name}",
         title=title,
         query="SELECT 'r = ' || r || ', ' || qi || ' attributes' || what AS x, y, line, seed FROM ("
-        "SELECT r, qi, bound, seed, support, 'Anatomy: ' || bound || '; ' || CASE unmatched WHEN 'learned' "
+        "SELECT r, qi, bound, seed, support, bound || '; ' || CASE unmatched WHEN 'learned' "
         "THEN 'learned law of all attributes' ELSE unmatched || ', ' || support || ' records' END AS line, "
-        f"UNNEST([{columns}], recursive := true) FROM foreground_anatomy "
-        f"WHERE support IN (1, {PRINTED}) OR bound IN ('set', 'every value') "
-        f"UNION ALL SELECT r, qi, '', 1, 0, 'printed', what, y FROM (VALUES {printed}) AS printed(r, qi, what, y)) "
-        "WHERE y IS NOT NULL ORDER BY r, qi, what, line <> 'printed', bound <> 'set', bound, support IN (1, 3993) DESC, "
-        "support DESC, line, seed",
+        f"UNNEST([{several}], recursive := true) FROM foreground_anatomy "
+        f"WHERE bound = 'set' OR (support = {PRINTED} AND unmatched IN ('table', 'uniform'))) "
+        f"WHERE {where} ORDER BY r, qi, what, bound <> 'set', bound, support IN (1, 3993) DESC, support DESC, line",
         kind="table",
         x_label="",
         y_label=label,
-        setting=SETTING + " Anatomy with l = r.",
-        readings=(
-            "The values of which no two may share a group: those of the set together, every value, each value of the set, or the "
-            "set as one of the values; near: groups of neighbours in place of random ones.",
-            "Records of signatures below the sample size have the distribution of the table, equally likely values (uniform), "
-            "equally likely classes (1/2), or their group's shares (groups); left out: only attribute sets without such records, "
-            "of which there are none with up to five attributes.",
-            *readings,
-        ),
+        setting="Anatomy with l = r.",
+        readings=readings,
+        printed=[("", "printed", x, y) for x, y in printed.items()],
     )
 
+
+OF_CASE = ", ".join(
+    f"{{'place': {place}, 'x': '{x}', 'y': {column}}}"
+    for place, (x, column) in enumerate(
+        {
+            "Adm-clerical, mined": "probability_clerk",
+            "Craft-repair, mined": "probability_craft",
+            "Adm-clerical, true": "frequency_clerk",
+            "Craft-repair, true": "frequency_craft",
+            "belief, mined": "pair_by_probability",
+            "belief, true": "pair_by_frequency",
+            "craft worker is the holder": "craft_is_holder",
+        }.items()
+    )
+)
+"""Columns of the case study in the order of the table."""
 
 FIGURES = [
     of_anatomy(
         "beliefs",
         "mean belief in the set about sensitive records",
-        "{'what': '', 'y': belief}",
+        {"": "belief"},
         "mean belief",
-        "(2, 3, '', .80307), (2, 5, '', .8917), (2, 8, '', .943526), (4, 5, '', .4640)",
+        {
+            "r = 2, 3 attributes": 0.80307,
+            "r = 2, 5 attributes": 0.8917,
+            "r = 2, 8 attributes": 0.943526,
+            "r = 4, 5 attributes": 0.4640,
+        },
     ),
     of_anatomy(
         "breaches",
         "fractions of sensitive records in breach and of others flagged",
-        "{'what': ', in breach', 'y': breached}, {'what': ', flagged', 'y': flagged}",
+        {", in breach": "breached", ", flagged": "flagged"},
         "fraction",
-        "(2, 5, ', in breach', .99), (2, 5, ', flagged', .06)",
-        ("Printed: more than .99, and less than .06, in most cases.",),
+        {"r = 2, 5 attributes, in breach": 0.99, "r = 2, 5 attributes, flagged": 0.06},
+        "Printed: more than .99, and less than .06, in most cases.",
     ),
     of_anatomy(
         "errors",
         "errors of mined global probabilities",
-        "{'what': ', relative', 'y': relative_error}, {'what': ', of the complement', 'y': complement_error}",
+        {", relative": "relative_error", ", of the complement": "complement_error"},
         "mean relative error",
-        "(2, 5, ', relative', .007), (10, 5, ', relative', .0526)",
-        ("Of the complement: the same difference, relative to the probability not to have a value of the set.",),
+        {"r = 2, 5 attributes, relative": 0.007, "r = 10, 5 attributes, relative": 0.0526},
+        "Of the complement: the same difference, relative to the probability not to have a value of the set.",
+        where=f"y IS NOT NULL AND qi = {DEFAULT_SIZE}",
     ),
     Figure(
         name="Section 5.1, case study",
         title="probabilities of a low education for two occupations, and of a craft worker in a group with a clerk",
-        query="SELECT x, y, line, seed FROM (SELECT seed, 'Anatomy: ' || bound AS line, UNNEST(["
-        "{'x': 'Adm-clerical, mined', 'y': probability_clerk}, {'x': 'Craft-repair, mined', 'y': probability_craft}, "
-        "{'x': 'Adm-clerical, true', 'y': frequency_clerk}, {'x': 'Craft-repair, true', 'y': frequency_craft}, "
-        "{'x': 'belief, mined', 'y': pair_by_probability}, {'x': 'belief, true', 'y': pair_by_frequency}, "
-        "{'x': 'craft worker is the holder', 'y': craft_is_holder}], recursive := true) FROM foreground_case "
-        "UNION ALL SELECT 1, 'printed', x, y FROM (VALUES ('Adm-clerical, mined', .02), ('Craft-repair, mined', .04), "
-        "('Adm-clerical, true', .01), ('Craft-repair, true', .04), ('belief, mined', .67)) AS printed(x, y)) "
-        "ORDER BY line = 'printed', line DESC",
+        query=f"SELECT x, y, line, seed FROM (SELECT seed, bound AS line, UNNEST([{OF_CASE}], recursive := true) "
+        "FROM foreground_case) ORDER BY place, line = 'every value'",
         kind="table",
         x_label="",
         y_label="probability",
         setting="Age, marital status and occupation; Anatomy with l = 2; the attribute set is occupation.",
         readings=("The last column: of the groups of one clerk and one craft worker, one of them sensitive.",),
+        printed=[
+            ("", "printed", "Adm-clerical, mined", 0.02),
+            ("", "printed", "Craft-repair, mined", 0.04),
+            ("", "printed", "Adm-clerical, true", 0.01),
+            ("", "printed", "Craft-repair, true", 0.04),
+            ("", "printed", "belief, mined", 0.67),
+        ],
     ),
     *(
         figure
         for number, r in ((1, 2), (2, 10))
         for figure in (
-            of_techniques(f"{number}a", r, "attack_seconds", "time of the attack", "seconds", TIMES),
-            of_techniques(f"{number}b", r, "making_seconds", "time of the technique", "seconds", TIMES[:1]),
-            of_techniques(f"{number}c", r, "breached", "sensitive records in breach", "fraction", (OTHERS,)),
+            of_techniques(f"{number}a", r, "attack_seconds", "time of the attack", "seconds"),
+            of_techniques(f"{number}b", r, "making_seconds", "time of the technique", "seconds"),
+            of_techniques(f"{number}c", r, "breached", "sensitive records in breach", "fraction"),
             of_techniques(f"{number}d", r, "delta", "mean difference of global probabilities in a group", "mean Delta"),
         )
     ),
@@ -481,4 +502,6 @@ PAPER = Paper(
     EXPERIMENTS,
     FIGURES,
     fast,
+    SETTING,
+    READINGS_OF_ALL,
 )

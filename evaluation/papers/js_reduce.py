@@ -213,39 +213,50 @@ EXPERIMENTS = [
 ]
 
 GAIN, RELEASES = "average adversary gain", "number of releases"
-DATA = (
+SETTING = (
+    f"{VIEWS} weekly views of {RECORDS:,} records; posteriors by the Omega-estimate; distinct {L}-diversity, t-closeness with "
+    f"t = {T_ALONE} and (B,t)-privacy with B = {BANDWIDTH}, t = {T_OF_BT} by Mondrian; JS-reduce with t = {T}, J = {J}; attack and "
+    "defense based on DK."
+)
+READINGS = (
     "The data of the paper was not found: `exams` is simulated from published rates. The next result depends on the last 6, and on "
-    "age, gender and weight, by factors that are assumed."
+    "age, gender and weight, by factors that are assumed.",
+    f"k is not stated; it is {K}, as in BayFrame. Divergences are in bits, as in the source that the paper cites. JS-reduce is as "
+    "printed: groups are judged against the view, and growth has no bound.",
+    "Mondrian is strict, with cuts below the median; the paper names no variant.",
+    "SPM, of another history, and IE count sequences of every length as Algorithm 5 does, which has 0 for a sequence that never "
+    'occurred; IE includes the view that is published ("based on V_i"). Every adversary has the exact prior.',
+    "The joint adversary is not the paper's: it reads all releases together, in hindsight, by one-step knowledge.",
+    "A release without a published record has no gain: curves have a gap there, and means are over the other seeds.",
 )
-MONDRIAN = "Mondrian is strict, with cuts below the median; the paper names no variant."
-K_IS_3 = f"k is not stated; it is {K}, as in BayFrame. Divergences are in bits, as in the source that the paper cites."
-MINED = (
-    "SPM and IE count sequences of every length as Algorithm 5 does, which has 0 for a sequence that never occurred; IE includes "
-    'the view that is published ("based on V_i"). Every adversary has the exact prior.'
-)
-JOINT = "The joint adversary is not the paper's: it reads all releases together, in hindsight, by one-step knowledge."
-SETTING = f"{VIEWS} weekly views of {RECORDS:,} records, posteriors by the Omega-estimate"
-JS = f"JS-reduce with k = {K}, t = {T}, j = {J}, as printed"
-TIGHT = {"the text: below .12": 0.12}
+TIGHT, SIGNED = {"the text: below .12": 0.12}, (-1.0, 1.0)
 
 
 def _curves(table: str, where: str, line: str = "attacker", panel: str = "''", y: str = "gain") -> str:
     """Query of a measure per release."""
-    return f"SELECT release AS x, {y} AS y, {line} AS line, {panel} AS panel, seed FROM {table} WHERE {where} AND {y} IS NOT NULL"
+    return f"SELECT release AS x, {y} AS y, {line} AS line, {panel} AS panel, seed FROM {table} WHERE {where}"
 
 
 def _among(column: str, *texts: str) -> str:
     return f"{column} IN ({', '.join(repr(text) for text in texts)})"
 
 
-def _steps(name: str, title: str, table: str, where: str, setting: str, *readings: str, **more: Any) -> Figure:
+def _gains(name: str, title: str, query: str, setting: str = "", *readings: str, **more: Any) -> Figure:
+    """Curves of the gain over the releases."""
+    return Figure(name, title, query, "curves", RELEASES, GAIN, setting, readings, within=SIGNED, **more)
+
+
+def _steps(name: str, against: str, table: str, where: str, **more: Any) -> Figure:
     """Figure 4: one panel for each pace of the data."""
     asked = f"{where} AND {_among('law', *list(LAWS)[:2])} AND {_among('attacker', *STEPS, 'joint, in hindsight')}"
-    query = _curves(table, asked, panel="law")
-    reading = (
-        "An n-step adversary takes the last n results for all; the panels have a view each week, and every 26 weeks."
+    return _gains(
+        name,
+        f"gain against {against} by the number of past results that the adversary reads",
+        _curves(table, asked, panel="law"),
+        "DK limited to n past observations, and BKsv alone.",
+        "An n-step adversary takes the last n results for all; the panels have a view each week, and every 26 weeks.",
+        **more,
     )
-    return Figure(name, title, query, "curves", RELEASES, GAIN, setting, (reading, *readings, JOINT, DATA), **more)
 
 
 def _defender(name: str, knowledge: str) -> Figure:
@@ -253,35 +264,41 @@ def _defender(name: str, knowledge: str) -> Figure:
     where = (
         f"law = '{FIRST}' AND defender = '{knowledge}' AND variant = 'as printed' AND {_among('attacker', *attackers)}"
     )
-    return Figure(
+    return _gains(
         name,
         f"JS-reduce based on {knowledge} against each knowledge of the adversary",
         _curves("js_reduce_defended", where),
-        "curves",
-        RELEASES,
-        GAIN,
-        f"{SETTING}, {JS}; n-SPM is mined from a history of {VIEWS} views of n records.",
-        ("The sizes n are not in the text.", K_IS_3, MINED, JOINT, DATA),
-        {"the text: below .25": 0.25} if knowledge != "DK" else TIGHT,
+        f"n-SPM is mined from {VIEWS} views of n records.",
+        "The sizes n are not in the text.",
+        marks={"the text: below .25": 0.25} if knowledge != "DK" else TIGHT,
     )
 
 
+OF_ALL = f"law = '{FIRST}' AND {_among('attacker', 'DK', 'joint, in hindsight')}"
 ALL_FOUR = (
     "SELECT release AS x, confidence AS y, technique AS line, attacker AS panel, seed FROM js_reduce_existing "
-    f"WHERE law = '{FIRST}' AND variant = 'strict' AND {_among('attacker', 'DK', 'joint, in hindsight')} UNION ALL "
+    f"WHERE {OF_ALL} AND variant = 'strict' UNION ALL "
     "SELECT release, confidence, 'JS-reduce', attacker, seed FROM js_reduce_defended "
-    f"WHERE confidence IS NOT NULL AND law = '{FIRST}' AND variant = 'as printed' AND defender = 'DK' "
-    f"AND {_among('attacker', 'DK', 'joint, in hindsight')}"
+    f"WHERE {OF_ALL} AND variant = 'as printed' AND defender = 'DK'"
 )
+OWN = f"law = '{FIRST}' AND attacker = 'DK' AND defender = 'DK'"
 LOSS = (
-    "SELECT technique AS x, avg(gcp) AS y, variant AS line, seed FROM js_reduce_existing "
+    "SELECT technique AS x, avg(gcp) AS y, variant AS line, seed, 0 AS place FROM js_reduce_existing "
     f"WHERE law = '{FIRST}' AND attacker = 'DK' GROUP BY ALL UNION ALL "
-    "SELECT 'JS-reduce', avg(gcp), variant, seed FROM js_reduce_defended "
-    f"WHERE law = '{FIRST}' AND attacker = 'DK' AND defender = 'DK' AND variant NOT LIKE 'j = %' GROUP BY ALL"
+    "SELECT 'JS-reduce', avg(gcp), variant, seed, 1 FROM js_reduce_defended "
+    f"WHERE {OWN} AND variant NOT LIKE 'j = %' GROUP BY ALL ORDER BY place, x <> 'l-diversity', x, line <> 'strict'"
+)
+SUPPRESSED = (
+    f"WITH own AS (SELECT * FROM js_reduce_defended WHERE {OWN}) SELECT x, y, line, seed FROM ("
+    f"SELECT 0 AS place, 'share suppressed' AS x, avg(suppressed) / {RECORDS} AS y, variant AS line, seed FROM own GROUP BY ALL "
+    "UNION ALL "
+    f"SELECT 1, 'views without a record', count(*) FILTER (suppressed = {RECORDS}), variant, seed FROM own GROUP BY ALL UNION ALL "
+    "SELECT 2, 'largest gain', max(gain), variant, seed FROM own GROUP BY ALL) "
+    "ORDER BY place, line LIKE 'j = %', line LIKE '%nats', line"
 )
 
 FIGURES = [
-    Figure(
+    _gains(
         "3",
         "gain against existing techniques by the knowledge of the adversary",
         _curves(
@@ -289,53 +306,19 @@ FIGURES = [
             f"law = '{FIRST}' AND variant = 'strict' AND {_among('attacker', 'DK', 'IE', 'SPM', 'joint, in hindsight')}",
             panel="technique",
         ),
-        "curves",
-        RELEASES,
-        GAIN,
-        f"{SETTING}; distinct {L}-diversity, t-closeness with t = {T_ALONE}, (B,t)-privacy with B = {BANDWIDTH} and t = {T_OF_BT}, "
-        f"by Mondrian; SPM mined from another {VIEWS} views of {RECORDS:,} records.",
-        (MONDRIAN, MINED, JOINT, DATA),
-        {"the text: beyond .4 after 6 to 8 releases": 0.4, "the text: below .1 at the first": 0.1},
+        marks={"the text: beyond .4 after 6 to 8 releases": 0.4, "the text: below .1 at the first": 0.1},
     ),
-    Figure(
+    _gains(
         "3 (variants)",
         "gain with DK against existing techniques by the variant of Mondrian",
         _curves("js_reduce_existing", f"law = '{FIRST}' AND attacker = 'DK'", line="variant", panel="technique"),
-        "curves",
-        RELEASES,
-        GAIN,
-        "The variant of Mondrian is not stated. The text has a gain that passes .4 within the first 6 to 8 releases.",
-        (
-            "A gain that passes .4 in releases 6 to 8 is that of the strict variants; relaxed Mondrian passes it by release 3.",
-            DATA,
-        ),
-        {"the text: beyond .4 after 6 to 8 releases": 0.4},
+        "",
+        "A gain that passes .4 in releases 6 to 8 is that of the strict variants; relaxed Mondrian passes it by release 3.",
+        marks={"the text: beyond .4 after 6 to 8 releases": 0.4},
     ),
-    _steps(
-        "4a",
-        "gain against l-diversity by the number of past results that the adversary reads",
-        "js_reduce_existing",
-        "technique = 'l-diversity' AND variant = 'strict'",
-        f"{SETTING}, distinct {L}-diversity by Mondrian; DK limited to n past observations, and BKsv alone.",
-        MONDRIAN,
-    ),
-    _steps(
-        "4b",
-        "gain against (B,t)-privacy by the number of past results that the adversary reads",
-        "js_reduce_existing",
-        "technique = '(B,t)-privacy' AND variant = 'strict'",
-        f"{SETTING}, (B,t)-privacy with B = {BANDWIDTH} and t = {T_OF_BT} by Mondrian; DK of n past observations, and BKsv alone.",
-        MONDRIAN,
-    ),
-    _steps(
-        "4c",
-        "gain against JS-reduce by the number of past results that the adversary reads",
-        "js_reduce_defended",
-        "defender = 'DK' AND variant = 'as printed'",
-        f"{SETTING}, {JS}, the defender has DK.",
-        K_IS_3,
-        marks=TIGHT,
-    ),
+    _steps("4a", "l-diversity", "js_reduce_existing", "technique = 'l-diversity' AND variant = 'strict'"),
+    _steps("4b", "(B,t)-privacy", "js_reduce_existing", "technique = '(B,t)-privacy' AND variant = 'strict'"),
+    _steps("4c", "JS-reduce", "js_reduce_defended", "defender = 'DK' AND variant = 'as printed'", marks=TIGHT),
     *(_defender(name, knowledge) for name, knowledge in (("5a", "DK"), ("5b", "IE"), ("5c", "SPM"))),
     Figure(
         "6",
@@ -344,10 +327,9 @@ FIGURES = [
         "curves",
         RELEASES,
         "average adversary confidence",
-        f"{SETTING}; the techniques of Figure 3, and {JS}; attack and defense are based on DK.",
-        (MONDRIAN, K_IS_3, JOINT, DATA),
+        within=(0, 1),
     ),
-    Figure(
+    _gains(
         "7",
         "gain against JS-reduce by the threshold of the divergence",
         _curves(
@@ -356,11 +338,8 @@ FIGURES = [
             line="regexp_extract(variant, 'j = [.0-9]+')",
             panel="regexp_extract(variant, '[a-z]+$')",
         ),
-        "curves",
-        RELEASES,
-        GAIN,
-        f"{SETTING}, JS-reduce with t = {T} and j from {THRESHOLDS[0]} to {THRESHOLDS[-1]}; attack and defense are based on DK.",
-        ("The base of the logarithm is not stated: the panels have bits and nats.", K_IS_3, DATA),
+        f"j from {THRESHOLDS[0]} to {THRESHOLDS[-1]}.",
+        "The base of the logarithm is not stated: the panels have bits and nats.",
     ),
     Figure(
         "8a",
@@ -369,13 +348,11 @@ FIGURES = [
         "bars",
         "",
         "average GCP of QI-groups",
-        f"{SETTING}; the techniques of Figure 3, and {JS}.",
-        (
+        readings=(
             "The paper warns that its Mondrian is not data-quality oriented; all three variants are drawn.",
             "Suppressed records are left out, as in the paper.",
-            K_IS_3,
-            DATA,
         ),
+        within=(0, 1),
     ),
     Figure(
         "8b",
@@ -385,50 +362,36 @@ FIGURES = [
         "curves",
         "expected selectivity",
         "median relative error",
-        f"{SETTING}, {JS}; {QUERIES:,} random range queries over the quasi-identifiers for each selectivity.",
+        f"{QUERIES:,} random range queries over the quasi-identifiers for each selectivity.",
         (
             "The selectivities are not in the text. The median is taken in each release, and its mean over the releases is drawn.",
-            "Suppressed records are missing from the answers. The first release, of which few are, is drawn beside all.",
+            "Suppressed records are missing from the answers; few are in the first release, drawn beside all.",
             "l-diversity by Mondrian is not in the paper's figure.",
-            DATA,
         ),
+        within=(0, math.inf),
     ),
     Figure(
         "Section 7.4",
         "what JS-reduce suppresses, and the largest gain in what it publishes",
-        f"WITH own AS (SELECT * FROM js_reduce_defended WHERE law = '{FIRST}' AND attacker = 'DK' AND defender = 'DK') "
-        f"SELECT 'share suppressed' AS x, avg(suppressed) / {RECORDS} AS y, variant AS line, seed FROM own GROUP BY ALL UNION ALL "
-        f"SELECT 'views without a record', count(*) FILTER (suppressed = {RECORDS}), variant, seed FROM own GROUP BY ALL UNION ALL "
-        "SELECT 'largest gain', max(gain), variant, seed FROM own GROUP BY ALL",
+        SUPPRESSED,
         "table",
         "",
         "variant",
-        f"{SETTING}, {JS}, and the thresholds of Figure 7. At most 12 records are suppressed in a release, in the text.",
-        (
-            "Each seed draws other data and another order of the records. Growth as printed sets no bound to a group.",
-            K_IS_3,
-            DATA,
-        ),
+        "At most 12 records are suppressed in a release, in the text.",
+        ("Each seed draws other data and another order of the records.",),
     ),
     Figure(
         "Section 7.5",
         "records that JS-reduce suppresses in each release",
-        _curves(
-            "js_reduce_defended",
-            f"law = '{FIRST}' AND attacker = 'DK' AND defender = 'DK' AND variant NOT LIKE 'j = %'",
-            line="variant",
-            y="suppressed",
-        ),
+        _curves("js_reduce_defended", f"{OWN} AND variant NOT LIKE 'j = %'", line="variant", y="suppressed"),
         "curves",
         RELEASES,
         "suppressed records",
-        f"{SETTING}, {JS}. At most 12 records are suppressed in a release, in the text.",
-        (
+        readings=(
             "The default of `JSReduce` judges groups against the published table, the printed algorithm against the view.",
-            K_IS_3,
-            DATA,
         ),
-        {"the text: at most 12": 12.0},
+        marks={"the text: at most 12": 12.0},
+        within=(0, RECORDS),
     ),
     Figure(
         "Section 7.1",
@@ -448,4 +411,6 @@ PAPER = Paper(
     EXPERIMENTS,
     FIGURES,
     lambda cell: cell["seed"] == 1,
+    SETTING,
+    READINGS,
 )

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
+from math import inf
+from numbers import Real
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -11,14 +13,22 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from foreknow.evaluation.cells import Experiment, keys, pack, read, run
-from foreknow.evaluation.papers.claims import Verdict, all_claims, judged
-from foreknow.evaluation.papers.drawing import Missing, draw, means, tables_of, with_interval
+from foreknow.evaluation.papers.claims import Claim, Decision, Verdict, all_claims, judged
+from foreknow.evaluation.papers.drawing import LEAST_SEEDS, Missing, draw, in_order, means, tables_of, with_interval
 from foreknow.evaluation.papers.figures import ADULT, Figure, Paper
 from foreknow.models.progress import Progress
 from foreknow.models.tables.atomic_file import atomic_file
 
 CELLS, PAGE = "cells", "index"
 """Folder of the cells, and name of the page, within the folder of a reproduction."""
+
+HOW = (
+    "A claim *holds* if the 95 % interval of its value over the seeds is inside what it asks, *does not hold* if it is outside, "
+    "and *cannot be judged* with the bound within, or with fewer than three seeds. *In part* names a weaker form that holds. "
+    "*Strongest adversary* is the same value under the strongest attack of this package. Readings are choices that a paper leaves "
+    "open. Figures have means over the seeds, with intervals from three seeds on; lines joined by ≈ coincide."
+)
+"""How to read the page."""
 
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem}img{max-width:100%}"
@@ -86,18 +96,38 @@ def write_pictures(papers: Iterable[Paper], found: Mapping[str, pd.DataFrame], f
                 plt.close(picture)
 
 
-def page(papers: Sequence[Paper], found: Mapping[str, pd.DataFrame]) -> str:
-    """Page in Markdown: claims with their verdicts, and each figure with its setting and readings."""
+def page(papers: Sequence[Paper], found: Mapping[str, pd.DataFrame], stale: Mapping[str, str] | None = None) -> str:
+    """Page in Markdown: claims with their verdicts, then each figure with its setting and readings; ``stale`` are `stale_cells`."""
+    others = stale or {}
+    lines = [
+        "# Reproduction of the five papers" if len(papers) > 1 else f"# Reproduction: {papers[0].name}",
+        "",
+        HOW,
+        "",
+    ]
+    if others:
+        lines += [
+            f"Cells measured by other code: {', '.join(f'{text} of {name}' for name, text in others.items())}.",
+            "",
+        ]
     verdicts = verdicts_of(papers, found)
-    lines = ["# Reproduction of the five papers" if len(papers) > 1 else f"# Reproduction: {papers[0].name}", ""]
-    lines += ["## Claims", "", *_summary(verdicts), ""]
+    lines += ["## Claims", "", *_summary(verdicts)] if verdicts else []
     for paper in papers:
         own = [each for each in verdicts if each.claim.paper == paper.name]
-        lines += [f"### Claims of {paper.name}", "", f"{paper.citation}.", "", *_claim_lines(own), ""]
+        experiments = [each for each in own if each.claim.kind == "experiment"]
+        parts = {
+            f"Claims of {paper.name}": _judged([each for each in experiments if each.claim.main]),
+            "Details": _judged([each for each in experiments if not each.claim.main]),
+            "Theory": _shown([each for each in own if each.claim.kind == "theory"]),
+        }
+        for title, table in parts.items():
+            if table:
+                lines += ["", f"{'###' if title.startswith('Claims') else '####'} {title}", "", *table]
     for paper in papers:
-        lines += [f"## Figures of {paper.name}", ""]
+        lines += ["", f"## Figures of {paper.name}", "", f"{paper.citation}. {paper.setting}".strip(), ""]
+        lines += [f"- {reading}" for reading in paper.readings]
         for figure in paper.figures:
-            lines += [*_figure_lines(paper, figure, found), ""]
+            lines += ["", *_figure_lines(paper, figure, found, others)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -107,32 +137,83 @@ def verdicts_of(papers: Iterable[Paper], found: Mapping[str, pd.DataFrame]) -> l
     return judged([claim for claim in all_claims() if claim.paper in names], found)
 
 
+def stale_cells(found: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Number of cells that other code measured, as ``3 of 10``, by the name of the experiment; without those that have none."""
+    counts = {name: rows.drop_duplicates("key")["stale"] for name, rows in found.items() if not rows.empty}
+    return {name: f"{int(each.sum())} of {len(each)}" for name, each in counts.items() if each.any()}
+
+
+def provisional(claim: Claim, decision: Decision) -> str:
+    """Side of the bounds on which the mean of too few seeds for a verdict is: ``inside``, ``outside``, or nothing."""
+    if not 0 < decision.seeds < LEAST_SEEDS:
+        return ""
+    low = -inf if claim.at_least is None else claim.at_least - claim.tolerance
+    high = inf if claim.at_most is None else claim.at_most + claim.tolerance
+    return "inside" if low <= decision.mean <= high else "outside"
+
+
+def counted(verdicts: Iterable[Verdict]) -> Counter[tuple[str, str]]:
+    """Numbers of claims by paper and verdict, those of too few seeds with the side of the bounds."""
+    sides = ((each, provisional(each.claim, each.own)) for each in verdicts)
+    return Counter(
+        (each.claim.paper, f"provisional: {side} the bounds" if side else each.short) for each, side in sides
+    )
+
+
 def _summary(verdicts: Sequence[Verdict]) -> list[str]:
     """Table of the number of claims by paper and verdict."""
-    papers = list(dict.fromkeys(each.claim.paper for each in verdicts))
-    counts = Counter((each.claim.paper, each.short) for each in verdicts)
-    columns = list(dict.fromkeys(each.short for each in verdicts))
-    rows = [[paper, *(counts[paper, column] for column in columns)] for paper in papers]
-    return _markdown([["paper", *columns], *rows])
+    counts = counted(verdicts)
+    papers, columns = (list(dict.fromkeys(key[place] for key in counts)) for place in (0, 1))
+    return markdown_table(
+        ["paper", *columns], [[paper, *(counts[paper, name] for name in columns)] for paper in papers]
+    )
 
 
-def _claim_lines(verdicts: Sequence[Verdict]) -> list[str]:
-    rows = [["", "claim", "place", "value: asked", "measured (seeds)", "verdict", "under the strongest adversary"]]
+def _judged(verdicts: Sequence[Verdict]) -> list[str]:
+    """Table of claims that cells decide."""
+    heads = ["", "claim", "asked", "printed", "measured (seeds)", "verdict", "strongest adversary"]
+    rows = []
     for claim, own, under in verdicts:
-        place = claim.place + (f", {_of_figure(claim.figure)}" if claim.figure else "")
-        asked = f"{claim.value}: {claim.asked}" if claim.query else ""
+        within = f" ± {claim.tolerance:g}" if claim.tolerance else ""
+        source = f" ({claim.tolerance_from})" if claim.tolerance_from else ""
+        asked = f"{claim.value}: {claim.asked}{within}{source}" if claim.query else ""
         measured = f"{with_interval(own.mean, own.half)} ({own.seeds})" if own.seeds else ""
-        verdict = own.verdict + (f": {own.why}" if own.why else "")
-        strongest = f"{under.verdict}: {with_interval(under.mean, under.half)}" if under.verdict else ""
-        rows.append([str(claim.number), claim.says, place, asked, measured, verdict, strongest])
-    return _markdown(rows)
+        strongest = f"none: {claim.not_applicable}" if claim.not_applicable else _words(under, True)
+        rows.append([claim.number, _cited(claim), asked, claim.printed, measured, _words(own), strongest])
+    lines = markdown_table(heads, rows) if rows else []
+    for claim, own, _ in verdicts:
+        if own.tried:
+            tried = "; ".join(f"{each.reading}: {with_interval(found.mean, found.half)}" for each, found in own.tried)
+            lines += ["", f"Other readings of claim {claim.number}: {tried}."]
+    return lines
+
+
+def _words(decision: Decision, with_mean: bool = False) -> str:
+    mean = with_interval(decision.mean, decision.half) if with_mean else ""
+    return ": ".join(filter(None, (decision.verdict, decision.why, mean)))
+
+
+def _shown(verdicts: Sequence[Verdict]) -> list[str]:
+    """Table of theorems and examples."""
+    rows = []
+    for claim, own, _ in verdicts:
+        file, _, test = claim.shown_by.partition("::")
+        shown = f"`{test}` in `{file}`" if test else claim.shown_by
+        rows.append([claim.number, _cited(claim), _words(own), shown])
+    return markdown_table(["", "claim", "verdict", "shown by"], rows) if rows else []
+
+
+def _cited(claim: Claim) -> str:
+    return f"{claim.says} ({claim.place}{f', {_of_figure(claim.figure)}' if claim.figure else ''})"
 
 
 def _of_figure(name: str) -> str:
     return name if name.startswith(("Table", "Section")) else f"Figure {name}"
 
 
-def _figure_lines(paper: Paper, figure: Figure, found: Mapping[str, pd.DataFrame]) -> list[str]:
+def _figure_lines(
+    paper: Paper, figure: Figure, found: Mapping[str, pd.DataFrame], stale: Mapping[str, str]
+) -> list[str]:
     lines = [f"### {_of_figure(figure.name)}: {figure.title}", ""]
     try:
         rows = means(figure, found)
@@ -141,30 +222,34 @@ def _figure_lines(paper: Paper, figure: Figure, found: Mapping[str, pd.DataFrame
     if figure.kind == "table":
         lines += [*_table_of(figure, rows), ""]
     else:
-        lines += [f"![{figure.title}]({paper.name}-{figure.file}.png)", ""]
-    seeds = sorted(set(rows["seeds"]))
+        lines += [f"![{_of_figure(figure.name)}]({paper.name}-{figure.file}.png)", ""]
+    seeds = sorted({*rows["seeds"]} - {0}) or [0]
     number = " to ".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))
-    many = "one seed, no interval" if seeds == [1] else f"mean and 95 % interval over {number} seeds"
-    lines += [f"Setting of the paper: {figure.setting} Drawn: {many}.", ""]
-    return [*lines, *(f"- {reading}" for reading in figure.readings)]
+    plural = " seed" if number == "1" else " seeds"
+    other = ", some cells of other code" if tables_of(figure.query, stale) else ""
+    return [*lines, " ".join(filter(None, (figure.setting, *figure.readings, f"{number}{plural}{other}.")))]
 
 
 def _table_of(figure: Figure, rows: pd.DataFrame) -> list[str]:
-    """Table of a figure: a row for each panel and line, a column for each x, and printed values in brackets."""
-    printed = {(panel, line, str(x)): y for panel, line, x, y in figure.printed}
-    columns = list(dict.fromkeys(rows["x"]))
-    lines = [[figure.y_label, *(f"{figure.x_label} {x}" if figure.x_label else str(x) for x in columns)]]
-    shown: dict[tuple[str, str], dict[object, str]] = {}
-    for panel, line, x, y, half, _ in rows.itertuples(index=False, name=None):
-        beside = f" (printed {printed[panel, line, str(x)]:g})" if (panel, line, str(x)) in printed else ""
-        shown.setdefault((panel, line), {})[x] = with_interval(y, half) + beside
-    lines += [[", ".join(filter(None, name)), *(texts.get(x, "") for x in columns)] for name, texts in shown.items()]
-    return _markdown(lines)
+    """Table of a figure: a row for each panel and line, a column for each x, with the printed values."""
+    printed = {(panel, line, x): f"{y:g}" for panel, line, x, y in figure.printed}
+    measured = {
+        (panel, line, x): with_interval(y, half)
+        + (f" (printed {printed[panel, line, x]})" if (panel, line, x) in printed else "")
+        for panel, line, x, y, half in rows[["panel", "line", "point", "y", "half"]].itertuples(index=False, name=None)
+    }
+    texts = printed | measured
+    columns = in_order(key[2] for key in (*measured, *printed))
+    heads = [f"{figure.x_label} {f'{x:g}' if isinstance(x, Real) else x}".strip() for x in columns]
+    names = dict.fromkeys(key[:2] for key in texts)
+    lines = [[", ".join(filter(None, name)), *(texts.get((*name, x), "") for x in columns)] for name in names]
+    return markdown_table([figure.y_label, *heads], lines)
 
 
-def _markdown(rows: Sequence[Sequence[object]]) -> list[str]:
-    lines = [f"| {' | '.join(str(each).replace('|', chr(92) + '|') for each in row)} |" for row in rows]
-    return [lines[0], "|---" * len(rows[0]) + "|", *lines[1:]]
+def markdown_table(heads: Sequence[object], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Lines of a table in Markdown."""
+    texts = [[str(each).replace("|", chr(92) + "|") for each in row] for row in (heads, *rows)]
+    return [f"| {' | '.join(row)} |" for row in (texts[0], ["---"] * len(heads), *texts[1:])]
 
 
 def write_page(text: str, folder: Path) -> None:

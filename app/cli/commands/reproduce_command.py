@@ -1,6 +1,7 @@
 """The command `foreknow reproduce`: the experiments of a paper, its figures, and what becomes of its claims."""
 
 import os
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -17,9 +18,11 @@ from foreknow.evaluation.papers.figures import ADULT, FOLDER_OF_ADULT, Figure, P
 from foreknow.evaluation.papers.reproduction import (
     CELLS,
     PAGE,
+    counted,
     experiments_of,
     measure,
     page,
+    stale_cells,
     tables,
     verdicts_of,
     write_page,
@@ -48,7 +51,7 @@ class ReproduceRun:
     full: Annotated[
         bool,
         option(
-            "--fast measures one or two seeds: minutes. --full measures ten: two hours for all papers on two cores.",
+            "--fast measures one seed in minutes, without verdicts. --full measures ten: two hours for all papers on two cores.",
             None,
             None,
             "--full/--fast",
@@ -95,14 +98,17 @@ def reproduce_command(run: ReproduceRun) -> Outcome:
         progress=lambda cells: tracked(cells, "measuring cells"),
     )
     found = tables(papers, run.out)
+    if stale := stale_cells(found):
+        texts = ", ".join(f"{text} cells of {name}" for name, text in stale.items())
+        notice(
+            f"other code measured {texts}, which this run does not ask for; the page marks them. --full measures them again."
+        )
     write_pictures(papers, found, run.out)
-    write_page(page(papers, found), run.out)
-    counts = pd.Series([each.short for each in verdicts_of(papers, found)], name="verdict").value_counts()
-    show(PrintedTable(counts.rename("claims").reset_index(), "Claims"))
+    write_page(page(papers, found, stale), run.out)
+    counts = Counter(name for _, name in counted(verdicts_of(papers, found)).elements())
+    show(PrintedTable(pd.DataFrame(counts.most_common(), columns=pd.Index(["verdict", "claims"])), "Claims"))
     say(f"Figures and claims: {run.out / PAGE}.html")
-    return Outcome(
-        {"claims": {str(name): int(number) for name, number in counts.items()}, "page": str(run.out / f"{PAGE}.html")}
-    )
+    return Outcome({"claims": dict(counts), "stale": stale, "page": str(run.out / f"{PAGE}.html")})
 
 
 def _figure(papers: list[Paper], number: str) -> Figure:

@@ -10,7 +10,6 @@ from typing import Annotated, Any, get_type_hints
 import numpy as np
 import pandas as pd
 import typer
-from scipy.stats import t as student
 
 from foreknow.app.atomic_output import atomic_output, check_output
 from foreknow.app.cli.adversary_knowledge import Learning, assumed_adversary
@@ -325,18 +324,21 @@ def tidy(rows: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
 
 def summary(table: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
     """Mean of each measure over the releases, and over the seeds with half of its interval, one row per setting and scenario."""
+    from foreknow.evaluation.papers.drawing import (
+        interval,
+        with_interval,
+    )  # imported here, as Matplotlib is slow to import
+
     names = [name for name in dict.fromkeys(itertools.chain(*cells)) if name in table and name != "seed"]
     measured = table.drop(columns=[*names, "seed", "time", "seconds"]).select_dtypes("number")
     shown = ([name for name in FIRST if name in measured] or list(measured.columns.astype(str)))[:MOST_SHOWN]
     by_seed = table.groupby([*names, "seed"], dropna=False, sort=False)[shown].mean()
     groups = by_seed.groupby(level=names, dropna=False, sort=False)
-    number = groups.count()
-    half = groups.std() * student.ppf(0.975, np.maximum(number - 1, 1)) / np.sqrt(number)
-    found = groups.mean().reset_index()
+    found = groups.size().reset_index()
     options = found[[name for name in names if name not in ("defense", "scenario", "scenario_settings")]]
     texts = [" ".join(f"{name}={value}" for name, value in row.dropna().items()) for _, row in options.iterrows()]
     cells_of = {
-        name: ["none" if pd.isna(m) else f"{m:.3f}±{h:.3f}" for m, h in zip(found[name], half[name], strict=True)]
-        for name in shown
+        name: [with_interval(*interval(own)) or "none" for _, own in values]
+        for name, values in ((name, groups[name]) for name in shown)
     }
     return pd.DataFrame({"defense": found["defense"], "setting": texts, "scenario": found["scenario"], **cells_of})

@@ -55,9 +55,19 @@ def test_fast_then_full_goes_on_and_adult_is_left_out_aloud(tmp_path):
     assert len(before) == 1
     assert len(kept(tmp_path)) == 3
     assert len(before.merge(kept(tmp_path))) == 1
-    assert json.loads(told.stdout) == {"claims": {}, "page": str(tmp_path / "index.html")}
+    assert json.loads(told.stdout) == {"claims": {}, "stale": {}, "page": str(tmp_path / "index.html")}
     assert "no cells of tiny_census" in (tmp_path / "index.md").read_text()
     assert (tmp_path / "tiny-3.png").stat().st_size > 1000
+
+
+def test_cells_of_other_code_that_a_run_does_not_ask_for_are_named(tmp_path):
+    run("reproduce", "js-reduce", "--out", tmp_path, "--workers", 1, "--full")
+    file = tmp_path / "cells" / "tiny_gain.parquet"
+    pd.read_parquet(file).assign(code="of another day").to_parquet(file)
+    told = run("reproduce", "js-reduce", "--out", tmp_path, "--workers", 1)
+    assert "other code measured 2 of 3 cells of tiny_gain" in " ".join(told.stderr.split())
+    assert "2 of 3 of tiny_gain" in (tmp_path / "index.md").read_text()
+    assert "other code" not in run("reproduce", "js-reduce", "--out", tmp_path, "--workers", 1, "--full").stderr
 
 
 def test_a_figure_is_found_by_its_number(tmp_path):

@@ -1,16 +1,27 @@
 """Figures as queries over cells, verdicts on claims, and the command `foreknow reproduce`, on a paper of one experiment."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from places import ROOT
-from scipy.stats import ttest_1samp
 
 from foreknow.evaluation.cells import Experiment
-from foreknow.evaluation.papers import PAPERS, paper
-from foreknow.evaluation.papers.claims import all_claims
-from foreknow.evaluation.papers.drawing import Missing, answered, draw, means
+from foreknow.evaluation.papers import PAPERS, paper, reproduction
+from foreknow.evaluation.papers.claims import Claim, Reading, all_claims
+from foreknow.evaluation.papers.drawing import Missing, answered, interval, means, with_interval
 from foreknow.evaluation.papers.figures import ADULT, FOLDER_OF_ADULT, Figure, Paper, adult_folder
-from foreknow.evaluation.papers.reproduction import measure, page, tables, write_page, write_pictures
+from foreknow.evaluation.papers.reproduction import (
+    counted,
+    markdown_table,
+    measure,
+    page,
+    stale_cells,
+    tables,
+    verdicts_of,
+    write_page,
+    write_pictures,
+)
 
 SEEDS = range(1, 6)
 
@@ -32,20 +43,28 @@ def figure(**more):
             "setting": "Two releases.",
             "readings": ("The base of the logarithm is 2.",),
             "marks": {".12 in the text": 0.12},
-            "printed": [("", "", 1, 0.1)],
         }
         | more
     )
 
 
-TABLE = figure(name="Table 2", kind="table", printed=[("", "", 1, 0.5)])
+TABLE = figure(
+    name="Table 2", kind="table", query="SELECT release::DOUBLE AS x, gain AS y, seed FROM tiny_gain",
+    printed=[("", "", 1, 0.5), ("", "of another program", 2, 0.25)],
+)  # fmt: skip
 TINY = Paper(
     "tiny",
     "A tiny paper",
     [Experiment("tiny_gain", noise, [{"seed": seed} for seed in SEEDS])],
     [figure(), figure(name="4", kind="bars"), TABLE],
     lambda cell: cell["seed"] == 1,
+    "Two releases of all.",
+    ["k is 3."],
 )
+CLAIM = Claim(
+    1, "tiny", "7.3", "The gain grows beyond .15.", "experiment", True, value="largest gain",
+    query="SELECT seed, max(gain) AS value FROM tiny_gain GROUP BY seed", at_least=0.15,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -53,15 +72,6 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("reproduction")
     measure([TINY], path, full=True)
     return path
-
-
-def test_means_and_intervals_are_those_of_students_t(folder):
-    rows = tables([TINY], folder)["tiny_gain"]
-    found = means(figure(), {"tiny_gain": rows})
-    for x, y, half, seeds in found[["x", "y", "half", "seeds"]].itertuples(index=False):
-        values = rows.loc[rows["release"] == x, "gain"]
-        low, high = ttest_1samp(values, 0).confidence_interval(0.95)
-        assert (y - half, y + half, seeds) == (pytest.approx(low), pytest.approx(high), 5)
 
 
 def test_fast_measures_some_cells_and_full_adds_the_others(tmp_path):
@@ -76,8 +86,16 @@ def test_the_page_has_each_figure_with_its_setting_and_the_printed_values(folder
     text = page([TINY], found)
     write_page(text, folder)
     assert {path.name for path in folder.glob("*.png")} == {"tiny-3.png", "tiny-4.png"}
-    for part in ("Two releases.", "- The base of the logarithm is 2.", "(printed 0.5)", "over 5 seeds"):
+    for part in (
+        "Two releases. The base of the logarithm is 2. 5 seeds.",
+        "A tiny paper. Two releases of all.\n\n- k is 3.\n",
+    ):
         assert part in text
+    assert text.count("k is 3.") == 1
+    head, _, measured, other = (line for line in text.splitlines() if line.startswith("|"))
+    assert head == "| gain | release 1 | release 2 |"
+    assert measured.count("(printed 0.5)") == 1
+    assert other == "| of another program |  | 0.25 |"
     assert "<td>" in (folder / "index.html").read_text()
 
 
@@ -88,12 +106,57 @@ def test_a_figure_without_cells_is_named(tmp_path):
     assert "Not measured: there are no cells of tiny_gain" in page([TINY], found)
 
 
-def test_drawing_takes_panels_and_lines(folder):
-    rows = means(
-        figure(query="SELECT release AS x, gain AS y, seed, 'a' AS line, seed % 2 || '' AS panel FROM tiny_gain"),
-        tables([TINY], folder),
-    )
-    assert len(draw(figure(), rows).axes) == 2
+def test_a_page_has_main_claims_first_then_details_then_theory(folder, monkeypatch):
+    decided = {"tolerance": 0.01, "tolerance_from": "rounding", "printed": "beyond .15"}
+    theory = Claim(3, "tiny", "4", "A lemma.", "theory", False, shown_by="tests/test_a.py::test_lemma", verdict="holds")
+    claims = [
+        theory,
+        replace(CLAIM, number=2, main=False, not_applicable="it is about loss"),
+        replace(CLAIM, **decided),
+    ]
+    monkeypatch.setattr(reproduction, "all_claims", lambda: claims)
+    found = tables([TINY], folder)
+    text = page([TINY], found)
+    parts = [
+        text.index(part)
+        for part in ("### Claims of tiny\n", "| 1 | The", "#### Details", "| 2 | The", "#### Theory", "| 3 | A")
+    ]
+    assert parts == sorted(parts)
+    assert "(7.3) | largest gain: at least 0.15 ± 0.01 (rounding) | beyond .15 |" in text
+    assert "| none: it is about loss |" in text
+    assert "| 3 | A lemma. (4) | holds | `test_lemma` in `tests/test_a.py` |" in text
+    assert counted(verdicts_of([TINY], found)) == {("tiny", "holds"): 3}
+
+
+def test_a_page_has_the_values_of_other_readings(folder, monkeypatch):
+    twice = Reading("twice", "SELECT seed, 2 * max(gain) AS value FROM tiny_gain GROUP BY seed")
+    monkeypatch.setattr(reproduction, "all_claims", lambda: [replace(CLAIM, at_least=0.5, reading=[twice])])
+    found = tables([TINY], folder)
+    value = with_interval(*interval(answered(twice.query, found)["value"]))
+    assert f"Other readings of claim 1: twice: {value}." in page([TINY], found)
+
+
+def test_claims_of_too_few_seeds_have_a_side(tmp_path, monkeypatch):
+    measure([TINY], tmp_path)
+    claims = [CLAIM, replace(CLAIM, number=2, at_least=0.3)]
+    monkeypatch.setattr(reproduction, "all_claims", lambda: claims)
+    sides = counted(verdicts_of([TINY], tables([TINY], tmp_path)))
+    assert sides == {("tiny", "provisional: inside the bounds"): 1, ("tiny", "provisional: outside the bounds"): 1}
+
+
+def test_cells_of_other_code_are_counted_and_marked(folder):
+    found = tables([TINY], folder)
+    assert stale_cells(found) == {}
+    rows = found["tiny_gain"]
+    others = {"tiny_gain": rows.assign(stale=rows["seed"] < 3)}
+    assert stale_cells(others) == {"tiny_gain": "2 of 5"}
+    text = page([TINY], others, stale_cells(others))
+    assert "Cells measured by other code: 2 of 5 of tiny_gain." in text
+    assert text.count("5 seeds, some cells of other code.") == 3
+
+
+def test_a_table_in_markdown_keeps_its_columns():
+    assert markdown_table(["a", "b|c"], [[1, "x"]]) == ["| a | b\\|c |", "| --- | --- |", "| 1 | x |"]
 
 
 def test_adult_must_be_that_of_the_repository(tmp_path, monkeypatch):

@@ -119,7 +119,7 @@ def means(figure: Figure, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def coinciding(rows: pd.DataFrame, log: bool = False) -> dict[str, str]:
     """Names of the lines of a panel whose points are within `ALIKE` of those of an earlier line, and the name of that."""
-    scaled = rows.assign(y=np.log10(rows["y"]) if log else rows["y"])
+    scaled = rows.assign(y=np.log10(rows["y"].where(rows["y"] > 0)) if log else rows["y"])
     names = [name for name in ("x", "y") if scaled[name].dtype.kind in "fi"]
     ranges = scaled[names].max() - scaled[names].min()
     points = {str(line): own.set_index("point")[names] for line, own in scaled.groupby("line", sort=False)}

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -389,6 +390,12 @@ def of_techniques(name: str, r: int, column: str, title: str, label: str) -> Fig
     )
 
 
+def listed(columns: Mapping[str, str]) -> str:
+    """Columns of a table as rows of ``place``, ``x``, their name in a figure, and ``y``."""
+    texts = [f"{{'place': {place}, 'x': '{x}', 'y': {column}}}" for place, (x, column) in enumerate(columns.items())]
+    return f"UNNEST([{', '.join(texts)}], recursive := true)"
+
+
 def of_anatomy(
     name: str,
     title: str,
@@ -399,16 +406,15 @@ def of_anatomy(
     where: str = "y IS NOT NULL",
 ) -> Figure:
     """Table of section 5.1: readings of Anatomy and of "uniform" in rows, and the printed numbers."""
-    several = ", ".join(f"{{'what': '{what}', 'y': {column}}}" for what, column in columns.items())
     return Figure(
         name=f"Section 5.1, {name}",
         title=title,
-        query="SELECT 'r = ' || r || ', ' || qi || ' attributes' || what AS x, y, line, seed FROM ("
+        query="SELECT 'r = ' || r || ', ' || qi || ' attributes' || x AS x, y, line, seed FROM ("
         "SELECT r, qi, bound, seed, support, bound || '; ' || CASE unmatched WHEN 'learned' "
         "THEN 'learned law of all attributes' ELSE unmatched || ', ' || support || ' records' END AS line, "
-        f"UNNEST([{several}], recursive := true) FROM foreground_anatomy "
+        f"{listed(columns)} FROM foreground_anatomy "
         f"WHERE bound = 'set' OR (support = {PRINTED} AND unmatched IN ('table', 'uniform'))) "
-        f"WHERE {where} ORDER BY r, qi, what, bound <> 'set', bound, support IN (1, 3993) DESC, support DESC, line",
+        f"WHERE {where} ORDER BY r, qi, place, bound <> 'set', bound, support IN (1, 3993) DESC, support DESC, line",
         kind="table",
         x_label="",
         y_label=label,
@@ -418,21 +424,33 @@ def of_anatomy(
     )
 
 
-OF_CASE = ", ".join(
-    f"{{'place': {place}, 'x': '{x}', 'y': {column}}}"
-    for place, (x, column) in enumerate(
-        {
-            "Adm-clerical, mined": "probability_clerk",
-            "Craft-repair, mined": "probability_craft",
-            "Adm-clerical, true": "frequency_clerk",
-            "Craft-repair, true": "frequency_craft",
-            "belief, mined": "pair_by_probability",
-            "belief, true": "pair_by_frequency",
-            "craft worker is the holder": "craft_is_holder",
-        }.items()
-    )
-)
-"""Columns of the case study in the order of the table."""
+OF_CASE = {
+    "Adm-clerical, mined": "probability_clerk",
+    "Craft-repair, mined": "probability_craft",
+    "Adm-clerical, true": "frequency_clerk",
+    "Craft-repair, true": "frequency_craft",
+    "belief, mined": "pair_by_probability",
+    "belief, true": "pair_by_frequency",
+    "craft worker is the holder": "craft_is_holder",
+}
+OF_BELIEFS = {
+    "breached by shares": "known",
+    "precision": "precision",
+    "expected": "expected",
+    "Brier": "brier",
+    "Brier of shares": "brier_of_shares",
+    "AUC in groups": "auc",
+    "top c": "top",
+    "top c by chance": "top_by_chance",
+}
+OF_DRAWS = {
+    "in breach": "breached",
+    "surely": "breached_surely",
+    "flagged": "flagged",
+    "flagged surely": "flagged_surely",
+    "precision": "precision",
+    "of the sure": "precision_surely",
+}
 
 FIGURES = [
     of_anatomy(
@@ -467,7 +485,7 @@ FIGURES = [
     Figure(
         name="Section 5.1, case study",
         title="probabilities of a low education for two occupations, and of a craft worker in a group with a clerk",
-        query=f"SELECT x, y, line, seed FROM (SELECT seed, bound AS line, UNNEST([{OF_CASE}], recursive := true) "
+        query=f"SELECT x, y, line, seed FROM (SELECT seed, bound AS line, {listed(OF_CASE)} "
         "FROM foreground_case) ORDER BY place, line = 'every value'",
         kind="table",
         x_label="",
@@ -494,6 +512,35 @@ FIGURES = [
     ),
     of_techniques("3a", 2, "query_error", "relative error of queries", "mean relative error"),
     of_techniques("3b", 10, "query_error", "relative error of queries", "mean relative error"),
+    Figure(
+        name="Section 5.2, other measures",
+        title="what the beliefs add to the shares of the groups, r = 2, 5 attributes: not in the paper",
+        query=f"SELECT x, y, technique || ', ' || CASE attacker {PANELS} END AS line, seed FROM ("
+        f"SELECT technique, attacker, seed, {listed(OF_BELIEFS)} FROM foreground_techniques WHERE r = 2 AND qi = {DEFAULT_SIZE}) "
+        "ORDER BY place, attacker <> 'paper', line",
+        kind="table",
+        x_label="",
+        y_label="technique, attack",
+    ),
+    Figure(
+        name="Section 5.1, intervals",
+        title="breaches that 95 % of the draws from the posterior of the global distributions show: not in the paper",
+        query=f"SELECT x, y, 'signatures of ' || support || ' records' AS line, seed FROM ("
+        f"SELECT support, seed, {listed(OF_DRAWS)} FROM foreground_intervals) ORDER BY place, support DESC",
+        kind="table",
+        x_label="",
+        y_label="fraction",
+    ),
+    Figure(
+        name="Section 4.1",
+        title="expectation-maximization that misses the best likelihood, by the number of starts: not in the paper",
+        query="SELECT starts AS x, missed AS y, 'fraction of releases' AS line, seed FROM foreground_starts UNION ALL "
+        "SELECT starts, worst, 'largest loss of log-likelihood', seed FROM foreground_starts",
+        kind="table",
+        x_label="starts:",
+        y_label="",
+        setting="Releases of two signatures, against a grid of 41 x 41 answers.",
+    ),
 ]
 
 PAPER = Paper(

@@ -66,7 +66,7 @@ def test_limits_are_those_of_the_means_not_of_wide_bands():
 
 def test_a_logarithmic_axis_stays_above_0_where_a_band_does_not():
     wide = [{"x": x, "y": y, "seed": seed} for seed, y in enumerate((0.1, 0.1, 100.0)) for x in (1, 2)]
-    (axes,) = draw(figure(log=True), of(wide)).axes
+    (axes,) = draw(figure(log=True), of([*wide, {"x": 3, "y": 0.0, "seed": 1}])).axes
     assert 1 < axes.get_ylim()[0] < 100 / 3
 
 

@@ -12,6 +12,7 @@ from foreknow.evaluation.papers.foreground import (
     PAPER,
     PRINTED,
     READINGS,
+    STARTS,
     SUPPORTS,
     binary,
     foreground_starts,
@@ -25,13 +26,17 @@ VARIANTS = {
         *({"support": support, "unmatched": "table"} for support in SUPPORTS),
         {"support": 1, "unmatched": "learned"},
     ],
+    "foreground_starts": [{"starts": number} for number in STARTS],
     "foreground_techniques": [{"attacker": name} for name in ("paper", "500 records", "learned")],
 }
 MEASURED = {
     "foreground_anatomy": "belief breached flagged relative_error absolute_error complement_error",
-    "foreground_techniques": "breached flagged delta query_error group_size attack_seconds making_seconds",
+    "foreground_techniques": "breached flagged delta query_error group_size attack_seconds making_seconds known precision "
+    "expected brier brier_of_shares auc top top_by_chance",
     "foreground_case": "probability_clerk probability_craft frequency_clerk frequency_craft pair_by_probability "
     "pair_by_frequency craft_is_holder",
+    "foreground_intervals": "breached breached_surely flagged flagged_surely precision precision_surely",
+    "foreground_starts": "missed worst",
 }
 
 

@@ -33,9 +33,9 @@ def test_every_figure_is_drawn_with_each_line(tables):
     for figure in (each for each in js_reduce.FIGURES if each.kind != "table"):
         draw(figure, means(figure, tables)).canvas.draw()
     lines = {figure.name: len(set(means(figure, tables)["line"])) for figure in js_reduce.FIGURES}
-    assert lines["3"] == 4
+    assert lines["3"] == 5
     assert lines["3 (variants)"] == 3
-    assert lines["4a"] == lines["4b"] == lines["4c"] == 6
+    assert lines["4a"] == lines["4b"] == lines["4c"] == 7
     assert lines["6"] == 4
     assert lines["7"] == 4
     assert lines["8a"] == 5

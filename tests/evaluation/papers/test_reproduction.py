@@ -183,3 +183,12 @@ def test_queries_of_each_paper_read_its_experiments(name):
         file, _, test = claim.shown_by.partition("::")
         assert not test or f"def {test.split('::')[-1].partition('[')[0]}(" in (ROOT / file).read_text(encoding="utf-8")
     assert all(each.data in ("", ADULT) for each in own.experiments)
+
+
+@pytest.mark.parametrize("name", ["uhra", "quasi-sensitive"])
+def test_figures_are_drawn_from_the_kept_cells(name, tmp_path):
+    """Those of the other papers are drawn from small cells, in the tests of their modules."""
+    own, kept = paper(name), ROOT / "docs" / "reproduction"
+    write_pictures([own], tables([own], kept), tmp_path)
+    drawn = {f"{name}-{figure.file}.png" for figure in own.figures if figure.kind != "table"}
+    assert {path.name for path in tmp_path.iterdir()} == drawn

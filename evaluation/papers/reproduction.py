@@ -178,9 +178,14 @@ def _judged(verdicts: Sequence[Verdict]) -> list[str]:
         source = f" ({claim.tolerance_from})" if claim.tolerance_from else ""
         asked = f"{claim.value}: {claim.asked}{within}{source}" if claim.query else ""
         measured = f"{with_interval(own.mean, own.half)} ({own.seeds})" if own.seeds else ""
-        strongest = f"none: {claim.not_applicable}" if claim.not_applicable else _words(under, True)
+        strongest = "none" if claim.not_applicable else _words(under, True)
         rows.append([claim.number, _cited(claim), asked, claim.printed, measured, _words(own), strongest])
     lines = markdown_table(heads, rows) if rows else []
+    reasons: dict[str, list[str]] = {}
+    for claim, *_ in verdicts:
+        reasons.setdefault(claim.not_applicable, []).append(str(claim.number))
+    texts = [f"{reason} ({', '.join(numbers)})" for reason, numbers in reasons.items() if reason]
+    lines += ["", f"No strongest adversary: {'; '.join(texts)}."] if texts else []
     for claim, own, _ in verdicts:
         if own.tried:
             tried = "; ".join(f"{each.reading}: {with_interval(found.mean, found.half)}" for each, found in own.tried)

@@ -123,7 +123,7 @@ def test_a_page_has_main_claims_first_then_details_then_theory(folder, monkeypat
     ]
     assert parts == sorted(parts)
     assert "(7.3) | largest gain: at least 0.15 ± 0.01 (rounding) | beyond .15 |" in text
-    assert "| none: it is about loss |" in text
+    assert "| holds | none |\n\nNo strongest adversary: it is about loss (2).\n" in text
     assert "| 3 | A lemma. (4) | holds | `test_lemma` in `tests/test_a.py` |" in text
     assert counted(verdicts_of([TINY], found)) == {("tiny", "holds"): 3}
 

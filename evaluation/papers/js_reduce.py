@@ -226,6 +226,8 @@ READINGS = (
     "Mondrian is strict, with cuts below the median; the paper names no variant.",
     "SPM, of another history, and IE count sequences of every length as Algorithm 5 does, which has 0 for a sequence that never "
     'occurred; IE includes the view that is published ("based on V_i"). Every adversary has the exact prior.',
+    "In Figure 4 DK is limited to n past observations, which an n-step adversary takes for all; the panels have a view each week, "
+    "and every 26 weeks.",
     "The joint adversary is not the paper's: it reads all releases together, in hindsight, by one-step knowledge; forward, those "
     f"up to the release, at {', '.join(map(str, FORWARD_AT))}.",
     "A release without a published record has no gain: curves have a gap there, and means are over the other seeds.",
@@ -255,8 +257,6 @@ def _steps(name: str, against: str, table: str, where: str, **more: Any) -> Figu
         name,
         f"gain against {against} by the number of past results that the adversary reads",
         _curves(table, asked, panel="law"),
-        "DK limited to n past observations, and BKsv alone.",
-        "An n-step adversary takes the last n results for all; the panels have a view each week, and every 26 weeks.",
         **more,
     )
 

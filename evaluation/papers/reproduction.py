@@ -246,7 +246,8 @@ def _table_of(figure: Figure, rows: pd.DataFrame) -> list[str]:
     texts = printed | measured
     columns = in_order(key[2] for key in (*measured, *printed))
     heads = [f"{figure.x_label} {f'{x:g}' if isinstance(x, Real) else x}".strip() for x in columns]
-    names = dict.fromkeys(key[:2] for key in texts)
+    own = [key[:2] for key in measured]
+    names = dict.fromkeys([*(key[:2] for key in printed if key[:2] not in own), *own])
     lines = [[", ".join(filter(None, name)), *(texts.get((*name, x), "") for x in columns)] for name in names]
     return markdown_table([figure.y_label, *heads], lines)
 

@@ -92,7 +92,7 @@ def test_the_page_has_each_figure_with_its_setting_and_the_printed_values(folder
     ):
         assert part in text
     assert text.count("k is 3.") == 1
-    head, _, measured, other = (line for line in text.splitlines() if line.startswith("|"))
+    head, _, other, measured = (line for line in text.splitlines() if line.startswith("|"))
     assert head == "| gain | release 1 | release 2 |"
     assert measured.count("(printed 0.5)") == 1
     assert other == "| of another program |  | 0.25 |"

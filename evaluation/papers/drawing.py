@@ -99,8 +99,15 @@ def means(figure: Figure, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         ``panel``, ``line``, ``point``, ``x`` and ``y``, their half widths ``across`` and ``half``, NaN for fewer than `LEAST_SEEDS`
         seeds, and the number ``seeds`` of those that have a value. ``point`` is x, but for a map, where x is a mean too. Panels and
         lines stand in the order of the query, and within them numbers x in increasing order.
+
+    Raises
+    ------
+    Missing
+        If no cells of the figure are kept.
     """
     rows = answered(figure.query, tables)
+    if rows.empty:
+        raise Missing(", ".join(tables_of(figure.query, tables)))
     rows = rows.assign(**{name: "" for name in ("panel", "line") if name not in rows})
     is_map = figure.kind == "points"
     rows = rows if is_map else rows.assign(point=rows["x"])
@@ -219,7 +226,7 @@ def _draw_panel(figure: Figure, rows: pd.DataFrame, lines: Sequence[str], axes: 
                 places[x] + (names.index(line) - (len(names) - 1) / 2) * 0.8 / len(lines)
                 for x, names in zip(own["x"], beside, strict=True)
             ]
-            errors = np.nan_to_num([own["y"] - low, high - own["y"]])
+            errors = np.nan_to_num([own["y"] - low, high - own["y"]]).clip(0)
             axes.bar(
                 at, own["y"], 0.8 / len(lines), yerr=errors, color=style["color"], label=label, error_kw={"lw": 0.8}
             )

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
-from foreknow.evaluation.papers.drawing import LEAST_SEEDS, coinciding, draw, in_order, means, with_interval
+from foreknow.evaluation.papers.drawing import LEAST_SEEDS, Missing, coinciding, draw, in_order, means, with_interval
 from foreknow.evaluation.papers.figures import Figure
 
 QUERY = "SELECT * FROM measured"
@@ -45,6 +45,12 @@ def test_a_seed_without_a_value_is_not_counted_and_few_give_no_interval():
     assert found["y"].tolist() == pytest.approx([0.4 / 3, 0.4])
     assert found["half"].notna().tolist() == [True, False]
     assert LEAST_SEEDS == 3
+
+
+def test_a_figure_none_of_whose_cells_is_kept_is_missing():
+    other = {"measured": pd.DataFrame(rows([1], [0.1]))}
+    with pytest.raises(Missing, match="measured"):
+        means(Figure("1", "a figure", f"{QUERY} WHERE x = 2", "curves", "release", "gain"), other)
 
 
 def test_a_line_has_a_gap_where_no_seed_has_a_value_and_bands_end_at_the_range():

@@ -13,7 +13,7 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from foreknow.evaluation.cells import Experiment, keys, pack, read, run
-from foreknow.evaluation.papers.claims import Claim, Decision, Verdict, all_claims, judged
+from foreknow.evaluation.papers.claims import FAILS, HOLDS, Claim, Decision, Verdict, all_claims, judged
 from foreknow.evaluation.papers.drawing import LEAST_SEEDS, Missing, draw, in_order, means, tables_of, with_interval
 from foreknow.evaluation.papers.figures import ADULT, Figure, Paper
 from foreknow.models.progress import Progress
@@ -144,20 +144,18 @@ def stale_cells(found: Mapping[str, pd.DataFrame]) -> dict[str, str]:
 
 
 def provisional(claim: Claim, decision: Decision) -> str:
-    """Side of the bounds on which the mean of too few seeds for a verdict is: ``inside``, ``outside``, or nothing."""
+    """Verdict that the mean of too few seeds would give; an empty text if there are enough, or none."""
     if not 0 < decision.seeds < LEAST_SEEDS:
         return ""
     low = -inf if claim.at_least is None else claim.at_least - claim.tolerance
     high = inf if claim.at_most is None else claim.at_most + claim.tolerance
-    return "inside" if low <= decision.mean <= high else "outside"
+    return HOLDS if low <= decision.mean <= high else FAILS
 
 
 def counted(verdicts: Iterable[Verdict]) -> Counter[tuple[str, str]]:
     """Numbers of claims by paper and verdict, those of too few seeds with the side of the bounds."""
     sides = ((each, provisional(each.claim, each.own)) for each in verdicts)
-    return Counter(
-        (each.claim.paper, f"provisional: {side} the bounds" if side else each.short) for each, side in sides
-    )
+    return Counter((each.claim.paper, f"provisionally: {side}" if side else each.short) for each, side in sides)
 
 
 def _summary(verdicts: Sequence[Verdict]) -> list[str]:

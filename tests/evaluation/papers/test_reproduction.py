@@ -141,7 +141,7 @@ def test_claims_of_too_few_seeds_have_a_side(tmp_path, monkeypatch):
     claims = [CLAIM, replace(CLAIM, number=2, at_least=0.3)]
     monkeypatch.setattr(reproduction, "all_claims", lambda: claims)
     sides = counted(verdicts_of([TINY], tables([TINY], tmp_path)))
-    assert sides == {("tiny", "provisional: inside the bounds"): 1, ("tiny", "provisional: outside the bounds"): 1}
+    assert sides == {("tiny", "provisionally: holds"): 1, ("tiny", "provisionally: does not hold"): 1}
 
 
 def test_cells_of_other_code_are_counted_and_marked(folder):

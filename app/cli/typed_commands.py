@@ -1,7 +1,6 @@
 """Commands as they are typed: options with their values, the next command, and advice in Python worded as options."""
 
 import errno
-import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -166,15 +165,11 @@ def error_lines(error: Exception) -> list[str]:
     ]
 
 
-OWNER = re.compile(r"([A-Za-z_]+)(\.[a-z_]+)?: (?=\S)")
-"""Function or class of Python that an error names first."""
-
-
 def line_in_options(text: str) -> str:
     """A text for a reader in Python, with its settings written as options of the command, and without the name of a function."""
     text = (text.worded(_words) if isinstance(text, Advice) else text).strip()
-    if (match := OWNER.match(text)) and match[1] in _names():
-        text = text[match.end() :]
+    owner, _, rest = text.partition(": ")
+    text = rest if rest and owner.partition(".")[0] in _names() else text
     if len(text) > MAX_MESSAGE_LENGTH:
         text = f"{text[: MAX_MESSAGE_LENGTH // 2]} [...] {text[-MAX_MESSAGE_LENGTH // 2 :]}"
     return text

@@ -5,7 +5,7 @@ The options of a command are the fields of one frozen dataclass, which may hold 
 
 import shlex
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -223,6 +223,22 @@ def check_pictures(pictures: bool, out: Path | None) -> None:
         raise ValueError("--pictures are files, and no folder is named; name one by --out.")
 
 
+def merges(texts: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Texts to write as others, by column, of --merge.
+
+    >>> merges(["Sex:F=Female", "Sex:M=Male"])
+    {'Sex': {'F': 'Female', 'M': 'Male'}}
+    """
+    found: dict[str, dict[str, str]] = {}
+    for text in texts:
+        column, colon, pair = text.partition(":")
+        before, equals, after = pair.partition("=")
+        if not (colon and equals and before and after):
+            raise ValueError(f"--merge {text!r} is not COLUMN:TEXT=TEXT; write Sex:F=Female.")
+        found.setdefault(column, {})[before] = after
+    return found
+
+
 type Settle = Callable[[Schema, tuple[pd.DataFrame, ...]], tuple[Schema, tuple[pd.DataFrame, ...]]]
 """Schema and tables of a domain that is fixed, from those that were read."""
 
@@ -271,6 +287,38 @@ class TableOptions:
         Literal["refuse", "drop"],
         option("Exact copies of records: refuse the file, or drop all but the first.", "RULE", INPUT_PANEL),
     ] = "refuse"
+    repeated: Annotated[
+        Literal["refuse", "first", "last", "worst"],
+        option(
+            "Different records of a respondent at one time: refuse the file; keep the first or the last of the file, or the one "
+            "with the worst value, by the order of --worst.",
+            "RULE",
+            INPUT_PANEL,
+        ),
+    ] = "refuse"
+    worst: Annotated[
+        list[str],
+        option(
+            "A sensitive value, the worst first. Repeatable: all of them, for --repeated worst.", "VALUE", INPUT_PANEL
+        ),
+    ] = field(default_factory=list)
+    per: Annotated[
+        Literal["week", "month", "quarter", "year"] | None,
+        option("Period of one release: days become weeks, months, quarters or years.", "PERIOD", INPUT_PANEL),
+    ] = None
+    ids: Annotated[
+        Literal["refuse", "text", "number"],
+        option(
+            "Respondents that are equal as numbers, as 000013 and 13: refuse the file; different respondents (text); one "
+            "respondent (number).",
+            "RULE",
+            INPUT_PANEL,
+        ),
+    ] = "refuse"
+    merge: Annotated[
+        list[str],
+        option("Text that is written as another one, as Sex:F=Female. Repeatable.", "COLUMN:TEXT=TEXT", INPUT_PANEL),
+    ] = field(default_factory=list)
     time_format: TimeFormat = None
     number: Annotated[
         list[str],
@@ -312,6 +360,11 @@ class TableOptions:
                 self.duplicates,
                 time_format=self.time_format,
                 decimal=self.decimal,
+                repeated=self.repeated,
+                worst=tuple(self.worst),
+                period=self.per,
+                ids=self.ids,
+                merge=merges(self.merge),
             ),
         )
 

@@ -130,7 +130,7 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     return given | {"corpus": options.get("corpus")}
 
 
-OPTIONS = {"missing_texts": "missing_value", "numbers": "number"}
+OPTIONS = {"missing_texts": "missing_value", "numbers": "number", "period": "per"}
 """Options whose names differ from those of the settings."""
 
 IN_QUOTES = ("separator", "decimal", "time_format")

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -272,6 +272,32 @@ def _with_numbers(text: str) -> list[object]:
     """Sort key that compares numbers within a text as numbers, of any length."""
     parts = re.split(r"([0-9]+)", text)
     return [(len(part.lstrip("0")), part.lstrip("0")) if place % 2 else part for place, part in enumerate(parts)]
+
+
+type Period = Literal["week", "month", "quarter", "year"]
+
+PERIODS: dict[Period, tuple[str, int]] = {
+    "week": ("%G-W%V", 10),
+    "month": (MONTH, 7),
+    "quarter": (QUARTER, 7),
+    "year": (YEAR, 4),
+}
+"""Formats of periods, and the least number of characters of an ISO text that tells them."""
+
+
+def in_periods(column: "pd.Series[Any]", period: Period) -> CleanedColumn:
+    """A column of cleaned times, each replaced by its period, as 2024-W05, 2024-02, 2024-Q1 or 2024; and the faults or changes."""
+    found, (written, least) = distinct_cells(column), PERIODS[period]
+    texts = [str(cell) for cell in found.cells]
+    dates = pd.to_datetime(pd.Series(texts, dtype=object), format="ISO8601", errors="coerce")
+    unread = [code for code, text in enumerate(texts) if pd.isna(dates[code]) or len(text) < least]
+    if unread:
+        way_out = Advice("write dates, or leave out ", Setting("period", period))
+        return column, [found.fault(f"has times that tell no {period}", unread, way_out)], []
+    new = iso_of(dates, written)
+    number, sentence = len(set(new)), f"{found.name!r}: {counted(len(texts), 'time')} read as "
+    change = Change(found.name, len(column), f"{sentence}{counted(number, period)}, one release each.")
+    return found.replaced(column, [*map(int, new)] if written == YEAR else new), [], [change]
 
 
 def plain_numbers(column: "pd.Series[Any]", asked: bool, decimal: str | None) -> CleanedColumn:

@@ -1,7 +1,7 @@
 """Cleaning of a table before it is published: roles of columns, repeated records, and all faults at once."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -12,7 +12,7 @@ from pandas.api.types import is_numeric_dtype
 from foreknow.models.advice import Advice, Setting
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.settings import as_list, check_choice, check_kind, counted, shown
-from foreknow.models.tables.cell_types import ordered_times, plain_numbers
+from foreknow.models.tables.cell_types import PERIODS, Period, in_periods, ordered_times, plain_numbers
 from foreknow.models.tables.columns import MAX_EXACT_INTEGER, check_columns, repeated
 from foreknow.models.tables.faults import (
     MAX_EXAMPLES,
@@ -21,13 +21,17 @@ from foreknow.models.tables.faults import (
     EqualValues,
     Example,
     Fault,
+    Identifiers,
     Missing,
     Places,
     as_category,
     blank_as_missing,
     complete_rows,
+    distinct_cells,
     faults_in,
+    merged,
     missing_faults,
+    one_number,
     one_spelling,
     rows_in_words,
 )
@@ -110,11 +114,16 @@ class ColumnRoles:
 
 type Duplicates = Literal["refuse", "drop"]
 
+type Repeated = Literal["refuse", "first", "last", "worst"]
+
 CHOICES = {
     "equal_values": ("refuse", "merge", "keep"),
     "missing": ("refuse", "drop", "category"),
     "duplicates": ("refuse", "drop"),
     "decimal": (".", ",", None),
+    "repeated": ("refuse", "first", "last", "worst"),
+    "period": (*PERIODS, None),
+    "ids": ("refuse", "text", "number"),
 }
 """Values of settings of `Cleaning`."""
 
@@ -145,6 +154,17 @@ class Cleaning:
         cannot be missing).
     duplicates : {"refuse", "drop"}
         Exact copies of records: refuse the table, or drop all but the first.
+    repeated : {"refuse", "first", "last", "worst"}
+        Different records of a respondent at one time: refuse the table; or keep the first or the last of the table, or the one
+        whose sensitive value is first in ``worst``.
+    worst : sequence
+        All sensitive values, the worst first.
+    period : {"week", "month", "quarter", "year"}, optional
+        Period of one release: times are replaced by their periods.
+    ids : {"refuse", "text", "number"}
+        Respondents that are equal as numbers, as 000013 and 13: refuse the table; different respondents; one respondent.
+    merge : mapping of str to mapping of str to str
+        For each of some columns, texts that are written as others: ``{"sex": {"F": "Female"}}``.
     missing_texts : sequence of str
         Texts that mean a missing cell, besides the empty one: ``NA``.
     time_format : str, optional
@@ -183,8 +203,24 @@ class Cleaning:
     missing_texts: tuple[str, ...] = ()
     time_format: str | None = None
     decimal: str | None = None
+    repeated: Repeated = "refuse"
+    worst: tuple[Hashable, ...] = ()
+    period: Period | None = None
+    ids: Identifiers = "refuse"
+    merge: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "worst", tuple(as_list("Cleaning", "worst", self.worst, "is a list of values")))
+        if bool(self.worst) != (self.repeated == "worst"):
+            both = Setting("repeated", "worst"), Setting("worst", ["HIV", "flu"])
+            raise ValueError(
+                Advice(
+                    both[0],
+                    " keeps the record with the worst value, by an order of all values, as ",
+                    both[1],
+                    "; give both.",
+                )
+            )
         for name, choices in CHOICES.items():
             check_choice("Cleaning", name, getattr(self, name), choices)
         texts = as_list("Cleaning", "missing_texts", self.missing_texts, "is a list of texts, as ['NA']")
@@ -248,11 +284,12 @@ class Cleaning:
         named = _may_be_category(columns, roles) if self.missing == "category" else ()
         columns, _, filled = _each(columns, dict.fromkeys(named, as_category))
         columns, misspelled, respelled = _each(columns, self._spellings(columns, roles, keep))
+        columns, others, merged = _each(columns, self._last(roles, {fault.column for fault in misread}))
         part = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
         keep, repeated, copies = self._distinct(columns, roles, keep, part)
-        if faults := [*misread, *missing, *misspelled, *repeated]:
+        if faults := [*misread, *missing, *misspelled, *others, *repeated]:
             raise faults_in(faults, places)
-        return _parts(tables, columns, keep), (*converted, *dropped, *filled, *respelled, *copies)
+        return _parts(tables, columns, keep), (*converted, *dropped, *filled, *respelled, *merged, *copies)
 
     def _notations(self, roles: ColumnRoles) -> Cleaners:
         """Cleaners of numbers and times."""
@@ -277,16 +314,64 @@ class Cleaning:
         texts = [name for name in roles.names if name != roles.time and not is_numeric_dtype(columns[name])]
         return dict.fromkeys(texts, lambda column: one_spelling(column.where(keep), self.equal_values))
 
+    def _last(self, roles: ColumnRoles, misread: Collection[str]) -> Cleaners:
+        """Cleaners of texts that are merged, of respondents that are numbers, and of times by period."""
+        cleaners: Cleaners = {}
+        for name, pairs in self.merge.items():
+            if name not in roles.names:
+                raise ValueError(
+                    f"Cleaning: merge names {name!r}, which is none of {', '.join(map(repr, roles.names))}."
+                )
+            cleaners[name] = partial(merged, pairs=pairs)
+        if roles.respondent is not None:
+            cleaners[roles.respondent] = lambda column: one_number(column, self.ids)
+        if roles.time is not None and self.period is not None and roles.time not in misread:
+            period = self.period
+            cleaners[roles.time] = lambda column: in_periods(column, period)
+        return cleaners
+
     def _distinct(self, columns: Columns, roles: ColumnRoles, keep: BoolArray, part: IntArray) -> Kept:
         """The rows without copies. Times at fault are compared as they are written."""
         if roles.respondent is None or roles.time is None:
             return keep, [], []
         record = [roles.respondent, roles.time]
         table = pd.DataFrame({PART: part, **columns})[keep].dropna(subset=record)
-        distinct, faults, changes = without_copies(table, record, self.duplicates)
+        if self.repeated == "refuse":
+            distinct, faults, changes = without_copies(table, record, self.duplicates)
+        else:
+            distinct, faults, changes = self._one_of_each(table, record, roles.sensitive)
         keep = keep.copy()
         keep[table.index[~distinct]] = False
         return keep, faults, changes
+
+    def _one_of_each(self, table: pd.DataFrame, record: list[str], sensitive: str) -> Kept:
+        """The rows of which each is the only one of its respondent and time, by the rule on repeated records."""
+        own = [PART, *record]
+        rank = pd.Series(0, index=table.index)
+        if self.repeated == "worst":
+            order = {str(value): place for place, value in enumerate(self.worst)}
+            ranks = table[sensitive].map(lambda value: order.get(str(value)))
+            if (unknown := ranks.isna()).any():
+                found = distinct_cells(table[sensitive].where(unknown))
+                way_out = Advice("name each value, the worst first, by ", Setting("worst", [found.cells[0]]))
+                lacks = f"has {counted(len(found.cells), 'value')} that the order of the worst lacks"
+                fault = found.fault(lacks, [*range(len(found.cells))], way_out)
+                rows = table.index.tolist()
+                fault = fault._replace(examples=tuple(one._replace(row=rows[one.row]) for one in fault.examples))
+                return np.ones(len(table), dtype=np.bool_), [fault], []
+            rank = ranks.astype(np.int64)
+        ordered = table.assign(**{RANK: rank}).sort_values(RANK, kind="stable")
+        twice = ordered.duplicated(own, keep="last" if self.repeated == "last" else "first")
+        chosen = ~twice.reindex(table.index).to_numpy()
+        if chosen.all():
+            return chosen, [], []
+        kept = table[chosen].set_index(own)[sensitive]
+        gone = table[~chosen].set_index(own)[sensitive]
+        other = int((gone.to_numpy() != kept.loc[gone.index].to_numpy()).sum())
+        people = counted(len(gone.index.unique()), "respondent and time", "respondents and times")
+        lost = f"{counted(len(gone), 'record')} left out, {other:,} of them with another value of {sensitive!r}"
+        sentence = f"{people} with several records: the {self.repeated} is kept, {lost}."
+        return chosen, [], [Change("", len(gone), sentence)]
 
 
 def _each(columns: Columns, cleaners: Cleaners) -> tuple[Columns, list[Fault], list[Change]]:
@@ -335,6 +420,9 @@ def _plain(column: "pd.Series[Any]", read: "pd.Series[Any]") -> "pd.Series[Any]"
     return column.astype(np.int64) if exact.all() and len(column) else column
 
 
+RANK = "foreknow:rank"
+"""Name of the column of the order of records."""
+
 PART = "foreknow:part"
 """Name of the column that numbers the tables, in a table of all of them: a respondent may be in two."""
 
@@ -380,7 +468,13 @@ def _different(differing: pd.DataFrame, record: list[str]) -> Fault:
     unequal = [name for name in differing.columns.drop([PART, *record]) if len(pair[name].drop_duplicates()) > 1]
     listed = ", ".join(map(repr, unequal))
     problem = f"{_respondents(differing, record)} several records at one time, which differ in {listed}"
-    way_out = "keep one record of each respondent and time"
+    first, month = Setting("repeated", "first"), Setting("period", "month")
+    way_out = Advice(
+        "keep one record of each respondent and time, as by ",
+        first,
+        ", or if times are days, choose a period, as ",
+        month,
+    )
     return Fault("", problem, _examples(pair, record), len(differing), way_out)
 
 

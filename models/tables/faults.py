@@ -1,7 +1,7 @@
 """Faults of a table that cleaning finds, by distinct cell: spellings and missing cells."""
 
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -211,6 +211,62 @@ def one_spelling(column: "pd.Series[Any]", rule: EqualValues) -> CleanedColumn:
         number = found.records(trimmed)
         changes.append(Change(found.name, number, f"{found.name!r}: spaces around {counted(number, 'cell')} removed."))
     return _as_read(found.replaced(column, new), column), [], changes
+
+
+def merged(column: "pd.Series[Any]", pairs: Mapping[str, str]) -> CleanedColumn:
+    """A column in which some texts are written as others, and the changes; a text that no cell has is a fault."""
+    found = distinct_cells(column)
+    places = {str(cell): code for code, cell in enumerate(found.cells)}
+    if absent := [text for text in pairs if text not in places]:
+        fault = Fault(found.name, f"has no cell {shown(absent[0])}", (), 0, "leave it out of those that are merged")
+        return column, [fault], []
+    new = [pairs.get(str(cell), cell) for cell in found.cells]
+    changes = [
+        Change(found.name, number, f"{found.name!r}: {shown(text)} written as {shown(to)} ({counted(number, 'cell')}).")
+        for text, to in pairs.items()
+        if (number := found.records([places[text]]))
+    ]
+    return _as_read(found.replaced(column, new), column), [], changes
+
+
+type Identifiers = Literal["refuse", "text", "number"]
+
+
+def one_number(column: "pd.Series[Any]", rule: Identifiers) -> CleanedColumn:
+    """A column of respondents in which equal whole numbers are one respondent, and the faults or changes.
+
+    Parameters
+    ----------
+    column : Series
+    rule : {"refuse", "text", "number"}
+        Texts of equal numbers, as 000013, 13 and 13.0, are a fault, stay different respondents, or are written in their most
+        frequent spelling.
+    """
+    found = distinct_cells(column)
+    written: dict[str, list[int]] = {}
+    for code, cell in enumerate(found.cells):
+        digits = stripped(str(cell)).removesuffix(".0")
+        if digits.isascii() and digits.isdigit():
+            written.setdefault(digits.lstrip("0"), []).append(code)
+    several = [sorted(codes, key=lambda code: -found.number[code]) for codes in written.values() if len(codes) > 1]
+    if not several:
+        return column, [], []
+    rarer = [code for codes in several for code in codes[1:]]
+    examples = tuple(found.example(code, int(found.number[code])) for codes in several[:2] for code in codes[:2])
+    said = f"writes {counted(len(several), 'number')} in several ways"
+    if rule == "refuse":
+        ways = (Setting("ids", "number", settles=True), Setting("ids", "text"))
+        way_out = Advice(
+            "set ", ways[0], " if they are the same respondents, or ", ways[1], " if they are different ones"
+        )
+        return column, [Fault(found.name, said, examples, found.records(rarer), way_out, len(several) <= 2)], []
+    said = f"{found.name!r} {said}, as {examples[0].text} and {examples[1].text}"
+    if rule == "text":
+        return column, [], [Change(found.name, 0, f"{said}; they are kept apart.")]
+    winner = {code: found.cells[codes[0]] for codes in several for code in codes}
+    new = [winner.get(code, cell) for code, cell in enumerate(found.cells)]
+    sentence = f"{said}; {counted(found.records(rarer), 'cell')} changed to the most frequent one."
+    return _as_read(found.replaced(column, new), column), [], [Change(found.name, found.records(rarer), sentence)]
 
 
 def common_spelling(cells: "pd.Series[Any]", reference: Iterable[Any]) -> "pd.Series[Any]":

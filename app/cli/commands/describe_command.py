@@ -26,7 +26,7 @@ from foreknow.models import Cleaning, ColumnRoles, Hierarchy, InputFaults
 from foreknow.models.advice import settings_in
 from foreknow.models.settings import counted
 from foreknow.models.tables.atomic_file import scratch_folder
-from foreknow.models.tables.cell_types import are_dates, number_cell
+from foreknow.models.tables.cell_types import PERIODS, are_dates, in_periods, number_cell, ordered_times
 from foreknow.models.tables.faults import DistinctCells, Fault, Places, blank_as_missing, distinct_cells, folded
 from foreknow.models.tables.table_files import SEPARATORS, columns_of, file_notation, likely_encoding, read_table
 
@@ -123,7 +123,7 @@ class ColumnFacts(NamedTuple):
 
     ``distinct`` counts the cells without the likely marks of missing ones (``marks``), which ``missing`` counts as missing. The
     example is the first cell or, among numbers with a unit, the first that has one; ``whole`` is True if every cell is a whole
-    number, and ``role`` is proposed.
+    number; ``alike`` are pairs of a text and one that it may abbreviate, with their numbers; and ``role`` is proposed.
     """
 
     name: str
@@ -134,16 +134,18 @@ class ColumnFacts(NamedTuple):
     marks: tuple[str, ...]
     example: str
     whole: bool
+    alike: tuple[tuple[tuple[str, int], tuple[str, int]], ...] = ()
     role: str = ""
 
 
 class DryRun(NamedTuple):
-    """Faults of a file without options, with their texts, the options that settle them, and the faults that stay."""
+    """Faults of a file without options, with their texts, the options that settle them, the faults that stay, and the releases."""
 
     faults: Sequence[Fault] = ()
     lines: Sequence[str] = ()
     options: str = ""
     left: Sequence[Fault] = ()
+    releases: str = ""
 
 
 class Description(NamedTuple):
@@ -198,9 +200,14 @@ def _notes(description: Description) -> list[str]:
     codes = [fact.name for fact in description.facts if fact.kind == CODES and fact.role == QUASI_IDENTIFIER]
     unknown = [role for role in needed if not description.of(role)]
     two = [fault.column for fault in run.faults if _two_formats(fault)]
-    unsettled = [fault.column or "repeated records" for fault in run.left]
+    unsettled = [fault.column or "repeated records" for fault in run.left if not _is_repeated(fault)]
+    is_repeated = any(map(_is_repeated, run.left))
     of_columns: dict[str, object] = {}
     for fact in description.facts:
+        for short, long in fact.alike if published is None else ():
+            told = f"{fact.name}: {short[0]!r} in {counted(short[1], 'record')} and {long[0]!r} in {counted(long[1], 'record')}"
+            merge = option_texts(merge=f"{fact.name}:{short[0]}={long[0]}")
+            of_columns[f"{told} look like one value; {merge} writes the latter."] = fact.role == QUASI_IDENTIFIER
         marks = f"{fact.name}: {', '.join(map(repr, fact.marks))} probably means a missing value."
         units = f"{fact.name}: numbers with a unit, as {fact.example!r}."
         of_columns |= {marks: fact.marks, units: fact.kind == UNITS and published is None}
@@ -215,12 +222,15 @@ def _notes(description: Description) -> list[str]:
         **of_columns,
         f"Codes with leading zeros are published as intervals of numbers: {', '.join(codes)}. Add --categorical COLUMN for "
         "each that is kept as written.": codes,
+        run.releases: run.releases and published is None,
         f"No column was recognized as {' or '.join(unknown)}; name one in the command below.": unknown,
         f"{counted(len(run.lines), 'fault')} would be refused:": run.lines,
         **{f" {number}. {line_in_options(line)}": True for number, line in enumerate(run.lines, 1)},
         f"Choose one of the two formats of {', '.join(two)}, and write it in place of {CHOSEN_FORMAT} in the command below.": (
             two and description.whole
         ),
+        f"Choose the record of a respondent and time that is kept, and write it in place of {CHOSEN_RULE} below: first, "
+        "last, or worst with --worst VALUE for each value.": is_repeated and description.whole,
         f"No option settles the faults of {', '.join(unsettled)}; correct the file first, and describe it again.": unsettled,
     }
     return [note for note, is_due in notes.items() if is_due]
@@ -358,8 +368,28 @@ def column_facts(column: "pd.Series[Any]") -> ColumnFacts:
         missing,
         tuple(found.cells[code] for code in marks),
         str(found.cells[shown[0]]) if shown else "",
-        all(str(found.cells[code]).lstrip("+-").isdigit() for code in known),
+        all(str(found.cells[code]).lstrip("+-").removesuffix(".0").isdigit() for code in known),
+        _alike(found, known) if kind == NAMES else (),
     )
+
+
+SHORT = 2
+"""Largest number of characters of an abbreviation."""
+
+
+def _alike(found: DistinctCells, known: list[int]) -> tuple[tuple[tuple[str, int], tuple[str, int]], ...]:
+    """Pairs of a text of a few characters and the only longer one that begins with it, with their numbers; case is not read."""
+    of_text: dict[str, list[int]] = {}
+    for code in known:
+        of_text.setdefault(folded(str(found.cells[code])), []).append(code)
+    if len(of_text) > FEW_VALUES:
+        return ()
+    first = {text: max(codes, key=lambda code: int(found.number[code])) for text, codes in of_text.items()}
+    told = {text: (str(found.cells[code]), found.records(of_text[text])) for text, code in first.items()}
+    longer = {
+        text: [other for other in told if len(text) <= SHORT < len(other) and other.startswith(text)] for text in told
+    }
+    return tuple((told[text], told[others[0]]) for text, others in longer.items() if len(others) == 1)
 
 
 def _has_unit(cell: object) -> bool:
@@ -528,32 +558,62 @@ def signs_of_publication(table: pd.DataFrame, facts: Sequence[ColumnFacts], grou
     return ", ".join([*named, *shown])
 
 
-SETTLING = {"equal_values": "merge", "missing": "drop", "duplicates": "drop"}
+SETTLING = {"equal_values": "merge", "missing": "drop", "duplicates": "drop", "ids": "number"}
 """Settings of `Cleaning` that settle faults."""
 
-CHOSEN_FORMAT = "FORMAT"
-"""Placeholder of the format that the user chooses."""
+CHOSEN_FORMAT, CHOSEN_RULE = "FORMAT", "RULE"
+"""Placeholders of the format and of the rule that the user chooses."""
+
+MOST_RELEASES = 12
+"""Number of days from which a period is proposed that makes at most as many releases."""
 
 
 def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRoles) -> DryRun:
-    """Clean a table without options, and then with those that its faults name.
+    """Clean a table without options but a period of many days, and then with those that its faults name.
 
     Where times have two readings, each is tried, and the one with the fewest faults counts.
     """
     places = files.places([path], [table])
-    found = _faults(Cleaning(), table, roles, places)
+    period, releases = _releases(table, roles)
+    found = _faults(Cleaning(period=period), table, roles, places)
     if not found.faults:
-        return DryRun()
+        return DryRun(options=option_texts(per=period), releases=releases)
     advised = [(fault.column, setting) for fault in found.faults for setting in settings_in(fault.way_out)]
     names = {setting.name for _, setting in advised}
-    chosen: dict[str, Any] = {name: value for name, value in SETTLING.items() if name in names}
+    chosen: dict[str, Any] = {name: value for name, value in SETTLING.items() if name in names} | {"period": period}
     numbers = dict.fromkeys(column for column, setting in advised if setting.name == "numbers")
     known = replace(roles, numbers=tuple(numbers))
     formats = next(filter(None, map(_two_formats, found.faults)), [])
     readings = [Cleaning(**chosen, time_format=one) for one in formats] or [Cleaning(**chosen)]
     left = min((_faults(reading, table, known, places).faults for reading in readings), key=len)
-    options = option_texts(**chosen, time_format=CHOSEN_FORMAT if formats else None)
-    return DryRun(found.faults, found.lines, options, left)
+    placeholders = {"time_format": CHOSEN_FORMAT if formats else None}
+    placeholders["repeated"] = CHOSEN_RULE if any(map(_is_repeated, left)) else None
+    options = option_texts(per=chosen.pop("period"), **chosen, **placeholders)
+    return DryRun(found.faults, found.lines, options, left, releases)
+
+
+def _releases(table: pd.DataFrame, roles: ColumnRoles) -> tuple[Any, str]:
+    """The period to propose, None for few times; and the releases in words."""
+    times, misread, _ = ordered_times(table[roles.time])
+    if roles.time == ONE_RELEASE or misread:
+        return None, ""
+    number, records = times.nunique(), table[roles.respondent].value_counts()
+    said = (
+        f"{roles.time} has {counted(number, 'time')}, of {times.value_counts().median():,.0f} records in the median; "
+        f"{(records == 1).sum():,} of {len(records):,} respondents have one record."
+    )
+    if number <= MOST_RELEASES:
+        return None, said
+    for period in PERIODS:
+        of_period, faults, _ = in_periods(times, period)
+        if not faults and (few := of_period.nunique()) <= MOST_RELEASES:
+            return period, f"{said} Each time would be a release; --per {period} makes {few}."
+    return None, f"{said} Each time is a release."
+
+
+def _is_repeated(fault: Fault) -> bool:
+    """True for records of one respondent and time that differ."""
+    return any(one.name == "repeated" for one in settings_in(fault.way_out))
 
 
 def _faults(rules: Cleaning, table: pd.DataFrame, roles: ColumnRoles, places: Places) -> InputFaults:

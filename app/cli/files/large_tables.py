@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from foreknow.app.disk import LargeTable
 
 UNREAD = (
-    "encoding", "missing_value", "separator", "equal_values", "missing", "duplicates", "time_format", "number", "decimal",
+    "encoding", "missing_value", "separator", "equal_values", "missing", "duplicates", "repeated", "worst", "per", "ids", "merge",
+    "time_format", "number", "decimal",
 )  # fmt: skip
 """Options of the table that need it in memory."""
 

@@ -67,7 +67,19 @@ def notice_unchecked_key(groups: Path | None, records: Path) -> None:
         notice(f"No {MANIFEST} beside {groups} lists it: it is not checked that it belongs to {records}.")
 
 
-CLEANING = ("missing", "missing-value", "equal-values", "duplicates", "time-format", "number")
+CLEANING = (
+    "missing",
+    "missing-value",
+    "equal-values",
+    "duplicates",
+    "repeated",
+    "worst",
+    "per",
+    "ids",
+    "merge",
+    "time-format",
+    "number",
+)
 """Options by which the records of a file, and the spelling of its cells, are changed."""
 
 

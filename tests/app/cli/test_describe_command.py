@@ -1,11 +1,13 @@
 """Files that are no records, as `foreknow describe` recognizes them: published tables and hierarchies."""
 
+import itertools
 import json
 import shlex
 
+import numpy as np
 import pandas as pd
 import pytest
-from commands import ROLES, TOWNS, records, run, write
+from commands import ROLES, TOWNS, proposed, read, records, run, write
 
 from foreknow.app.cli.commands import describe_command as description
 from foreknow.app.cli.commands.describe_command import first_records
@@ -164,3 +166,43 @@ class TestRecords:
         ages[ages.index[3:]] += " y"
         path = write(records().assign(age=ages), tmp_path / "r.csv")
         assert f"age: numbers with a unit, as '{ages.iloc[3:].iloc[0]}'." in run("describe", path).stdout
+
+
+class TestHospital:
+    """Days, several records of a patient and month, ids with and without zeros, and abbreviations."""
+
+    @pytest.fixture
+    def visits(self, tmp_path):
+        rng, rows = np.random.default_rng(1), []
+        for patient in range(60):
+            sex = rng.choice(["F", "Female", "M", "male"])
+            for month, day in itertools.product((1, 2, 3, 4), rng.choice(28, 2, replace=False) + 1):
+                name = f"{patient:06d}" if rng.random() < 0.95 else f"{patient}.0"
+                rows.append(
+                    (name, f"{day:02d}.{month:02d}.2024", 20 + patient, sex, rng.choice(["I10", "J45 ", "E11"]))
+                )
+        frame = pd.DataFrame(rows, columns=["PatNr", "Datum", "Alter", "Geschlecht", "Diagnose"])
+        frame.to_csv(tmp_path / "h.csv", index=False, sep=";", encoding="latin-1")
+        return tmp_path / "h.csv", frame
+
+    def test_the_command_that_is_proposed_publishes(self, visits, tmp_path):
+        path, frame = visits
+        told = " ".join(run("describe", path).stdout.split())
+        days, people = frame["Datum"].nunique(), frame["PatNr"].nunique()
+        assert f"Datum has {days} times, of" in told
+        assert f"of {people} respondents have one record. Each time would be a release; --per month makes 4." in told
+        assert "look like one value; --merge Geschlecht:F=Female writes the latter." in told
+        assert "Choose the record of a respondent and time that is kept, and write it in place of RULE below" in told
+        (words,) = proposed(run("describe", path).stdout)
+        assert {"--per", "--ids", "--repeated"} < set(words)
+        words = ["last" if word == "RULE" else word for word in words]
+        done = run(*words[:-1], tmp_path / "out", "--defense", "mondrian", "--merge", "Geschlecht:F=Female")
+        assert sorted(read(tmp_path / "out" / "public" / "published.csv")["Datum"].unique()) == [
+            f"2024-{month:02d}" for month in (1, 2, 3, 4)
+        ]
+        assert "the last is kept" in done.stderr
+        key = read(tmp_path / "out" / "private" / "groups.csv")
+        assert len(key) == 60 * 4
+        attack = proposed(done.stdout)[-1]
+        assert "--per month" in " ".join(attack)
+        run(*attack[:-1], tmp_path / "risk")

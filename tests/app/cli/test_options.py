@@ -11,7 +11,8 @@ pytestmark = pytest.mark.usefixtures("wide")
 
 TABLE = [
     "--qi", "--sensitive", "--id", "--time", "--hierarchy", "--categorical", "--encoding", "--missing-value", "--separator",
-    "--equal-values", "--missing", "--duplicates", "--time-format", "--number", "--decimal",
+    "--equal-values", "--missing", "--duplicates", "--repeated", "--worst", "--per", "--ids", "--merge",
+    "--time-format", "--number", "--decimal",
 ]  # fmt: skip
 THRESHOLDS = [
     "-k", "-l", "-t", "--beta", "-j", "-m", "-a", "--size", "--departures", "--lag", "--ends", "--terminal", "--wait", "--priors",

@@ -1,6 +1,7 @@
 """Cleaning of tables: laws over random spellings, the rules of each setting, and all faults in one error."""
 
 import pickle
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -207,12 +208,96 @@ class TestRepeatedRecords:
         frame = pd.concat([good(), good().iloc[[1]].assign(disease="flu")], ignore_index=True)
         error = faults(frame, Cleaning(duplicates="drop"))
         assert "1 respondent has several records at one time, which differ in 'disease'" in str(error)
-        assert str(error).endswith("(row 1), 'p1' at 2 (row 6); keep one record of each respondent and time.")
+        assert "(row 1), 'p1' at 2 (row 6); keep one record of each respondent and time, as by repeated='first'" in str(error)
+
+    @settings(max_examples=30, deadline=None)
+    @given(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(1, 2), st.sampled_from(["flu", "cold", "HIV"])), min_size=1)
+    )
+    def test_one_of_each_is_kept(self, rows):
+        """Oracle: the first or last of each group of pandas, and the one of least rank; nothing else changes."""
+        frame = table([(who, week, 30, "Rome", disease) for who, week, disease in rows])
+        worst = ["HIV", "flu", "cold"]
+        least = frame.iloc[frame["disease"].map(worst.index).sort_values(kind="stable").index]
+        for rule, rows_of in (("first", frame), ("last", frame[::-1]), ("worst", least)):
+            kept = rows_of.drop_duplicates(["id", "week"]).sort_index().reset_index(drop=True)
+            cleaned, changes = Cleaning(repeated=rule, worst=worst if rule == "worst" else ())(frame, ROLES)
+            pd.testing.assert_frame_equal(cleaned, kept, check_dtype=False)
+            assert sum(change.cells for change in changes) == len(frame) - len(kept)
+
+    def test_what_is_lost_is_counted(self):
+        frame = pd.concat([good(), good().iloc[[1]].assign(disease="flu"), good().iloc[[2]]], ignore_index=True)
+        _, (change,) = Cleaning(repeated="last")(frame, ROLES)
+        assert change.sentence == (
+            "2 respondents and times with several records: the last is kept, 2 records left out, 1 of them with another value of "
+            "'disease'."
+        )
+        error = faults(frame, Cleaning(repeated="worst", worst=["flu"]))
+        assert "'disease' has 1 value that the order of the worst lacks: 'cold' (row 1), ..." in str(error)
 
     def test_two_tables_may_have_one_respondent(self):
         tables, changes = Cleaning().together([good(), good()], ROLES, lambda rows: list(map(str, rows)))
         assert [len(one) for one in tables] == [6, 6]
         assert changes == ()
+
+
+class TestPeriods:
+    @settings(max_examples=30, deadline=None)
+    @given(st.lists(st.dates(date(2019, 12, 20), date(2026, 1, 10)), min_size=1, unique=True))
+    def test_days_are_those_of_the_calendar(self, days):
+        frame = table([(f"p{i}", day.isoformat(), 30, "Rome", "flu") for i, day in enumerate(days)])
+        iso = [day.isocalendar() for day in days]
+        expected = {
+            "week": [f"{one.year}-W{one.week:02d}" for one in iso],
+            "month": [f"{day:%Y-%m}" for day in days],
+            "quarter": [f"{day.year}-Q{(day.month + 2) // 3}" for day in days],
+            "year": [day.year for day in days],
+        }
+        for period, times in expected.items():
+            cleaned, changes = Cleaning(period=period)(frame, ROLES)
+            assert cleaned["week"].tolist() == times
+            assert changes[-1].sentence.endswith("one release each.")
+            again = Cleaning()(cleaned, ROLES)
+            assert (again.table["week"].tolist(), again.changes) == (times, ())
+
+    @pytest.mark.parametrize(
+        ("times", "period"), [([1, 2], "month"), (["2024-01", "2024-02"], "week"), ([2024, 2025], "month")]
+    )
+    def test_times_that_tell_no_period(self, times, period):
+        error = faults(good(2).assign(week=times), Cleaning(period=period))
+        assert f"'week' has times that tell no {period}" in str(error)
+        assert str(error).endswith(f"write dates, or leave out period={period!r}.")
+
+
+class TestIdentifiers:
+    IDS = ("000013", "13", "13.0", "7", "p1", "0")
+
+    def test_equal_numbers_are_a_fault_two_or_one(self):
+        frame = good().assign(id=self.IDS)
+        error = str(faults(frame))
+        assert "'id' writes 1 number in several ways: '000013' in 1 record (row 0), '13' in 1 record (row 1)" in error
+        assert error.endswith(
+            "set ids='number' if they are the same respondents, or ids='text' if they are different ones."
+        )
+        assert Cleaning(ids="text")(frame, ROLES).table["id"].tolist() == list(self.IDS)
+        # Weeks alternate: the first and the third of them are one respondent at one time.
+        cleaned = Cleaning(ids="number", repeated="first")(frame, ROLES).table
+        assert cleaned["id"].tolist() == ["000013", "000013", "7", "p1", "0"]
+
+    @given(st.lists(st.integers(0, 10**12), unique=True, min_size=1, max_size=8))
+    def test_different_numbers_are_different(self, numbers):
+        frame = good(len(numbers)).assign(id=list(map(str, numbers)))
+        assert Cleaning()(frame, ROLES).table["id"].tolist() == list(map(str, numbers))
+
+
+def test_texts_are_written_as_others():
+    frame = good().assign(town=["F", "Female", "F", "M", "M", "male"])
+    cleaned, changes = Cleaning(merge={"town": {"F": "Female", "M": "male"}})(frame, ROLES)
+    assert cleaned["town"].tolist() == ["Female"] * 3 + ["male"] * 3
+    assert [change.cells for change in changes] == [2, 2]
+    assert "'town' has no cell 'x'" in str(faults(frame, Cleaning(merge={"town": {"x": "y"}})))
+    with pytest.raises(ValueError, match="merge names 'nothing', which is none of"):
+        Cleaning(merge={"nothing": {"x": "y"}})(frame, ROLES)
 
 
 def test_all_faults_are_in_one_error():
@@ -239,6 +324,11 @@ def test_all_faults_are_in_one_error():
         ({"time_format": "%d"}, ValueError),
         ({"time_format": ["%Y-%m", "%m/%Y"]}, TypeError),
         ({"decimal": ";"}, ValueError),
+        ({"repeated": "best"}, ValueError),
+        ({"repeated": "worst"}, ValueError),
+        ({"worst": ("flu",)}, ValueError),
+        ({"period": "day"}, ValueError),
+        ({"ids": "int"}, ValueError),
     ],
 )
 def test_settings_that_are_none(arguments, error):

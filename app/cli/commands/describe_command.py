@@ -139,13 +139,13 @@ class ColumnFacts(NamedTuple):
 
 
 class DryRun(NamedTuple):
-    """Faults of a file without options, with their texts, the options that settle them, the faults that stay, and the releases."""
+    """Faults of a file without options, with their texts, the options that settle them, the faults that stay, and what to know."""
 
     faults: Sequence[Fault] = ()
     lines: Sequence[str] = ()
     options: str = ""
     left: Sequence[Fault] = ()
-    releases: str = ""
+    notes: Sequence[str] = ()
 
 
 class Description(NamedTuple):
@@ -222,7 +222,7 @@ def _notes(description: Description) -> list[str]:
         **of_columns,
         f"Codes with leading zeros are published as intervals of numbers: {', '.join(codes)}. Add --categorical COLUMN for "
         "each that is kept as written.": codes,
-        run.releases: run.releases and published is None,
+        **dict.fromkeys(run.notes, published is None),
         f"No column was recognized as {' or '.join(unknown)}; name one in the command below.": unknown,
         f"{counted(len(run.lines), 'fault')} would be refused:": run.lines,
         **{f" {number}. {line_in_options(line)}": True for number, line in enumerate(run.lines, 1)},
@@ -574,10 +574,11 @@ def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRol
     Where times have two readings, each is tried, and the one with the fewest faults counts.
     """
     places = files.places([path], [table])
-    period, releases = _releases(table, roles)
+    period, notes = _releases(table, roles)
+    notes = [*notes, *_changing(table, roles)]
     found = _faults(Cleaning(period=period), table, roles, places)
     if not found.faults:
-        return DryRun(options=option_texts(per=period), releases=releases)
+        return DryRun(options=option_texts(per=period), notes=notes)
     advised = [(fault.column, setting) for fault in found.faults for setting in settings_in(fault.way_out)]
     names = {setting.name for _, setting in advised}
     chosen: dict[str, Any] = {name: value for name, value in SETTLING.items() if name in names} | {"period": period}
@@ -589,26 +590,55 @@ def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRol
     placeholders = {"time_format": CHOSEN_FORMAT if formats else None}
     placeholders["repeated"] = CHOSEN_RULE if any(map(_is_repeated, left)) else None
     options = option_texts(per=chosen.pop("period"), **chosen, **placeholders)
-    return DryRun(found.faults, found.lines, options, left, releases)
+    return DryRun(found.faults, found.lines, options, left, notes)
 
 
-def _releases(table: pd.DataFrame, roles: ColumnRoles) -> tuple[Any, str]:
+FIXED = (
+    "sex",
+    "gender",
+    "birth",
+    "born",
+    "dob",
+    "race",
+    "ethnicity",
+    "geschlecht",
+    "geburt",
+    "geburtsdatum",
+    "geburtsjahr",
+)
+"""Words of the names of columns that do not change from record to record of a respondent."""
+
+
+def _changing(table: pd.DataFrame, roles: ColumnRoles) -> list[str]:
+    """Numbers of respondents whose fixed quasi-identifiers change, but for spaces and letter case."""
+    notes = []
+    for name in roles.quasi_identifiers if roles.respondent is not None else ():
+        if not set(words_of(name)).isdisjoint(FIXED):
+            cells = table[name].map(lambda cell: folded(str(cell)), na_action="ignore")
+            several = int(cells.groupby(table[roles.respondent]).nunique().gt(1).sum())
+            if several:
+                people = counted(several, "respondent has", "respondents have")
+                notes.append(f"{name}: {people} more than one value; correct the records, as it should not change.")
+    return notes
+
+
+def _releases(table: pd.DataFrame, roles: ColumnRoles) -> tuple[Any, list[str]]:
     """The period to propose, None for few times; and the releases in words."""
     times, misread, _ = ordered_times(table[roles.time])
-    if roles.time == ONE_RELEASE or misread:
-        return None, ""
+    if roles.time == ONE_RELEASE or roles.respondent is None or misread:
+        return None, []
     number, records = times.nunique(), table[roles.respondent].value_counts()
     said = (
         f"{roles.time} has {counted(number, 'time')}, of {times.value_counts().median():,.0f} records in the median; "
         f"{(records == 1).sum():,} of {len(records):,} respondents have one record."
     )
     if number <= MOST_RELEASES:
-        return None, said
+        return None, [said]
     for period in PERIODS:
         of_period, faults, _ = in_periods(times, period)
         if not faults and (few := of_period.nunique()) <= MOST_RELEASES:
-            return period, f"{said} Each time would be a release; --per {period} makes {few}."
-    return None, f"{said} Each time is a release."
+            return period, [f"{said} Each time would be a release; --per {period} makes {few}."]
+    return None, [f"{said} Each time is a release."]
 
 
 def _is_repeated(fault: Fault) -> bool:
@@ -713,13 +743,14 @@ def _roles(table: pd.DataFrame, facts: tuple[ColumnFacts, ...]) -> tuple[dict[st
 
 
 def _tried(path: Path, facts: tuple[ColumnFacts, ...], files: InputFiles) -> DryRun | None:
-    """The dry run of cleaning, if there are columns for it."""
+    """The dry run of cleaning, if there are columns for it; without a respondent, repeated records are not looked for."""
     by_role = {fact.role: fact.name for fact in reversed(facts)}
     sensitive, respondent, when = by_role.get(SENSITIVE), by_role.get(RESPONDENT), by_role.get(TIME, ONE_RELEASE)
     traits = [fact for fact in facts if fact.role == QUASI_IDENTIFIER]
-    if sensitive is None or respondent is None or not traits:
+    if sensitive is None or not traits:
         return None
     columns = [fact.name for fact in traits]
     names = tuple(fact.name for fact in traits if fact.kind == NAMES)
-    (table,) = files.read([path], [respondent, when, sensitive], [respondent, sensitive, *columns], when)
+    person = [] if respondent is None else [respondent]
+    (table,) = files.read([path], [*person, when, sensitive], [*person, sensitive, *columns], when)
     return dry_run(path, table, files, ColumnRoles(sensitive, tuple(columns), respondent, when, names))

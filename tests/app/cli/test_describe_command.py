@@ -182,6 +182,7 @@ class TestHospital:
                     (name, f"{day:02d}.{month:02d}.2024", 20 + patient, sex, rng.choice(["I10", "J45 ", "E11"]))
                 )
         frame = pd.DataFrame(rows, columns=["PatNr", "Datum", "Alter", "Geschlecht", "Diagnose"])
+        frame.loc[0, "Geschlecht"] = "F" if frame.loc[0, "Geschlecht"] == "male" else "male"
         frame.to_csv(tmp_path / "h.csv", index=False, sep=";", encoding="latin-1")
         return tmp_path / "h.csv", frame
 
@@ -191,6 +192,7 @@ class TestHospital:
         days, people = frame["Datum"].nunique(), frame["PatNr"].nunique()
         assert f"Datum has {days} times, of" in told
         assert f"of {people} respondents have one record. Each time would be a release; --per month makes 4." in told
+        assert "Geschlecht: 1 respondent has more than one value; correct the records" in told
         assert "look like one value; --merge Geschlecht:F=Female writes the latter." in told
         assert "Choose the record of a respondent and time that is kept, and write it in place of RULE below" in told
         (words,) = proposed(run("describe", path).stdout)
@@ -206,3 +208,10 @@ class TestHospital:
         attack = proposed(done.stdout)[-1]
         assert "--per month" in " ".join(attack)
         run(*attack[:-1], tmp_path / "risk")
+
+
+def test_faults_are_listed_without_a_respondent(tmp_path):
+    table = records().drop(columns="id").assign(result=lambda rows: rows["result"].where(rows.index % 5 > 0, " A "))
+    found = described(write(table, tmp_path / "r.csv"))
+    assert "respondent" not in roles(found).values()
+    assert [fault["column"] for fault in found["faults"]] == ["result"]

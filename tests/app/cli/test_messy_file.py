@@ -171,7 +171,8 @@ class TestDescribe:
                              "Weight": "quasi-identifier", "Diagnosis": "sensitive", "Note": "not used"}.items():  # fmt: skip
             assert re.search(rf"^{column} .* {role} *$", shown.stdout, re.MULTILINE), column
         assert "6 faults would be refused" in shown.stdout
-        assert "No option settles the faults of Month, repeated records" in shown.stdout
+        assert "No option settles the faults of Month; correct the file first" in " ".join(shown.stdout.split())
+        assert "Choose the record of a respondent and time" in shown.stdout
 
     def test_the_next_command_runs(self, tmp_path):
         """On the file without the faults that no option settles."""

@@ -208,7 +208,9 @@ class TestRepeatedRecords:
         frame = pd.concat([good(), good().iloc[[1]].assign(disease="flu")], ignore_index=True)
         error = faults(frame, Cleaning(duplicates="drop"))
         assert "1 respondent has several records at one time, which differ in 'disease'" in str(error)
-        assert "(row 1), 'p1' at 2 (row 6); keep one record of each respondent and time, as by repeated='first'" in str(error)
+        assert "(row 1), 'p1' at 2 (row 6); keep one record of each respondent and time, as by repeated='first'" in str(
+            error
+        )
 
     @settings(max_examples=30, deadline=None)
     @given(

@@ -273,7 +273,7 @@ def drawing(defense: Any, seed: int | None) -> Any:
 
 
 def cannot_be_made(error: Exception | str) -> str:
-    """Why a setting has no numbers, as tables of settings have it."""
+    """Reason for which a setting has no numbers, as tables of settings have it."""
     return f"cannot be made: {error}"
 
 

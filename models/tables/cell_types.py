@@ -136,6 +136,14 @@ def _recognized(column: "pd.Series[Any]", found: DistinctCells) -> CleanedColumn
     return _as_dates(column, found, dates, written_by(form))
 
 
+def text_out_of_order(texts: list[str]) -> str | None:
+    """The first text whose order need not be that of time; None for dates with the year first, as 2024-01."""
+    times, faults, _ = ordered_times(pd.Series(texts, name="time", dtype=object))
+    if faults:
+        return texts[0]
+    return next((text for text, time in zip(texts, times.tolist(), strict=True) if text != time), None)
+
+
 def date_readings(texts: list[str]) -> dict[str, Dates]:
     """The dates of texts by each format that reads some of them."""
     if not any(re.search(r"\d{4}", text) for text in texts):

@@ -118,6 +118,7 @@ from foreknow.evaluation.risk.bounds import leaving_shift
 from foreknow.models import Adversary, MarkovChain, NoisyRelease, Omega, Presence, Release, Schema
 from foreknow.models.settings import counted
 from foreknow.models.tables.atomic_file import locked
+from foreknow.models.tables.cell_types import text_out_of_order
 
 if TYPE_CHECKING:
     from foreknow.app.disk import Engine, LargeTable
@@ -829,14 +830,14 @@ def _made(
 
 
 def _checked_times(table: "LargeTable", engine: "Engine") -> list[Any]:
-    """Times of the releases; raise ValueError if they are text, whose alphabetical order need not be that of time."""
+    """Times of the releases; raise ValueError if they are text whose alphabetical order need not be that of time."""
     with engine.connection() as connection:
         times = table.times(connection)
     text = [time for time in times if isinstance(time, str)]
-    if text:
+    if text and (other := text_out_of_order(text)) is not None:
         raise ValueError(
-            f"--time {table.time} holds {text[0]!r}, a text; write times as whole numbers or as dates (2026-01-31), whose order is "
-            "that of time."
+            f"--time {table.time} holds {other!r}, a text; write times as whole numbers or as dates with the year first (2026-01, "
+            "2026-01-31), whose order is that of time."
         )
     return times
 

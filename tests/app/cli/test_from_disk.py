@@ -465,9 +465,9 @@ def test_records_without_a_time_are_refused(tmp_path):
 
 
 def test_times_that_are_text(tmp_path):
-    table = records().assign(week=lambda rows: "week " + rows["week"].astype(str))
+    table = records().assign(week=lambda rows: "week " + (7 + rows["week"]).astype(str))
     source = write(table, tmp_path / "r.parquet")
-    assert "'week 1', a text" in refused("publish", source, *ROLES, *DISK, "--out", tmp_path / "out")
+    assert "'week 10', a text" in refused("publish", source, *ROLES, *DISK, "--out", tmp_path / "out")
 
 
 @pytest.mark.parametrize("disk", [DISK, []], ids=["from disk", "in memory"])
@@ -507,3 +507,16 @@ def test_check_refuses_what_a_folder_names_itself(published):
     _, out, _ = published
     assert "--qi is read for files" in refused("check", out, "--qi", "age")
     assert "--pictures is read for tables in memory" in refused("check", out, "--out", out / "levels", "--pictures")
+
+
+def test_months_are_read_as_in_memory(tmp_path):
+    """The releases, and the number of exposed respondents; names of months have another order than time."""
+    table = records().assign(week=lambda rows: rows["week"].map({1: "2024-11", 2: "2024-12", 3: "2025-01"}))
+    source, out = write(table, tmp_path / "r.csv"), tmp_path / "out"
+    _, attack = proposed(run("publish", source, *ROLES, "--from-disk", "--defense", "mondrian", "--out", out).stdout)
+    times = json.loads((out / "public" / "release.json").read_text())["times"]
+    assert times == ["2024-11", "2024-12", "2025-01"]
+    found = json.loads(run(*attack[:-2], "--json").stdout)
+    assert found["respondents"] == table["id"].nunique()
+    other = write(table.assign(week=lambda rows: rows["week"].str.replace("2024-11", "Nov")), tmp_path / "other.csv")
+    assert "a text; write times" in refused("publish", other, *ROLES, *DISK, "--out", tmp_path / "other")

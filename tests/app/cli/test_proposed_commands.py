@@ -165,7 +165,7 @@ class TestReportToPublish:
     @pytest.mark.usefixtures("without_cohorts")
     @pytest.mark.parametrize("defense", ["mask", "anatomy", "m-invariance"])
     def test_one_that_draws_is_the_trial_too(self, defense):
-        """What is published is what was measured, by the seed."""
+        """By the seed, the publication is the one that was measured."""
         table = records(people=60, present=50)
         table["result"] += (table["age"] % 4).astype(str)
         row, publish = self.proposal(table, "--defense", defense)

@@ -630,7 +630,7 @@ def _releases(table: pd.DataFrame, roles: ColumnRoles) -> tuple[Any, list[str]]:
     number, records = times.nunique(), table[roles.respondent].value_counts()
     said = (
         f"{roles.time} has {counted(number, 'time')}, of {times.value_counts().median():,.0f} records in the median; "
-        f"{(records == 1).sum():,} of {len(records):,} respondents have one record."
+        f"respondents with one record: {(records == 1).sum():,} of {len(records):,}."
     )
     if number <= MOST_RELEASES:
         return None, [said]

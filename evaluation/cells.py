@@ -14,6 +14,7 @@ import json
 import pickle
 import sysconfig
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -261,7 +262,14 @@ def _kept(tasks: Mapping[str, _Task], folder: Path) -> pd.DataFrame:
         if paths := _paths(folder, [name]):
             with _cells(paths) as cells:
                 tables.append(cells.df())
-    rows = pd.concat(tables[1:] or tables, ignore_index=True)
+    tables = tables[1:] or tables
+    names = Counter(name for table in tables for name in table)
+    # Whole numbers that other experiments lack stay whole.
+    whole = [
+        [name for name in table if names[name] < len(tables) and table[name].dtype.kind in "iu"] for table in tables
+    ]
+    tables = [table.astype(dict.fromkeys(own, object)) for table, own in zip(tables, whole, strict=True)]
+    rows = pd.concat(tables, ignore_index=True).copy()
     rows = rows.sort_values(
         "key", key=lambda keys: keys.map(order).fillna(len(order)), kind="stable", ignore_index=True
     )

@@ -78,7 +78,8 @@ def tables(papers: Sequence[Paper], folder: Path) -> dict[str, pd.DataFrame]:
     experiments = experiments_of(papers)
     rows = read(experiments, folder / CELLS)
     rows = rows[rows["key"].isin(keys(experiments))]
-    return {each.name: rows[rows["experiment"] == each.name].dropna(axis=1, how="all") for each in experiments}
+    own = {each.name: rows[rows["experiment"] == each.name] for each in experiments}
+    return {name: of_one.dropna(axis=1, how="all").infer_objects() for name, of_one in own.items()}
 
 
 def write_pictures(papers: Iterable[Paper], found: Mapping[str, pd.DataFrame], folder: Path) -> None:

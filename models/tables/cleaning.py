@@ -154,6 +154,13 @@ class Cleaning:
         cannot be missing).
     duplicates : {"refuse", "drop"}
         Exact copies of records: refuse the table, or drop all but the first.
+    missing_texts : sequence of str
+        Texts that mean a missing cell, besides the empty one: ``NA``.
+    time_format : str, optional
+        The format of ``strptime`` of all times, as ``%d/%m/%Y``. By default one of several notations is recognized. Times in
+        more than one notation are refused.
+    decimal : {".", ","}, optional
+        The decimal sign of numbers in text. By default a point, and a comma where it cannot separate thousands.
     repeated : {"refuse", "first", "last", "worst"}
         Different records of a respondent at one time: refuse the table; or keep the first or the last of the table, or the one
         whose sensitive value is first in ``worst``.
@@ -165,13 +172,6 @@ class Cleaning:
         Respondents that are equal as numbers, as 000013 and 13: refuse the table; different respondents; one respondent.
     merge : mapping of str to mapping of str to str
         For each of some columns, texts that are written as others: ``{"sex": {"F": "Female"}}``.
-    missing_texts : sequence of str
-        Texts that mean a missing cell, besides the empty one: ``NA``.
-    time_format : str, optional
-        The format of ``strptime`` of all times, as ``%d/%m/%Y``. By default one of several notations is recognized. Times in
-        more than one notation are refused.
-    decimal : {".", ","}, optional
-        The decimal sign of numbers in text. By default a point, and a comma where it cannot separate thousands.
 
     Raises
     ------

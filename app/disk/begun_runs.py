@@ -76,7 +76,7 @@ def begin_run(
     others = [name for name, value in settings.items() if own.get(name, UNKNOWN) == UNKNOWN or own[name] != value]
     if others:
         parts = [part for name in others for part in (" and another ", LABELS.get(name, name))][1:]
-        unknown = UNKNOWN in {settings[name] for name in others}
+        unknown = any(settings[name] == UNKNOWN for name in others)
         pickled = " (one that cannot be pickled equals no other)" if unknown else ""
         what = (": a run with another ", *parts, pickled) if own else ()
         raise OfAnotherRun(Advice(f"{owner}: {folder} holds something else", *what, "; ", ELSEWHERE))

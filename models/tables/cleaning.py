@@ -210,19 +210,21 @@ class Cleaning:
     merge: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "worst", tuple(as_list("Cleaning", "worst", self.worst, "is a list of values")))
-        if bool(self.worst) != (self.repeated == "worst"):
-            both = Setting("repeated", "worst"), Setting("worst", ["HIV", "flu"])
-            raise ValueError(
-                Advice(
-                    both[0],
-                    " keeps the record with the worst value, by an order of all values, as ",
-                    both[1],
-                    "; give both.",
-                )
-            )
         for name, choices in CHOICES.items():
             check_choice("Cleaning", name, getattr(self, name), choices)
+        check_kind("Cleaning", "merge", self.merge, Mapping, "is a mapping, as {'sex': {'F': 'Female'}}")
+        for pairs in self.merge.values():
+            check_kind(
+                "Cleaning", "the texts of one column of merge", pairs, Mapping, "are a mapping, as {'F': 'Female'}"
+            )
+        object.__setattr__(self, "worst", tuple(as_list("Cleaning", "worst", self.worst, "is a list of values")))
+        if bool(self.worst) != (self.repeated == "worst"):
+            rule, order = Setting("repeated", "worst"), Setting("worst", ["HIV", "flu"])
+            raise ValueError(
+                Advice(
+                    rule, " and an order of all values, the worst first, as ", order, ", belong together; give both."
+                )
+            )
         texts = as_list("Cleaning", "missing_texts", self.missing_texts, "is a list of texts, as ['NA']")
         for text in texts:
             check_kind("Cleaning", "one of missing_texts", text, str, "is a text")

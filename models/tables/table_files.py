@@ -180,18 +180,22 @@ def csv_records(path: Path, encoding: str, separator: str) -> Iterator[tuple[int
     ValueError
         If a cell has over `LONGEST_CELL` characters.
     """
-    end, limit = 0, csv.field_size_limit(LONGEST_CELL)
+    end = 0
     with path.open(encoding=text_codec(encoding), newline="") as text:
         reader = csv.reader(text, delimiter=separator)
-        try:
-            for cells in reader:
-                start, end = end + 1, reader.line_num
-                yield start, cells
-        except csv.Error:
-            long = f"a cell of the record in line {end + 1} has over {LONGEST_CELL:,} characters"
-            raise ValueError(f"{long}; close the quote that opens it.") from None
-        finally:
-            csv.field_size_limit(limit)
+        while True:
+            limit = csv.field_size_limit(LONGEST_CELL)  # it is one for all readers of the process
+            try:
+                cells = next(reader, None)
+            except csv.Error:
+                long = f"a cell of the record in line {end + 1} has over {LONGEST_CELL:,} characters"
+                raise ValueError(f"{long}; close the quote that opens it.") from None
+            finally:
+                csv.field_size_limit(limit)
+            if cells is None:
+                return
+            start, end = end + 1, reader.line_num
+            yield start, cells
 
 
 def _check_first_lines(path: Path, encoding: str, separator: str) -> None:

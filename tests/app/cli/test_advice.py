@@ -33,6 +33,8 @@ def followed(first):
         told.append(f"$ foreknow {shlex.join(command)}\n{result.output}exit {result.exit_code} {result.exception!r}\n")
         assert isinstance(result.exception, SystemExit | None), "\n".join(told[-3:])
         assert result.exit_code in (0, 1), "\n".join(told[-3:])
+        # A seed that a trial has drawn is not found by trying all.
+        assert "--seed is for experiments" not in result.output
         assert sum(each[0] == "publish" for each in done) <= MOST_STEPS, "\n".join(told)
         waiting += proposed(result.stdout)
     return done, told

@@ -13,6 +13,7 @@ from foreknow.app.disk import Engine, LargeTable, attack_large, publish_large
 from foreknow.app.disk import engine as engine_module
 from foreknow.defenses import KAnonymity, Mondrian
 from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
+from foreknow.models.tables import atomic_file
 
 RECORDS = 300_000
 """Records of each of two releases, of which a sort takes more than `LIMIT`."""
@@ -56,7 +57,7 @@ def test_the_same_bytes_where_memory_is_short(tmp_path, monkeypatch):
     table, used = table_of(tmp_path), {}
     for name, memory in (("ample", 2 * 2**30), ("short", 2 * LIMIT)):
         monkeypatch.setattr(engine_module, "GIB", memory)
-        monkeypatch.setattr(engine_module, "TemporaryDirectory", WatchedFolder)
+        monkeypatch.setattr(atomic_file, "TemporaryDirectory", WatchedFolder)
         WatchedFolder.used, engine = [], Engine(memory=1)
         published = publish_large(
             table, Mondrian(KAnonymity(5)), tmp_path / f"{name}-out", ADVERSARY, block=50_000, seed=1, engine=engine

@@ -54,7 +54,7 @@ def test_tasks_of_a_cluster_name_absolute_paths_in_folders_that_it_shares(tmp_pa
     visits(people=120, releases=2).to_parquet("visits.parquet")
     found = []
 
-    def in_turn(_, function, tasks):
+    def in_turn(_scheduler, _within, function, tasks):
         for task in tasks:
             found.extend(paths_in((function, task)))
             yield function(task)

@@ -331,6 +331,8 @@ def test_all_faults_are_in_one_error():
         ({"worst": ("flu",)}, ValueError),
         ({"period": "day"}, ValueError),
         ({"ids": "int"}, ValueError),
+        ({"merge": [("F", "Female")]}, TypeError),
+        ({"merge": {"sex": "F"}}, TypeError),
     ],
 )
 def test_settings_that_are_none(arguments, error):

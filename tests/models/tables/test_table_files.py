@@ -1,6 +1,7 @@
 """Tables read from files: encodings, missing cells, exact integers, and the pandas metadata of Parquet."""
 
 import codecs
+import csv
 import datetime
 from decimal import Decimal
 
@@ -151,6 +152,15 @@ class TestShape:
         with pytest.raises(ValueError, match=r"t\.csv cannot be read as csv: .*" + message):
             read_table(csv_of(tmp_path, content))
         assert len(calls) == ("in line 3" in message or "line 3 has" in message)
+
+    def test_the_limit_of_cells_is_that_of_other_readers_again(self, tmp_path):
+        """Also while a file is read, and where it is not read to its end."""
+        before, lines = (
+            csv.field_size_limit(),
+            table_files.csv_records(csv_of(tmp_path, "a,b\n1,2\n3,4\n"), "utf-8", ","),
+        )
+        assert next(lines) == (1, ["a", "b"])
+        assert csv.field_size_limit() == before
 
     def test_columns_of_parquet(self, tmp_path):
         path = parquet_of(tmp_path, **{f"c{i}": [1] for i in range(MAX_COLUMNS + 1)})

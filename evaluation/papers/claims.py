@@ -158,7 +158,8 @@ def all_claims() -> list[Claim]:
 class Decision(NamedTuple):
     """Decision of the cells on one value: the verdict, why it is open, mean, half width of the interval, number of seeds.
 
-    ``tried`` has the decisions on the other readings, by their names, if the claim does not hold as it stands.
+    ``tried`` has the decisions on the other readings, by their names, if the claim does not hold as it stands. ``side`` is the
+    verdict that the mean of too few seeds would give, empty where there are enough, or none.
     """
 
     verdict: str = ""
@@ -167,6 +168,7 @@ class Decision(NamedTuple):
     half: float = nan
     seeds: int = 0
     tried: "Sequence[tuple[Reading, Decision]]" = ()
+    side: str = ""
 
 
 class Verdict(NamedTuple):
@@ -197,7 +199,7 @@ def judged(claims: Iterable[Claim], tables: Mapping[str, pd.DataFrame]) -> list[
         bounds = (claim.at_least, claim.at_most)
         own = _decided(claim.query, bounds, claim.tolerance, tables)
         if claim.missing:
-            own = own._replace(verdict=OPEN, why=claim.missing)
+            own = own._replace(verdict=OPEN, why=claim.missing, side="")
         elif own.verdict != HOLDS and own.seeds >= LEAST_SEEDS:
             tried = []
             for each in claim.reading:
@@ -232,8 +234,9 @@ def _decided(
     low = -inf if bounds[0] is None else bounds[0] - tolerance
     high = inf if bounds[1] is None else bounds[1] + tolerance
     if len(values) < LEAST_SEEDS:
-        side = f", provisionally: {HOLDS if low <= mean <= high else FAILS}" if len(values) else ""
-        return found._replace(why=f"{len(values)} of at least {LEAST_SEEDS} seeds{side}")
+        side = "" if values.empty else HOLDS if low <= mean <= high else FAILS
+        few = f"{len(values)} of at least {LEAST_SEEDS} seeds"
+        return found._replace(why=f"{few}, provisionally: {side}" if side else few, side=side)
     if low <= mean - half and mean + half <= high:
         return found._replace(verdict=HOLDS, why="")
     if mean + half < low or mean - half > high:

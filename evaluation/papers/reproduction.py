@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
-from math import inf
 from numbers import Real
 from pathlib import Path
 
@@ -13,8 +12,8 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from foreknow.evaluation.cells import Experiment, keys, pack, read, run
-from foreknow.evaluation.papers.claims import FAILS, HOLDS, Claim, Decision, Verdict, all_claims, judged
-from foreknow.evaluation.papers.drawing import LEAST_SEEDS, Missing, draw, in_order, means, tables_of, with_interval
+from foreknow.evaluation.papers.claims import Claim, Decision, Verdict, all_claims, judged
+from foreknow.evaluation.papers.drawing import Missing, draw, in_order, means, tables_of, with_interval
 from foreknow.evaluation.papers.figures import ADULT, Figure, Paper
 from foreknow.models.progress import Progress
 from foreknow.models.tables.atomic_file import atomic_file
@@ -144,19 +143,10 @@ def stale_cells(found: Mapping[str, pd.DataFrame]) -> dict[str, str]:
     return {name: f"{int(each.sum())} of {len(each)}" for name, each in counts.items() if each.any()}
 
 
-def provisional(claim: Claim, decision: Decision) -> str:
-    """Verdict that the mean of too few seeds would give; an empty text if there are enough, or none."""
-    if not 0 < decision.seeds < LEAST_SEEDS:
-        return ""
-    low = -inf if claim.at_least is None else claim.at_least - claim.tolerance
-    high = inf if claim.at_most is None else claim.at_most + claim.tolerance
-    return HOLDS if low <= decision.mean <= high else FAILS
-
-
 def counted(verdicts: Iterable[Verdict]) -> Counter[tuple[str, str]]:
     """Numbers of claims by paper and verdict, those of too few seeds with the side of the bounds."""
-    sides = ((each, provisional(each.claim, each.own)) for each in verdicts)
-    return Counter((each.claim.paper, f"provisionally: {side}" if side else each.short) for each, side in sides)
+    names = ((each, f"provisionally: {each.own.side}" if each.own.side else each.short) for each in verdicts)
+    return Counter((each.claim.paper, name) for each, name in names)
 
 
 def _summary(verdicts: Sequence[Verdict]) -> list[str]:

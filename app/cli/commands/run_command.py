@@ -324,10 +324,8 @@ def tidy(rows: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
 
 def summary(table: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame:
     """Mean of each measure over the releases, and over the seeds with half of its interval, one row per setting and scenario."""
-    from foreknow.evaluation.papers.drawing import (
-        interval,
-        with_interval,
-    )  # imported here, as Matplotlib is slow to import
+    # Imported here, as Matplotlib is slow to import.
+    from foreknow.evaluation.papers.drawing import interval, with_interval
 
     names = [name for name in dict.fromkeys(itertools.chain(*cells)) if name in table and name != "seed"]
     measured = table.drop(columns=[*names, "seed", "time", "seconds"]).select_dtypes("number")

@@ -1,9 +1,11 @@
 """Exposed respondents: the one rule by which attack, report and compare judge a publication, in memory and on disk.
 
-The rule has two sides: those whom an attack exposed, and those whom no adversary of its class is proved not to expose.
+The rule has two sides: those whom an attack exposed, and those whom no adversary of its class is proved not to expose. The verdict
+compares both with the share of respondents that the publisher lets be exposed.
 """
 
 from collections.abc import Sequence
+from enum import StrEnum
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -18,12 +20,31 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_kind, check_range
 
 
+class Verdict(StrEnum):
+    """Verdict on a publication, relative to a bound on the share of exposed respondents."""
+
+    WITHIN = "within"
+    NOT_DECIDED = "not decided"
+    OVER = "over"
+
+    def of(self, bound: float | None) -> str:
+        """The verdict and the bound in words; None is the default, by which no one may be exposed.
+
+        Examples
+        --------
+        >>> Verdict.OVER.of(0.02), Verdict.NOT_DECIDED.of(None)
+        ('Over your bound of 2%', 'Not decided for the default bound of 0%')
+        """
+        told = "the default bound of 0%" if bound is None else f"your bound of {100 * bound:.4g}%"
+        return f"{self.capitalize()}{' for' * (self is Verdict.NOT_DECIDED)} {told}"
+
+
 class TwoSides(NamedTuple):
-    """Number of respondents disclosed by an attack, and of those whom adversaries of its class may disclose at most.
+    """Number of respondents whom an attack exposed, and of those whom adversaries of its class may expose at most.
 
     Attributes
     ----------
-    disclosed, respondents : int
+    exposed, respondents : int
         Number of exposed respondents, and of all with a published record.
     at_most : int or None
         Number of those who are exposed, or whose bound on the belief in the true value is sure at a record where the prior is not.
@@ -31,19 +52,19 @@ class TwoSides(NamedTuple):
     cause : str
         Reason for which there is no bound, or the class of adversaries in one line.
     found_by : str
-        Source of ``disclosed``, in words, if no attack was made.
+        Source of ``exposed``, in words, if no attack was made.
     """
 
-    disclosed: int
+    exposed: int
     respondents: int
     at_most: int | None
-    cause: str
+    cause: str = ""
     found_by: str = ""
 
     @classmethod
     def bounded(
         cls,
-        disclosed: int,
+        exposed: int,
         respondents: int,
         at_most: int,
         unknown: int,
@@ -56,48 +77,81 @@ class TwoSides(NamedTuple):
 
         These are the respondents with a record whose value is not known before the releases. ``page`` has the proof.
         """
-        if disclosed < at_most == unknown:
-            return cls(disclosed, respondents, None, WITHOUT_BOUND.format(sure=sure, page=page), found_by)
-        return cls(disclosed, respondents, at_most, of, found_by)
+        if exposed < at_most == unknown:
+            return cls(exposed, respondents, None, WITHOUT_BOUND.format(sure=sure, page=page), found_by)
+        return cls(exposed, respondents, at_most, of, found_by)
 
     @property
     def not_decided(self) -> int | None:
         """Number of respondents between the two sides; None without a bound."""
-        return None if self.at_most is None else self.at_most - self.disclosed
+        return None if self.at_most is None else self.at_most - self.exposed
 
     @property
     def content(self) -> dict[str, Any]:
         """Both sides as JSON has them."""
         return {"at_most": self.at_most, "not_decided": self.not_decided, "bound": self.cause}
 
+    def verdict(self, bound: float | None = None) -> Verdict:
+        """Over if a larger share is exposed than the bound, within if at most that share can be, else not decided.
+
+        Parameters
+        ----------
+        bound : float, optional
+            Share of the respondents that may be exposed, 0 to 1; by default 0.
+
+        Examples
+        --------
+        >>> [str(TwoSides(12, 300, 40).verdict(bound)) for bound in (0.03, 0.1, 0.2)]
+        ['over', 'not decided', 'within']
+        """
+        share, most = self.exposed / max(self.respondents, 1), bound or 0.0
+        if share > most:
+            return Verdict.OVER
+        proved = self.at_most is not None and self.at_most / max(self.respondents, 1) <= most
+        return Verdict.WITHIN if proved else Verdict.NOT_DECIDED
+
+    def sentence(self, bound: float | None = None) -> str:
+        """The verdict and both sides in words, without the class of adversaries.
+
+        Examples
+        --------
+        >>> TwoSides(1, 700, 9, "a class").sentence(0.02)
+        'Within your bound of 2%: 1 of 700 people is exposed, at most 9 by an adversary of this class.'
+        """
+        numbers = self.numbers
+        return f"{self.verdict(bound).of(bound)}: {numbers[0].lower()}{numbers[1:]}"
+
     @property
-    def sentence(self) -> str:
+    def numbers(self) -> str:
         """Both sides in words.
 
         Examples
         --------
-        >>> TwoSides(12, 312, 40, "a class").sentence
-        'Disclosed for 12, at most 40 of 312 by an adversary of this class; not decided for 28. The class: a class.'
-        >>> TwoSides(12, 312, None, "no atom has two members").sentence
-        'Disclosed for 12 of 312; upper side: none, as no atom has two members.'
+        >>> TwoSides(0, 312, None, "no atom has two members").numbers
+        'None of 312 people is exposed; no upper side, as no atom has two members.'
         """
-        return " ".join([self.numbers, *self.adversaries])
-
-    @property
-    def numbers(self) -> str:
-        """The sentence without the class of adversaries."""
-        disclosed = f"Disclosed for {self.disclosed:,}{self.found_by}"
-        if self.at_most is None:
-            return f"{disclosed} of {self.respondents:,}; upper side: none, as {self.cause}."
-        return (
-            f"{disclosed}, at most {self.at_most:,} of {self.respondents:,} by an adversary of this class; not decided for "
-            f"{self.not_decided:,}."
-        )
+        number = f"{self.exposed:,}" if self.exposed else "None"
+        told = f"{number} of {self.respondents:,} people {'are' if self.exposed > 1 else 'is'} exposed{self.found_by}"
+        if self.at_most is not None:
+            return f"{told}, at most {self.at_most:,} by an adversary of this class."
+        return f"{told}; no upper side, as {self.cause}." if self.cause else f"{told}."
 
     @property
     def adversaries(self) -> list[str]:
         """The class of adversaries as a sentence; none without a bound."""
         return [] if self.at_most is None else [f"The class: {self.cause}."]
+
+
+def worst_sides(sides: Sequence[TwoSides]) -> TwoSides:
+    """The larger of each side of several attacks: no bound if one of them has none.
+
+    Examples
+    --------
+    >>> worst_sides([TwoSides(5, 9, 7, "x"), TwoSides(2, 9, 8, "y"), TwoSides(2, 9, 8, "z")])[:4]
+    (5, 9, 8, 'y')
+    """
+    upper = max(sides, key=lambda each: each.respondents + 1 if each.at_most is None else each.at_most)
+    return upper._replace(exposed=max(each.exposed for each in sides))
 
 
 class Exposure(NamedTuple):
@@ -120,8 +174,8 @@ class Exposure(NamedTuple):
         or of the record of highest belief where none is exposing, with ``exposed``. Empty where the respondents are on disk.
     to : str
         The adversary or the attack, in words.
-    sides : TwoSides or None
-        The verdict with two sides; None where no bound was computed.
+    upper : TwoSides or None
+        Both sides of the verdict; None where no bound was computed.
     """
 
     sure: float
@@ -131,7 +185,12 @@ class Exposure(NamedTuple):
     first: Any
     people: pd.DataFrame
     to: str = "the attack"
-    sides: TwoSides | None = None
+    upper: TwoSides | None = None
+
+    @property
+    def sides(self) -> TwoSides:
+        """Both sides of the verdict; without an upper one where no bound was computed."""
+        return self.upper or TwoSides(self.exposed, self.respondents, None)
 
     @property
     def share(self) -> float:
@@ -228,7 +287,7 @@ def exposed(
     if adversary is None:
         return found
     upper = _upper(beliefs, history, adversary, hindsight)
-    return found._replace(sides=_two_sides(found, records, upper, adversary, hindsight))
+    return found._replace(upper=_two_sides(found, records, upper, adversary, hindsight))
 
 
 def exposure_of_records(records: Records, sure: float, to: str = "the attack") -> Exposure:
@@ -248,7 +307,7 @@ WITHOUT_BOUND = "for each of them the bound is a belief of {sure:g} or more (doc
 def counted_sides(observations: Sequence[Observation], sure: float = 0.9) -> TwoSides:
     """The verdict with two sides of released groups alone, without the records.
 
-    Disclosed are those in a group that shows one value. The upper side is for adversaries to whom the members of an atom are alike
+    Exposed are those in a group that shows one value. The upper side is for adversaries to whom the members of an atom are alike
     before the releases. Returners have no bound. Cost: that of `bound`.
 
     Parameters
@@ -263,17 +322,17 @@ def counted_sides(observations: Sequence[Observation], sure: float = 0.9) -> Two
     shown = [
         (seen.counts > 0).sum(axis=1)[seen.group[rows]] for seen, rows in zip(observations, published, strict=True)
     ]
-    everyone, disclosed = {*chain.from_iterable(names)}, set()
+    everyone, shown_alone = {*chain.from_iterable(names)}, set()
     for each, values in zip(names, shown, strict=True):
-        disclosed |= {*each[values == 1]}
+        shown_alone |= {*each[values == 1]}
     try:
         bounds = bound(observations, alike(observations[0].counts.shape[1]))
     except ValueError as error:
-        return TwoSides(len(disclosed), len(everyone), None, str(error).rstrip("."), COUNTED)
-    open_to = set(disclosed)
+        return TwoSides(len(shown_alone), len(everyone), None, str(error).rstrip("."), COUNTED)
+    open_to = set(shown_alone)
     for each, rows, upper in zip(names, published, bounds.upper, strict=True):
         open_to |= {*each[upper[rows].max(axis=1) >= sure]}
-    return TwoSides.bounded(len(disclosed), len(everyone), len(open_to), len(everyone), sure, ALIKE, COUNTED)
+    return TwoSides.bounded(len(shown_alone), len(everyone), len(open_to), len(everyone), sure, ALIKE, COUNTED)
 
 
 def alike(m: int) -> Adversary:

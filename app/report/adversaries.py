@@ -10,7 +10,7 @@ import pandas as pd
 
 from foreknow.app.cli.adversary_knowledge import DEFAULT_LEARNING, knowing_terminal
 from foreknow.app.cli.defense_choices import defense_text, seeded_generator, thresholds, usual_patience
-from foreknow.app.exposure import exposed
+from foreknow.app.exposure import TwoSides, Verdict, exposed, worst_sides
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack, WithoutGroups
 from foreknow.defenses import Cohorts, Defense, Infeasible, NoisyCounts, publish
 from foreknow.defenses.cohorts import Departures
@@ -444,8 +444,10 @@ def risk_and_price(
 ) -> dict[str, Any]:
     """Risk and price of one publication: the columns of `price_of_settings` but for ``setting``.
 
-    With a workload also ``query_error``, the mean over the releases of the median relative error of its queries, and ``gain``, the
-    largest mean gain over the law. Noisy counts of fixed cells have no ``gcp``.
+    Also ``exact``, True if all quasi-identifiers are exact, or counts noisy; and ``values``, the least number of sensitive values
+    that a group shows. With a workload ``query_error``, the mean over the
+    releases of the median relative error of its queries, and ``gain``, the largest mean gain over the law. Noisy counts of fixed
+    cells have no ``gcp``.
     """
     row: dict[str, Any] = {}
     for name, each in beliefs.items():
@@ -459,14 +461,51 @@ def risk_and_price(
     if isinstance(releases[0], NoisyRelease):
         sizes = [len(one.view) / len(one.made.cells) for one in releases]
         row |= {"suppressed": 0.0, "invented": 0.0, "gcp": np.nan, "group_size": float(np.mean(sizes))}
-        return row | {"problem": ""}
+        return row | {"exact": True, "problem": ""}
     cost, width = suppressed(releases), gcp(releases)
     published = (cost["records"] - cost["suppressed"]).to_numpy()
     total = max(published.sum(), 1)
     row["suppressed"], row["invented"] = price(cost)
     row["gcp"] = float(np.nansum(width["gcp"].to_numpy(dtype=float) * published) / total)
     row["group_size"] = float(published.sum() / max(sum(release.groups for release in releases), 1))
-    return row | {"problem": ""}
+    shown = [int((release.counts > 0).sum(axis=1).min()) for release in releases if release.groups]
+    return row | {
+        "exact": all(release.bucketized for release in releases),
+        "values": min(shown, default=0),
+        "problem": "",
+    }
+
+
+type Row = Mapping[Any, Any]
+"""A row of `price_of_settings`, or one of `risk_and_price` with the same names."""
+
+
+def sides_of_row(row: Row) -> TwoSides:
+    """The larger of each side of all adversaries."""
+    names = [str(key).removeprefix("exposed_") for key in row if str(key).startswith("exposed_")]
+    upper = {name: None if pd.isna(row[f"at_most_{name}"]) else int(row[f"at_most_{name}"]) for name in names}
+    return worst_sides([TwoSides(int(row[f"exposed_{name}"]), int(row["respondents"]), upper[name]) for name in names])
+
+
+def detail_lost(row: Row) -> float:
+    """Share of the detail that is lost, all of it for a suppressed record, plus the share of the published that is invented."""
+    return float(row["suppressed"] + (1 - row["suppressed"]) * row["gcp"] + row["invented"])
+
+
+def best_setting(rows: Sequence[Row], bound: float | None) -> Row | None:
+    """The setting to publish: that of least price among those within the bound, or else among those not decided.
+
+    The price is `detail_lost`, or where a setting leaves quasi-identifiers exact or adds noise, and all have one, the error of
+    queries; then the number of exposed respondents. None where all settings are over the bound.
+    """
+    for verdict in (Verdict.WITHIN, Verdict.NOT_DECIDED):
+        if own := [row for row in rows if sides_of_row(row).verdict(bound) is verdict]:
+            by_query = any(row.get("exact") for row in own) and all(pd.notna(row.get("query_error")) for row in own)
+            return min(
+                own,
+                key=lambda row: (row["query_error"] if by_query else detail_lost(row), sides_of_row(row).exposed),
+            )
+    return None
 
 
 def _gain_over_law(beliefs: Beliefs, history: History) -> float:

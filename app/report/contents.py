@@ -57,6 +57,7 @@ class ReportSettings:
     stricter: int = 3
     seed: int = 0
     details: str | None = None
+    bound: float | None = None
 
 
 class Headline(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.app.cli.defense_choices import defense_text
-from foreknow.app.report.adversaries import SHORT_TITLES
+from foreknow.app.report.adversaries import SHORT_TITLES, detail_lost, sides_of_row
 from foreknow.app.report.contents import ReportContents
 from foreknow.app.report.respondents import label, percent
 from foreknow.app.report.sentences import (
@@ -28,6 +28,7 @@ from foreknow.app.report.sentences import (
     what_it_knows,
 )
 from foreknow.evaluation.risk.reliability_curve import ROWS_AT
+from foreknow.models.arrays import FloatArray
 from foreknow.models.program_version import program_version
 from foreknow.models.settings import installing
 
@@ -81,6 +82,7 @@ def page(contents: ReportContents) -> str:
             cards={name: cards(contents, name) for name in contents.inferences},
             short=SHORT_TITLES,
             upper=_upper,
+            lost=detail_lost,
             knowledge={name: what_it_knows(one) for name, one in contents.inferences.items()},
             leak_sentence=leak_sentence(contents.leak),
             calibration_sentence=calibration_sentence(contents),
@@ -201,7 +203,7 @@ def _environment() -> "Environment":
     return made
 
 
-HEIGHT = 260
+HEIGHT = 220
 """Height of a chart in pixels."""
 
 SHORTENED_FROM = 1_000
@@ -367,31 +369,54 @@ def _calibration(contents: ReportContents) -> "alt.LayerChart":
 def _stricter(contents: ReportContents) -> "alt.LayerChart":
     import altair as alt
 
+    made = [row for row in contents.stricter.to_dict("records") if not row["problem"]]
+    sides = [sides_of_row(row) for row in made]
     table = pd.DataFrame(
         {
-            "setting": row["setting"],
-            "adversary": SHORT_TITLES[name],
-            "exposed": int(row[f"exposed_{name}"]),
-            "shown": f"{row[f'exposed_{name}']:,.0f}",
+            "setting": [row["setting"] for row in made],
+            "kind": ["present" if row["setting"] == made[0]["setting"] else "stricter" for row in made],
+            "lost": [detail_lost(row) for row in made],
+            "exposed": [each.exposed for each in sides],
         }
-        for row in contents.stricter.to_dict("records")
-        for name in contents.inferences
-        if not row["problem"]
     )
-    names = [SHORT_TITLES[name] for name in contents.inferences]
-    y = alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labelLimit=110))
-    end = alt.Scale(domain=[0, max(1.1 * float(table["exposed"].max()), 4.0)], nice=False)
-    x = alt.X("exposed:Q", title="Exposed people", scale=end, axis=alt.Axis(tickCount=4, format=",d"))
-    offset = alt.YOffset("adversary:N", sort=names)
-    fill = alt.Color(
-        "adversary:N",
-        scale=alt.Scale(domain=names, range=[BLUE, "#f0c9a8"]),
-        legend=alt.Legend(orient="top", direction="vertical", title=None, labelFontSize=13, labelLimit=320),
+    most = (contents.settings.bound or 0) * max(each.respondents for each in sides)
+    width, high = max(1.15 * float(table["lost"].max()), 0.05), max(1.15 * float(table["exposed"].max()), most, 4.0)
+    table["label"] = _label_heights(table["lost"].to_numpy() / width, table["exposed"].to_numpy() / high) * high
+    x = alt.X(
+        "lost:Q", title="Detail lost", axis=alt.Axis(format=".0%", tickCount=5), scale=alt.Scale(domain=[0, width])
     )
-    base = alt.Chart(table)
-    bars = base.mark_bar(stroke=BLACK, strokeWidth=0.5).encode(x=x, y=y, yOffset=offset, color=fill)
-    text = base.mark_text(align="left", dx=4).encode(x=x, y=y, yOffset=offset, text="shown:N")
-    return alt.LayerChart(layer=[bars, text]).properties(height=56 * table["setting"].nunique())
+    top = alt.Scale(domain=[0, high], nice=False)
+    y = alt.Y("exposed:Q", title=None, scale=top, axis=alt.Axis(tickCount=4, format=",d"))
+    marks = alt.Shape(
+        "kind:N", scale=alt.Scale(domain=["present", "stricter"], range=["square", "circle"]), legend=None
+    )
+    colour = alt.Color("kind:N", scale=alt.Scale(domain=["present", "stricter"], range=[ORANGE, BLUE]), legend=None)
+    tooltip = ["setting:N", alt.Tooltip("lost:Q", format=".1%"), alt.Tooltip("exposed:Q", format=",d")]
+    base = alt.Chart(table, title=alt.Title("Exposed people", anchor="start", fontWeight="normal", fontSize=13))
+    point = base.mark_point(filled=True, size=90, opacity=1).encode(
+        x=x, y=y, shape=marks, color=colour, tooltip=tooltip
+    )
+    # Labels of near points are one above the other; in the right half they end at their point, so that they stay within the chart.
+    height = alt.Y("label:Q", title=None, scale=top)
+    texts = [
+        base.mark_text(align=align, dx=9 if align == "left" else -9)
+        .encode(x=x, y=height, text="setting:N")
+        .transform_filter(f"datum.lost {sign} {width / 2}")
+        for align, sign in (("left", "<"), ("right", ">="))
+    ]
+    bound = alt.Chart(pd.DataFrame({"exposed": [most]})).mark_rule(strokeDash=[6, 4], color=BLACK).encode(y=y)
+    return alt.LayerChart(layer=[bound, point, *texts]).properties(height=HEIGHT)
+
+
+def _label_heights(across: FloatArray, up: FloatArray) -> FloatArray:
+    """Heights of the labels of points, as shares of the chart: each is above those of points to its left that it would cover."""
+    heights = np.zeros(len(up))
+    for place, number in enumerate(order := np.lexsort((across,))):
+        near = [heights[each] for each in order[:place] if across[number] - across[each] < 0.35]
+        heights[number] = max(up[number], 0.04)
+        while any(abs(heights[number] - each) < 0.08 for each in near):
+            heights[number] += 0.02
+    return heights
 
 
 def _explored(contents: ReportContents) -> "alt.LayerChart":

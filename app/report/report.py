@@ -22,7 +22,7 @@ from foreknow.app.cli.options import refuse_first
 from foreknow.app.report.adversaries import INFORMED, LEARNED, SHORT_TITLES, inference, stricter_settings
 from foreknow.app.report.contents import ReportContents, ReportSettings, report_contents, tries_cohorts
 from foreknow.app.report.page import page
-from foreknow.app.report.sentences import Verdict, verdict
+from foreknow.app.report.sentences import Told, verdict
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense
 from foreknow.evaluation.arguments import check_releases
@@ -53,8 +53,8 @@ class Report:
     contents: ReportContents
 
     @property
-    def verdict(self) -> Verdict:
-        """Level, word, sentences and advice of the verdict."""
+    def verdict(self) -> Told:
+        """Sentences of the verdict, and the advice."""
         return verdict(self.contents)
 
     @cached_property
@@ -97,7 +97,7 @@ class Report:
         return target
 
     def __repr__(self) -> str:
-        return f"Report({self.verdict.word!r}: {self.verdict.sentence!r})"
+        return f"Report({self.verdict.sentence!r})"
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own."""
@@ -133,6 +133,7 @@ def report(
     defender: Adversary | Averaged | None = None,
     solver: JointSolver | None = None,
     sure: float = 0.9,
+    bound: float | None = None,
     level: float = 0.9,
     draws: int = 200,
     details: str | None = None,
@@ -164,6 +165,8 @@ def report(
         Of the joint law; by default `GroupGraph`.
     sure : float
         Belief from which an adversary is sure, over 0.5 and at most 1.
+    bound : float, optional
+        Share of the respondents that may be exposed, 0 to 1, for the verdict and the advice; by default none may.
     level : float
         Probability of an interval, over 0 and under 1.
     draws : int
@@ -212,7 +215,7 @@ def report(
     True
     """
     published = check_releases("report", releases)
-    settings = _settings(published, sure, level, draws, names, stricter, details, rng)
+    settings = _settings(published, sure, bound, level, draws, names, stricter, details, rng)
     check_kind("report", "informed", informed, (Adversary, type(None)), "is an Adversary, or None")
     check_progress("report", progress, "the steps")
     for name, value in {"learned": learned, "defense": defense, "assumed": assumed}.items():
@@ -273,6 +276,7 @@ def _each[T](made: Mapping[str, Callable[[], T]], step: Callable[[], None]) -> I
 def _settings(
     releases: tuple[Release, ...],
     sure: Any,
+    bound: Any,
     level: Any,
     draws: Any,
     names: Any,
@@ -286,6 +290,7 @@ def _settings(
         raise ValueError("report: no release has a group, so nothing is published; choose weaker thresholds.")
     checks = {
         "sure": (sure, is_number(sure, 0.5, 1) and sure > 0.5, "a belief over 0.5 and at most 1, as 0.9"),
+        "bound": (bound, bound is None or is_number(bound, 0, 1), "a share of the respondents, 0 to 1, or None"),
         "level": (
             level,
             is_number(level, 0, 1) and 0 < level < 1,
@@ -302,7 +307,8 @@ def _settings(
         if not holds:
             raise ValueError(f"report: {name} is {value!r}; it is {rule}.")
     seed = int(rng) if is_whole(rng, 0) else int(as_generator("report", rng, optional=True).integers(2**32))
-    return ReportSettings(float(sure), float(level), int(draws), names, int(stricter), seed, details)
+    most = None if bound is None else float(bound)
+    return ReportSettings(float(sure), float(level), int(draws), names, int(stricter), seed, details, most)
 
 
 @dataclass(frozen=True)

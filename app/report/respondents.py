@@ -18,7 +18,7 @@ from foreknow.models.arrays import IntArray, object_array
 from foreknow.models.joint import JointSolver
 from foreknow.models.progress import Progress
 
-PEOPLE, GROUPS = 20, 10
+PEOPLE, GROUPS = 10, 10
 """Numbers of rows of the two tables."""
 
 MATES = 3

@@ -1,14 +1,13 @@
-"""Sentences of a report: the verdict and its level, the advice, and the meaning of each number."""
+"""Sentences of a report: the verdict, the advice, and the meaning of each number."""
 
-from collections.abc import Hashable, Sequence
-from enum import IntEnum
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from foreknow.app.cli.defense_choices import defense_name, defense_text
-from foreknow.app.exposure import TwoSides
+from foreknow.app.exposure import TwoSides, Verdict, worst_sides
 from foreknow.app.report.adversaries import (
     ALL_TOLD,
     BY_GROUP,
@@ -22,7 +21,11 @@ from foreknow.app.report.adversaries import (
     WITHOUT_LEAVING,
     Inference,
     Readers,
+    Row,
+    best_setting,
+    detail_lost,
     raised_setting,
+    sides_of_row,
 )
 from foreknow.app.report.contents import Headline, ReportContents
 from foreknow.app.report.respondents import percent
@@ -35,56 +38,85 @@ MANY_SUPPRESSED = 0.2
 """Share of suppressed records above which the page warns."""
 
 
-class Verdict(NamedTuple):
-    """Verdict of a report: a level, a word for it, and sentences; ``sides`` has the larger of each side of both adversaries."""
+class Told(NamedTuple):
+    """The verdict of a report in words.
 
-    level: str
-    word: str
+    Attributes
+    ----------
+    state : Verdict
+    heading : str
+        The verdict and the bound.
+    numbers : str
+        Both sides, the larger of both adversaries each.
+    sentence : str
+        Both in one.
+    reasons : str
+        Numbers of each adversary and of each reader, in sentences.
+    adversaries : str
+        The class of adversaries of the upper side; empty without a bound.
+    advice : str
+    """
+
+    state: Verdict
+    heading: str
+    numbers: str
     sentence: str
-    sides: str
+    reasons: str
+    adversaries: str
     advice: str
 
 
-def verdict(contents: ReportContents) -> Verdict:
-    """Verdict on a publication, by the numbers of exposed respondents.
-
-    The level is that of `risk_level`.
-    """
-    sure = percent(contents.settings.sure)
+def verdict(contents: ReportContents) -> Told:
+    """Verdict on a publication, by the numbers of exposed respondents and the bound on their share."""
+    bound, sides = contents.settings.bound, worst_sides([one.sides for one in contents.headlines.values()])
     informed, learned = contents.headlines[INFORMED], contents.headlines[LEARNED]
-    level = risk_level(informed.exposed, learned.exposed)
-    if level is Level.HIGH:
-        told = (
-            f"{of_people(learned, contents.unpublished)} are exposed to a reader who knows nothing beforehand and has only these "
-            f"releases: such a reader is at least {sure} sure of their true value. Every reader who knows the group of each person "
-            f"can do this, so one such person is enough for a high risk.{readers_sentence(contents.readers)} The informed "
-            "adversary, who also "
-            f"{_prior_knowledge(contents.inferences[INFORMED].knows)}, exposes {informed.exposed:,}."
-        )
-    elif level is Level.SOME:
-        told = (
-            f"{of_people(informed, contents.unpublished)} are exposed to the informed adversary, who "
-            f"{_prior_knowledge(contents.inferences[INFORMED].knows)}. No person is exposed to a reader who has only these "
-            "releases."
-        )
+    sure, unpublished = percent(contents.settings.sure), contents.unpublished
+    knows = _prior_knowledge(contents.inferences[INFORMED].knows)
+    if sides.exposed:
+        parts = [
+            f"{of_people(informed)} to the informed adversary, who {knows}; {of_people(learned)} to one who has only these "
+            f"releases: each is at least {sure} sure of their true values, and was not before.",
+            fewer_sentence(informed, learned),
+            readers_sentence(contents.readers),
+        ]
     else:
-        told = (
-            f"None of {informed.respondents:,} people{_without_record(contents.unpublished)} is exposed: no release makes either "
-            f"adversary {sure} sure of a true value. This is no proof of safety: an adversary who knows more may infer more."
-        )
-    told += leaving_sentence(contents.leaving)
-    sides = worst_sides([one.sides for one in contents.headlines.values()])
-    return Verdict(level.name.lower(), level.word, told, sides.sentence, advice(contents))
+        parts = [
+            f"No release makes either adversary {sure} sure of a true value. An adversary who knows more may infer more."
+        ]
+    if unpublished:
+        parts.append(f"{counted(unpublished, 'other person has', 'other people have')} no published record.")
+    parts.append(leaving_sentence(contents.leaving))
+    state = sides.verdict(bound)
+    return Told(
+        state,
+        state.of(bound),
+        sides.numbers,
+        sides.sentence(bound),
+        " ".join(filter(None, parts)),
+        " ".join(sides.adversaries),
+        advice(contents),
+    )
 
 
-def worst_sides(sides: Sequence[TwoSides]) -> TwoSides:
-    """The larger of each side of several verdicts, as `foreknow compare` has them: no bound if one of them has none.
+def fewer_sentence(informed: Headline, learned: Headline) -> str:
+    """Reason for which the informed adversary exposes fewer people; empty where it does not."""
+    if informed.exposed >= learned.exposed:
+        return ""
+    before = informed.known - learned.known
+    known = (
+        f" {counted(before, 'person', 'people')} more {'was' if before == 1 else 'were'} known to it before any release."
+        if before > 0
+        else ""
+    )
+    return (
+        "The informed adversary exposes fewer, as it knows rates of all records: the other one takes the frequencies and changes "
+        "that fit these releases best, and is sooner sure. Of the sure beliefs, "
+        f"{_right(informed)} of the informed adversary are right, and {_right(learned)} of the other.{known}"
+    )
 
-    >>> worst_sides([TwoSides(5, 9, 7, "x"), TwoSides(2, 9, 8, "y"), TwoSides(2, 9, 8, "z")])[:4]
-    (5, 9, 8, 'y')
-    """
-    upper = max(sides, key=lambda each: each.respondents + 1 if each.at_most is None else each.at_most)
-    return upper._replace(disclosed=max(each.disclosed for each in sides))
+
+def _right(one: Headline) -> str:
+    return f"{one.right:,} of {one.sure:,}"
 
 
 def leaving_sentence(leaving: pd.DataFrame) -> str:
@@ -95,36 +127,35 @@ def leaving_sentence(leaving: pd.DataFrame) -> str:
     first = leaving[leaving["adversary"] == name].set_index("reads")["exposed"]
     both, groups, alone = (int(first[reads]) for reads in (ALL_TOLD, WITHOUT_LEAVING, LEAVING_ALONE))
     return (
-        f" Who leaves, and when, is read: of {counted(both, 'person', 'people')} exposed to the {TITLES[name].lower()}, the groups "
+        f"Who leaves, and when, is read: of {counted(both, 'person', 'people')} exposed to the {TITLES[name].lower()}, the groups "
         f"alone expose {groups:,}, and departures without the groups {alone:,}."
     )
 
 
 def readers_sentence(readers: Readers) -> str:
-    """Numbers of people exposed by one release to the two readers without prior knowledge; empty where no release was read."""
+    """Numbers of people exposed by one release to those who know the group, and the quasi-identifiers; empty if none was read."""
     if not readers.read:
         return ""
     if not readers.overlap:
         return (
-            " The ranges that groups show do not overlap: who knows the quasi-identifiers of a person knows the group."
+            "The ranges that groups show do not overlap: who knows the quasi-identifiers of a person knows the group."
         )
-    numbers = readers.table[readers.table["adversary"] == LEARNED].set_index("reader")["exposed"]
+    numbers = readers.table.set_index(["reader", "adversary"])["exposed"]
+    (first, second), (third, fourth) = (
+        [f"{int(numbers[reader, name]):,}" for name in (INFORMED, LEARNED)]
+        for reader in (BY_GROUP, BY_QUASI_IDENTIFIERS)
+    )
     return (
-        f" By each release alone, {counted(int(numbers[BY_GROUP]), 'person is', 'people are')} exposed to one who knows the "
-        f"group, and {int(numbers[BY_QUASI_IDENTIFIERS]):,} to one who knows the quasi-identifiers and must infer it."
+        f"Both know the group of each person. Read one at a time, the releases expose {first} people to the informed and {second} "
+        f"to the other; to those who know the quasi-identifiers, and must infer the group, {third} and {fourth}."
     )
 
 
-def of_people(one: Headline, unpublished: int = 0) -> str:
-    """Number of exposed respondents, of how many, their share, and the number of respondents without a published record."""
+def of_people(one: Headline) -> str:
+    """Number of exposed respondents, of how many, and their share."""
     share = percent(one.exposed / one.respondents) if one.respondents else "–"
-    return f"{one.exposed:,} of {one.respondents:,} people{_without_record(unpublished, share)}"
-
-
-def _without_record(unpublished: int, *before: str) -> str:
-    """Texts in parentheses, the number of respondents without a published record among them unless it is 0."""
-    others = [f"{counted(unpublished, 'other has', 'others have')} no published record"] if unpublished else []
-    return f" ({'; '.join([*before, *others])})" if before or others else ""
+    told = f"{one.exposed:,}" if one.exposed else "None"
+    return f"{told} of {one.respondents:,} people ({share}) {'are' if one.exposed > 1 else 'is'} exposed"
 
 
 class Card(NamedTuple):
@@ -334,127 +365,48 @@ def utility_sentence(utility: pd.DataFrame) -> str:
     )
 
 
-FEW = 0.1
-"""Share of the respondents that are exposed now, up to which a cheaper setting is named."""
-
-type Row = dict[Hashable, Any]
-"""A row of `ReportContents.stricter`."""
-
-
-class Level(IntEnum):
-    """Level of the verdict, the lower the better."""
-
-    NONE = 0
-    SOME = 1
-    HIGH = 2
-
-    @property
-    def word(self) -> str:
-        """The level in words."""
-        return ("No exposed person found", "Some risk", "High risk")[self]
-
-
-def risk_level(informed: int, learned: int) -> Level:
-    """Level of the verdict, by the numbers of respondents that the two adversaries expose.
-
-    High if the adversary without prior knowledge exposes a respondent, because knowing the groups is enough for it; some if only
-    the informed one does; none if neither does.
-
-    >>> risk_level(informed=8, learned=0).word, risk_level(informed=1, learned=1).word
-    ('Some risk', 'High risk')
-    """
-    if learned:
-        return Level.HIGH
-    return Level.SOME if informed else Level.NONE
-
-
 def advice(contents: ReportContents) -> str:
-    """The stricter setting of lowest risk, a cheaper one that exposes few, and their prices."""
-    rows = contents.stricter.to_dict("records")
+    """The stricter setting to publish, and its price."""
+    rows, bound = contents.stricter.to_dict("records"), contents.settings.bound
     if len(rows) < 2:
         return ""
     if all(row["problem"] for row in rows[1:]):
         return "No stricter setting that was tried can be published."
     now = rows[0]
-    if _level(now) is Level.NONE:
+    if sides_of_row(now).verdict(bound) is not Verdict.OVER:
         return "No stricter setting is needed for these two adversaries."
-    best, cheaper = best_settings(rows)
+    best = advised(rows, bound)
     if best is None:
-        return "None of the stricter settings that were tried lowers the risk; consider another defense, or fewer releases."
+        return "None of the stricter settings that were tried exposes fewer people; consider another defense, or fewer releases."
     assumed, tried = contents.assumed, str(best["setting"])
     tried = (
         tried
         if assumed is None or (isinstance(contents.tried.get(tried), Cohorts) and not isinstance(assumed, Cohorts))
         else f"{defense_name(assumed)} ({tried})"
     )
-    gone, lost = _price_text(best)
-    gone_now, lost_now = _price_text(now)
-    said = (
+    return (
         f"In a trial with {tried}, the informed adversary exposed {_people(best, INFORMED)} (now "
         f"{now[f'exposed_{INFORMED}']:,.0f}), and the one without prior knowledge {_people(best, LEARNED)} (now "
-        f"{now[f'exposed_{LEARNED}']:,.0f}). The price: {gone} of the records would be left out (now {gone_now}), and {lost} of "
-        f"the detail of the other columns lost (now {lost_now}).{_invented_text(best)} Another draw of the groups gives "
-        "somewhat different numbers."
+        f"{now[f'exposed_{LEARNED}']:,.0f}). {sides_of_row(best).verdict(bound).of(bound)}. The price: "
+        f"{percent(detail_lost(best))} of the detail is lost in all (now {percent(detail_lost(now))}), with "
+        f"{percent(best['suppressed'])} of the records left out (now {percent(now['suppressed'])}).{_invented_text(best)} Another "
+        "draw of the groups gives somewhat different numbers."
     )
-    if cheaper is None:
-        return said
-    gone, lost = _price_text(cheaper)
-    people = f"{_people(cheaper, INFORMED)} and {_people(cheaper, LEARNED)}"
-    return f"{said} Cheaper: in a trial with {cheaper['setting']}, they exposed {people}, for {gone} and {lost}."
 
 
-def best_settings(rows: Sequence[Row]) -> tuple[Row | None, Row | None]:
-    """The setting of lowest risk, and a cheaper one that exposes at most a tenth of the respondents that are exposed now.
+def advised(rows: Sequence[Row], bound: float | None) -> Row | None:
+    """The setting to publish instead of the present publication, the first row.
 
-    A setting lowers the risk if the level of the verdict is lower, or the same and it exposes fewer respondents to an adversary
-    and no more to the other. The lowest risk is that of the lowest level, then of the fewest respondents, then of the lowest
-    price.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Rows of `price_of_settings`, the present publication first.
-
-    Returns
-    -------
-    best, cheaper : dict or None
-        None where no setting lowers the risk, and where there is no cheaper one that does.
+    It is the one of `best_setting`, or where all are over the bound, the one that exposes the fewest respondents, if these are
+    fewer than now. None where there is none, and where the present publication is not over the bound.
     """
-    now = rows[0]
-    lower = [row for row in rows[1:] if not row["problem"] and _lowers_risk(row, now)]
-    if not lower:
-        return None, None
-    best = min(lower, key=lambda row: (_level(row), max(_exposed(row)), _price(row)))
-    few = [row for row in lower if max(_exposed(row)) <= FEW * max(_exposed(now))]
-    cheaper = min(few, key=_price, default=best)
-    return best, cheaper if _price(cheaper) < _price(best) else None
-
-
-def _lowers_risk(row: Row, now: Row) -> bool:
-    """True if a setting has a lower level than the present one, or the same, fewer exposed by an adversary, and no more by any."""
-    if _level(row) != _level(now):
-        return _level(row) < _level(now)
-    exposed, before = _exposed(row), _exposed(now)
-    return exposed != before and all(each <= other for each, other in zip(exposed, before, strict=True))
-
-
-def _level(row: Row) -> Level:
-    return risk_level(*_exposed(row))
-
-
-def _exposed(row: Row) -> tuple[int, int]:
-    """Numbers of respondents that a setting exposes to the informed adversary, and to the one without prior knowledge."""
-    return int(row[f"exposed_{INFORMED}"]), int(row[f"exposed_{LEARNED}"])
-
-
-def _price(row: Row) -> float:
-    """Share of the detail that is lost, all of it for a suppressed record, plus the share of the published that is invented."""
-    return float(row["suppressed"] + (1 - row["suppressed"]) * row["gcp"] + row["invented"])
-
-
-def _price_text(row: Row) -> tuple[str, str]:
-    """Share of suppressed records, and share of lost detail."""
-    return percent(float(row["suppressed"])), percent(float(row["gcp"]))
+    now, *others = rows
+    if sides_of_row(now).verdict(bound) is not Verdict.OVER:
+        return None
+    tried = [row for row in others if not row["problem"]]
+    fewest = min(tried, key=lambda row: (sides_of_row(row).exposed, detail_lost(row)), default=now)
+    fewer = fewest if sides_of_row(fewest).exposed < sides_of_row(now).exposed else None
+    return best_setting(tried, bound) or fewer
 
 
 def _invented_text(row: Row) -> str:

@@ -121,10 +121,10 @@ class Certificate:
         if self.verdict == PROMISED:
             return "The promise is that of the law of the noise; foreknow check recomputes it from the settings."
         if self.verdict == PASSED:
-            return "Verified: every published group satisfies the requirements."
+            return "Checked, each release alone: every published group satisfies the requirements."
         names = ", ".join(f"{name} ({counted(number, 'group')})" for name, number in self.failing.items())
         if self.verdict == RELAXED:
-            return f"Verified, with relaxed thresholds: leftovers are in groups that do not satisfy {names}."
+            return f"Checked, each release alone, with relaxed thresholds: leftovers are in groups that do not satisfy {names}."
         return f"FAILED: published groups do not satisfy {names}; do not publish."
 
     def write(self, path: Path) -> None:

@@ -97,9 +97,9 @@ class TestTwoSides:
         adversary = Adversary(UniformPrior(), CHAIN)
         beliefs = JointAttack(adversary)(releases)
         below, above = (exposed(beliefs, history, sure, adversary=adversary).sides for sure in (0.74, 0.76))
-        assert (below.disclosed, below.respondents) == (4, 4)
+        assert (below.exposed, below.respondents) == (4, 4)
         assert below.at_most == 4
-        assert (above.disclosed, above.at_most, above.not_decided) == (0, 0, 0)
+        assert (above.exposed, above.at_most, above.not_decided) == (0, 0, 0)
 
     def test_without_a_bound(self):
         """A group of two of whom one is told by the next release: the bound is 1."""
@@ -111,8 +111,8 @@ class TestTwoSides:
         assert exposed(both, history, adversary=adversary).sides.at_most == 2
         history, releases = published(["ab", "ab"], [[0, 0], [0, -1]])
         withheld = exposed(JointAttack(adversary)(releases), history, adversary=adversary).sides
-        assert (withheld.disclosed, withheld.at_most) == (1, None)
-        assert withheld.sentence.startswith("Disclosed for 1 of 2; upper side: none")
+        assert (withheld.exposed, withheld.at_most) == (1, None)
+        assert withheld.numbers.startswith("1 of 2 people is exposed; no upper side, as ")
         averaged = Averaged([adversary, replace(adversary, transitions=CHAIN)])
         assert "averages" in exposed(both, history, adversary=averaged).sides.cause
 
@@ -128,7 +128,7 @@ class TestTwoSides:
         cannot, can = (
             exposed(JointAttack(each)(releases), history, 0.8, adversary=each).sides for each in (alone, related)
         )
-        assert (cannot.at_most, can.disclosed, can.at_most) == (0, 2, 3)
+        assert (cannot.at_most, can.exposed, can.at_most) == (0, 2, 3)
         assert "not who leaves when, who is related to whom, how long" in cannot.cause
         assert "the same relations, all releases" in can.cause
         assert "not who leaves when, how long" in can.cause
@@ -168,4 +168,4 @@ class TestTwoSides:
         """p, q and r stay together; s and t part, and one of them is alone with a."""
         _, releases = published(["aabab", "abaab"], [[0, 0, 0, 1, 1], [0, 0, 0, 1, 0]])
         sides = counted_sides([one.observation for one in releases])
-        assert (sides.disclosed, sides.respondents, sides.at_most) == (1, 5, 2)
+        assert (sides.exposed, sides.respondents, sides.at_most) == (1, 5, 2)

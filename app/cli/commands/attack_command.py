@@ -30,9 +30,9 @@ from foreknow.app.cli.commands.attack_findings import (
     Found,
     adversaries_content,
     at_risk,
+    bound_lines,
     by_exposure,
     exposure_content,
-    fail_over_lines,
     files_content,
     findings,
     goal_table,
@@ -45,8 +45,6 @@ from foreknow.app.cli.commands.attack_findings import (
     risk_columns,
     say_files,
     shown_values,
-    two_sides_lines,
-    verdict_line,
     verdict_lines,
     write_attack,
 )
@@ -209,9 +207,11 @@ def _attack_records(run: AttackRun) -> Outcome:
     found = findings(run.attack, read, history, run.sure)
     _, attack, beliefs, _ = found[0]
     sequential = _sequential_beside(attack, read.releases)
-    verdict = verdict_lines(found, run.fail_over)
+    verdict = verdict_lines([one.exposed for one in by_exposure(found)], run.fail_over)
     beside = f"The tables are about {found[0].exposed.to}; with --knowledge"
-    say_verdict(*verdict, *(f"{beside} {other.source} about the other." for other in found[1:]))
+    say_verdict(
+        *verdict, *bound_lines(run.fail_over), *(f"{beside} {other.source} about the other." for other in found[1:])
+    )
     report_attack(run.attack, attack, beliefs, sequential, history, run.sure)
     notice_others(found)
     goal = goal_table(run.chosen.settled, beliefs, history)
@@ -239,7 +239,7 @@ def _attack_noisy(run: AttackRun, series: NoisySeries) -> Outcome:
         check_output(run.out, run.names, run.inputs, run.overwrite)
     made = attacks_on(run.table, run.corpus, run.attack, series, run.sure, run.context)
     verdict = made.lines(run.fail_over)
-    say_verdict(*verdict)
+    say_verdict(*verdict, *bound_lines(run.fail_over))
     show_explained(made.table(run.attack.title, run.sure), promise_table(series.promise))
     if run.out is not None:
         names = {"value": "believed"}
@@ -346,9 +346,9 @@ def _attack_from_disk(run: AttackRun) -> Outcome:
         first=found.first,
         people=pd.DataFrame(),
         to=KNOWERS[RECORDS if run.corpus is None else CORPUS],
-        sides=found.sides,
+        upper=found.sides,
     )
-    say_sentences(verdict_line(exposed), *two_sides_lines(exposed), *fail_over_lines(exposed.share, run.fail_over))
+    say_sentences(*verdict_lines([exposed], run.fail_over), *bound_lines(run.fail_over))
     if run.out is not None:
         say(
             f"Beliefs, for you alone: {run.out / BELIEFS}. Exposed respondents: {run.out / AT_RISK}.",
@@ -596,8 +596,8 @@ def _attack_persons(run: AttackRun, register: Register, published: Sequence[Publ
     table = linked_per_release(beliefs, releases, run.sure)
     # The number of the believed values that the adversary expects to be true.
     expected = float(found.at_risk["belief"].sum())
-    verdict = _linked_verdict(found, expected)
-    say_verdict(verdict, *_published_fail_over(run, found.share))
+    verdict = _linked_verdict(found, expected, run.fail_over)
+    say_verdict(verdict, *bound_lines(run.fail_over))
     show(PrintedTable(table, f"{run.attack.title}, published tables alone"))
     show(definitions(LINKED_TERMS))
     records, unlinked = int(table["records"].sum()), int((table["records"] - table["linked"]).sum())
@@ -625,17 +625,18 @@ def _attack_persons(run: AttackRun, register: Register, published: Sequence[Publ
     return _published_outcome(run, verdict, found.share, content | {"expected": expected})
 
 
-def _linked_verdict(found: Exposure, expected: float) -> str:
+def _linked_verdict(found: Exposure, expected: float, fail_over: float | None) -> str:
     """The verdict in one line."""
     if not found.respondents:
         return "No person of the register is linked to a group, so nothing is inferred about one."
-    n, number = found.respondents, found.exposed
+    n, number, verdict = found.respondents, found.exposed, found.sides.verdict(fail_over).of(fail_over)
     known = f" ({found.known:,} more had one before any release)" if found.known else ""
     if not number:
-        return f"None of {n:,} linked persons is exposed to {found.to}: no belief in a value reaches {found.sure:g}{known}."
+        told = f"{verdict}: none of {n:,} linked persons is exposed to {found.to}"
+        return f"{told}; no belief in a value reaches {found.sure:g}{known}."
     return (
-        f"{number:,} of {n:,} linked persons {'are' if number > 1 else 'is'} exposed to {found.to}: a belief of at least "
-        f"{found.sure:g} in a value at some release{known}; the adversary expects {expected:.1f} of these values to be "
+        f"{verdict}: {number:,} of {n:,} linked persons {'are' if number > 1 else 'is'} exposed to {found.to}: a belief of at "
+        f"least {found.sure:g} in a value at some release{known}; the adversary expects {expected:.1f} of these values to be "
         "true. Without the originals this is not checked."
     )
 
@@ -649,10 +650,10 @@ def _attack_unknown_members(
     records, sure = int(table["records"].sum()), int(table["sure"].sum())
     share = sure / records if records else 0.0
     verdict = (
-        f"{sure:,} of {records:,} records are in groups in which a member has one value with a probability of at least "
-        f"{run.sure:g}."
+        f"{TwoSides(sure, records, None).verdict(run.fail_over).of(run.fail_over)}: {sure:,} of {records:,} records are in groups "
+        f"in which a member has one value with a probability of at least {run.sure:g}."
     )
-    say_verdict(verdict, *_published_fail_over(run, share))
+    say_verdict(verdict, *bound_lines(run.fail_over))
     show(PrintedTable(table, "Unknown members of the groups, by release"))
     show(definitions(MEMBER_TERMS))
     if run.out is not None:
@@ -670,14 +671,8 @@ def _attack_unknown_members(
     return _published_outcome(run, verdict, share, {"releases": table, "groups": groups})
 
 
-def _published_fail_over(run: AttackRun, share: float) -> list[str]:
-    """The line on --fail-over, if it was given."""
-    return fail_over_lines(share, run.fail_over, "persons" if run.tables.people else "records")
-
-
 def _published_outcome(run: AttackRun, verdict: str, share: float, content: dict[str, Any]) -> Outcome:
-    """The outcome, after --fail-over and the next command."""
-    say(*_published_fail_over(run, share))
+    """The outcome, after the next command."""
     failed = run.fail_over is not None and share > run.fail_over
     paths, options = paths_of(_published_paths(run)), table_options(run.context.params)
     if run.tables.people:

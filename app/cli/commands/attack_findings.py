@@ -28,7 +28,7 @@ from foreknow.app.cli.files.run_settings import run_settings
 from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.pictures import PICTURES
 from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, error_console, notice, say, show
-from foreknow.app.exposure import Exposure, exposed
+from foreknow.app.exposure import Exposure, exposed, worst_sides
 from foreknow.app.report.adversaries import INFORMED, Inference
 from foreknow.app.report.respondents import LEAST_CHANGE, Pseudonyms, exposed_people, label, percent
 from foreknow.attacks import Attack, ForegroundAttack, JointAttack, OthersKnown
@@ -43,22 +43,21 @@ from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 
 
-def verdict_line(found: Exposure) -> str:
-    """The verdict in one line."""
-    n, number = found.respondents, found.exposed
+def exposure_line(found: Exposure) -> str:
+    """Both sides of one adversary in one line, with the belief and the first release that exposes."""
     known = f" ({found.known:,} more were known before any release)" if found.known else ""
-    if not number:
-        return f"None of {n:,} respondents is exposed to {found.to}: no belief in a true value reaches {found.sure:g}{known}."
-    verb = "respondents are" if number > 1 else "respondents is"
-    return (
-        f"{number:,} of {n:,} {verb} exposed to {found.to}: a belief of at least {found.sure:g} in their true value at some "
-        f"release, the first that of {label(found.first)}{known}."
+    number, upper = f"{found.exposed:,}" if found.exposed else "none", found.sides
+    most = (
+        f", at most {upper.at_most:,}"
+        if upper.at_most is not None
+        else f", no upper side, as {upper.cause}" * bool(upper.cause)
     )
-
-
-def two_sides_lines(found: Exposure) -> list[str]:
-    """The verdict with two sides, where a bound was computed, without the class of adversaries."""
-    return [] if found.sides is None else [found.sides.numbers]
+    belief = (
+        f"a belief of at least {found.sure:g} in the true value, first at the release {label(found.first)}"
+        if found.exposed
+        else f"no belief in a true value reaches {found.sure:g}"
+    )
+    return f"To {found.to}: {number} of {found.respondents:,}{most}; {belief}{known}."
 
 
 def is_over(found: Exposure, fail_over: float | None) -> bool:
@@ -66,20 +65,20 @@ def is_over(found: Exposure, fail_over: float | None) -> bool:
     return fail_over is not None and found.share > fail_over
 
 
-def fail_over_lines(share: float, fail_over: float | None, of: str = "respondents") -> list[str]:
-    """The line on --fail-over, if it was given, for the share that is exposed."""
-    if fail_over is None:
-        return []
-    if share > fail_over:
-        return [f"FAILED: {percent(share)} of the {of} are exposed, over --fail-over {fail_over:g}."]
-    return [f"Passed: {percent(share)} of the {of} are exposed, not over --fail-over {fail_over:g}."]
+def bound_lines(fail_over: float | None) -> list[str]:
+    """The line on a bound of one's own, if --fail-over was not given."""
+    return (
+        ["Your own bound on the share of exposed people: --fail-over, as --fail-over 0.02."]
+        if fail_over is None
+        else []
+    )
 
 
 def exposure_content(found: Exposure, fail_over: float | None) -> dict[str, Any]:
     """The verdict as JSON has it."""
-    sides = {} if found.sides is None else found.sides.content
     return {
-        "verdict": " ".join([verdict_line(found), *two_sides_lines(found)]),
+        "verdict": " ".join(verdict_lines([found], fail_over)),
+        "state": found.sides.verdict(fail_over),
         "respondents": found.respondents,
         "exposed": found.exposed,
         "exposed_share": found.share,
@@ -88,7 +87,7 @@ def exposure_content(found: Exposure, fail_over: float | None) -> dict[str, Any]
         "first_release": found.first,
         "fail_over": fail_over,
         "failed": is_over(found, fail_over),
-        **sides,
+        **found.sides.content,
     }
 
 
@@ -164,13 +163,11 @@ def by_exposure(found: list[Found]) -> list[Found]:
     return sorted(found, key=lambda one: one.exposed.share, reverse=True)
 
 
-def verdict_lines(found: list[Found], fail_over: float | None) -> list[str]:
-    """The verdict on each adversary, the worst first, and the line on --fail-over for the worst."""
-    worst = by_exposure(found)
-    each = itertools.chain.from_iterable([verdict_line(one.exposed), *two_sides_lines(one.exposed)] for one in worst)
-    classes = [one.exposed.sides.adversaries for one in worst if one.exposed.sides is not None]
-    said = dict.fromkeys(itertools.chain.from_iterable(classes))
-    return [*each, *said, *fail_over_lines(worst[0].exposed.share, fail_over)]
+def verdict_lines(found: Sequence[Exposure], fail_over: float | None) -> list[str]:
+    """The verdict, both sides of each adversary, the worst first, and the classes of adversaries."""
+    classes = itertools.chain.from_iterable(one.sides.adversaries for one in found)
+    verdict = worst_sides([one.sides for one in found]).sentence(fail_over)
+    return [verdict, *map(exposure_line, found), *dict.fromkeys(classes)]
 
 
 def notice_others(found: list[Found]) -> None:
@@ -184,7 +181,9 @@ def notice_others(found: list[Found]) -> None:
 def adversaries_content(found: list[Found], fail_over: float | None) -> dict[str, Any]:
     """The verdict as JSON has it: that of the worst adversary, and ``adversaries``, that of each."""
     each = [{"adversary": one.source} | exposure_content(one.exposed, fail_over) for one in by_exposure(found)]
-    return each[0] | {"verdict": " ".join(str(one["verdict"]) for one in each), "adversaries": each}
+    worst = [one.exposed for one in by_exposure(found)]
+    state = worst_sides([one.sides for one in worst]).verdict(fail_over)
+    return each[0] | {"verdict": " ".join(verdict_lines(worst, fail_over)), "state": state, "adversaries": each}
 
 
 MAX_REASONS = 500

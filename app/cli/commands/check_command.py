@@ -202,7 +202,7 @@ def _check_publication(run: CheckRun, publication: Publication) -> Outcome:
         return _check_noisy(run, noisy)
     requirement = certified_requirement(publication) if requirement is None else requirement
     if requirement is None:
-        verdict = "Passed: the files are as listed. The certificate names no requirement that published tables show."
+        verdict = "Checked: the files are as listed. The certificate names no requirement that published tables show."
         say(verdict)
         outcome = Outcome({"failed": False, "verdict": verdict, "files": [], "requirements": []})
     elif publication.on_disk:
@@ -214,8 +214,8 @@ def _check_publication(run: CheckRun, publication: Publication) -> Outcome:
         files_of = PublishedFiles(tuple(tables), sensitive, names, None, time, InputFiles(), Cleaning())
         outcome = _check_files(run, files_of, requirement)
     if sides := sides_of_key(publication, run.disk):
-        say(sides.sentence)
-        outcome = outcome._replace(content=outcome.content | {"disclosed": sides.disclosed} | sides.content)
+        say(" ".join([sides.numbers, *sides.adversaries]))
+        outcome = outcome._replace(content=outcome.content | {"exposed": sides.exposed} | sides.content)
     if publication.key is not None:
         say("Next, what an adversary infers from it:", *continued(attack_of_key(publication.key)))
     else:  # the public folder alone, without the originals
@@ -231,7 +231,7 @@ DRAWN_ANEW = "Restore the files from a backup. Publishing again draws other nois
 NONE_OF_GROUPS = "noisy counts have no groups, so no requirement of groups applies"
 """Reason for which thresholds are refused, and said by a check."""
 
-PROMISE_HOLDS = "Passed: the files are as listed, and the table and the promise are those of the settings."
+PROMISE_HOLDS = "Checked: the files are as listed, and the table and the promise are those of the settings."
 
 
 def _check_noisy(run: CheckRun, series: NoisySeries) -> Outcome:
@@ -258,7 +258,7 @@ def _grouped(run: CheckRun, title: str, inputs: list[Path], found: pd.DataFrame,
     """
     failing = found[found["failing"] > 0]
     failed, number = not failing.empty, int(failing["failing"].sum())
-    verdict = "Passed: every group satisfies the requirements."
+    verdict = "Checked, each release alone: every group satisfies the requirements."
     if failed:
         names = ", ".join(dict.fromkeys(failing["requirement"]))
         verdict = f"FAILED: {counted(number, 'group')} {'does' if number == 1 else 'do'} not satisfy {names}."
@@ -337,7 +337,7 @@ def _check_attack(context: typer.Context, attack: AttackFolder) -> Outcome:
     """Compare the files of an attack with their checksums."""
     reason = f"published tables; {attack.folder} holds the beliefs of an attack, whose files alone are compared"
     _refuse_typed(context, READ_FOR_TABLES, reason)
-    verdict = f"Passed: {len(attack.listing.sums)} files are as {attack.listing.path.name} lists them."
+    verdict = f"Checked: {len(attack.listing.sums)} files are as {attack.listing.path.name} lists them."
     if found := differing_files(attack.folder, attack.listing):
         verdict = files_line(found, "foreknow attack --from-disk" if attack.is_whole else "attack_large")
     files = [one._asdict() for one in found]

@@ -62,12 +62,25 @@ from foreknow.app.cli.options import (
 )
 from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, notice, say, say_verdict, show
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
+from foreknow.app.exposure import Verdict
 from foreknow.app.publication import SETTINGS
-from foreknow.app.report.adversaries import INFEASIBLE, LEARNED, SIZES, Trial, cannot_be_made, stricter_sizes, trial
+from foreknow.app.report.adversaries import (
+    INFEASIBLE,
+    LEARNED,
+    SIZES,
+    Trial,
+    best_setting,
+    cannot_be_made,
+    detail_lost,
+    sides_of_row,
+    stricter_sizes,
+    trial,
+)
 from foreknow.app.report.report import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Cohorts, Defense, NoisyCounts, Promise
 from foreknow.evaluation import Workload
+from foreknow.evaluation.boxes import domains
 from foreknow.evaluation.cells import Cell, Experiment, fingerprint, keys, read
 from foreknow.evaluation.cells import run as run_cells
 from foreknow.evaluation.checks.program import checksum
@@ -268,10 +281,11 @@ TERMS = {
     "releases alone; or with --scenario the largest of the scenarios",
     "at most": "number of respondents whom no adversary of the same knowledge can be proved not to expose; none without a bound "
     "(docs/methods/cohorts.md{of_noise})",
-    "share": "share of the respondents that is exposed",
+    "verdict": "the share of exposed respondents is over the bound of --fail-over, within it with at most, or not decided",
     "suppressed": "share of the records that are suppressed",
     "invented": "share of the published records that are invented",
-    "gcp": "generalization of a published record: 0 exact, also for groups with exact quasi-identifiers, 1 no information",
+    "lost": "detail lost: generalization of a record (GCP), all of a suppressed one, and the share invented; 0 exact, 1 no "
+    "information. Where quasi-identifiers stay exact it tells nothing of the loss, and the error of queries ranks",
     "size": "mean number of records of a group or a cell",
     "query error": "median relative error of counting queries answered from the publication, mean over the releases",
     "gain": "mean over the records of (belief in the true value - b) / (1 - b), where b is its probability before any release; a "
@@ -293,10 +307,11 @@ def compare_command(run: CompareRun) -> Outcome:
     Each is a trial, which is not written. The attack is the joint one in hindsight, by the adversaries of foreknow report; or with
     --scenario those of the scenarios.
 
-    Beside --defense noisy-counts, with its --releases and one of --gain, --epsilon and --rho, the price is the error of counting
-    queries, and the promise stands beside each setting.
+    With --fail-over the setting of the least detail lost is proposed among those within that bound, or else among those not
+    decided. Where one leaves quasi-identifiers exact or adds noise, that is the least error of counting queries.
 
-    The exit status is 1 if no setting publishes a record or, with --fail-over, brings the share of exposed respondents to it.
+    Noisy counts need --releases and one of --gain, --epsilon and --rho; the promise stands beside each setting. The exit status is
+    1 if no setting publishes a record or, with --fail-over, all are over it.
 
 
     For example:
@@ -320,7 +335,9 @@ def compare_command(run: CompareRun) -> Outcome:
         check_output(run.out, [COMPARISON, SETTINGS], run.inputs, run.overwrite)
     notice_compilation()
     found = measured(run, used, tried, scenarios)
-    best = best_row(found, run.fail_over)
+    made = found[found["exposed"].notna()].to_dict("index")
+    chosen = None if run.fail_over is None else best_setting(list(made.values()), run.fail_over)
+    best = next((int(str(number)) for number, row in made.items() if row is chosen), None)
     verdict = _verdict(found, best, run.fail_over)
     say_verdict(verdict)
     shown, is_known = found[list(SHOWN)].copy(), found["exposed"].notna()
@@ -328,13 +345,13 @@ def compare_command(run: CompareRun) -> Outcome:
         "–" if not known else "none" if pd.isna(most) else f"{most:,}"
         for known, most in zip(is_known, shown["at_most"], strict=True)
     ]
-    shown = shown if shown["invented"].any() else shown.drop(columns="invented")
+    shown = shown.drop(columns=["invented"] * (not shown["invented"].any()) + ["verdict"] * (run.fail_over is None))
     promises = [one.promise for one in tried]
     if any(promises):
-        shown["gcp"] = ["none" if pd.isna(each) else f"{each:.3f}" for each in shown["gcp"]]
+        shown["lost"] = ["none" if pd.isna(each) else f"{each:.3f}" for each in shown["lost"]]
         shown["promise"] = [_promised(each) for each in promises]
     else:
-        shown = shown.drop(columns=["query_error", "gain"])
+        shown = shown.drop(columns="gain")
     printed = shown.rename(columns=SHOWN)
     show(PrintedTable(printed, "Risk and price"))
     of_noise = OF_NOISE if any(promises) else ""
@@ -347,10 +364,18 @@ def compare_command(run: CompareRun) -> Outcome:
             write_json(folder / SETTINGS, run_settings(run.context, run.inputs, used))
         say(f"The table, for you alone: {run.out / COMPARISON}. How it was made: {SETTINGS} beside it.")
     say(verdict, f"Seed: {used}.")
-    if best is None:
+    for each, least in zip(tried, found["values"], strict=True):
+        if (
+            "l" in each.options.given
+            and "l" in each.choice.options
+            and pd.notna(least)
+            and least > (each.options.l or 0)
+        ):
+            notice(f"{each.title}: each group shows {least:.0f} values or more, over -l {each.options.l}.")
+    if best is None and (run.fail_over is not None or not made):
         options = other_settings(tried, weaker=bool(found["exposed"].isna().all()))
         say(*next_lines(run.context, "compare", options, also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS)))
-    else:
+    elif best is not None:
         noisy = tried[best].name == NOISY
         needed = "--values FILE" if noisy else f"--infeasible {INFEASIBLE} {option_text('seed', used)}"
         more = (tried[best].arguments, needed, f"--out {unused_path('release')}")
@@ -365,7 +390,8 @@ def compare_command(run: CompareRun) -> Outcome:
         "seed": used,
         "settings": found,
     }
-    return Outcome(content | {"best": None if best is None else tried[best].title}, best is None)
+    failed = not made or (run.fail_over is not None and best is None)
+    return Outcome(content | {"best": None if best is None else tried[best].title}, failed)
 
 
 def _promised(promise: Promise | None) -> str:
@@ -374,27 +400,47 @@ def _promised(promise: Promise | None) -> str:
 
 
 def _verdict(found: pd.DataFrame, best: int | None, fail_over: float | None) -> str:
-    """The verdict in one line."""
+    """The verdict in one line: the settings of the best state, and the one proposed; without a bound, the frontier."""
     if found["exposed"].isna().all():
         return "FAILED: no setting publishes a record. The next command tries weaker ones."
-    if best is None:
-        bound = f"brings the share of exposed respondents to {fail_over:g}"
-        return f"FAILED: no setting {bound}. The next command tries stricter ones."
-    name = found["setting"][best]
     if fail_over is None:
-        return f"The least risk: {name}. Name a bound with --fail-over for the cheapest that meets it."
-    under = found.loc[found["share"] <= fail_over, "setting"]
-    return f"Not over {fail_over:g}: {', '.join(under)}. The cheapest: {name}."
+        names = ", ".join(found.loc[_frontier(found), "setting"])
+        return f"No setting exposes fewer people at a lower price than these: {names}. {BOUND_FIRST}"
+    if best is None:
+        return f"{Verdict.OVER.of(fail_over)}: every setting. The next command tries stricter ones."
+    name, state = found["setting"][best], found["verdict"][best]
+    under, by = ", ".join(found.loc[found["verdict"] == state, "setting"]), _price(found[found["verdict"] == state])
+    return f"{Verdict(state).of(fail_over)}: {under}. The least {PRICES[by]} among them: {name}."
+
+
+BOUND_FIRST = "For a proposal name the share of people that may be exposed: --fail-over, as --fail-over 0.02."
+"""What a comparison without a bound lacks."""
+
+PRICES = {"lost": "detail lost (GCP)", "query_error": "error of queries"}
+"""Prices by which settings are ranked, in words."""
+
+
+def _price(found: pd.DataFrame) -> str:
+    """The price by which some settings are compared: by queries where one leaves quasi-identifiers exact, or adds noise."""
+    return "query_error" if found["exact"].eq(True).any() else "lost"
+
+
+def _frontier(found: pd.DataFrame) -> list[int]:
+    """Rows that no other one beats: no more people exposed on both sides, no higher price, and one of these lower."""
+    known = found[found["exposed"].notna()]
+    numbers = known[["exposed", "at_most", _price(known)]].astype(float).fillna(np.inf).to_numpy()
+    beaten = [((numbers <= each).all(axis=1) & (numbers < each).any(axis=1)).any() for each in numbers]
+    return known.index[~np.array(beaten, dtype=bool)].tolist()
 
 
 SHOWN = {
     "setting": "defense",
     "exposed": "exposed",
     "at_most": "at most",
-    "share": "share",
+    "verdict": "verdict",
     "suppressed": "suppressed",
     "invented": "invented",
-    "gcp": "gcp",
+    "lost": "lost",
     "group_size": "size",
     "query_error": "query error",
     "gain": "gain",
@@ -424,7 +470,9 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
                 f"--releases {each.options.releases} is the number for which the noise is set, and the records have {len(history)} "
                 "releases; raise it."
             )
-    workload = Workload.draw(history, rng=seed, queries=QUERIES, sanity_bound=SANITY_BOUND) if noisy else None
+    workload = None
+    if noisy or any(len(domain) > 1 for domain in domains(history)):
+        workload = Workload.draw(history, rng=seed, queries=QUERIES, sanity_bound=SANITY_BOUND)
     if scenarios:
         cost = KNOWLEDGE[LEARNED] + ATTACKS["all releases in hindsight"]
         phases = {"publishing": PUBLICATION} | {f"attack of {name}": cost for name in scenarios}
@@ -455,7 +503,7 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
         else:
             exposed = max(row[f"exposed_{name}"] for name in attacks)
             upper = [row[f"at_most_{name}"] for name in attacks]
-            row["at_most"] = None if None in upper else max(upper)
+            row |= {"lost": detail_lost(row), "at_most": None if None in upper else max(upper)}
             row |= {"publishing": begun["attack"] - start, "exposed": exposed}
             row["share"] = exposed / max(row["respondents"], 1)
         promise = each.promise
@@ -492,9 +540,14 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
     rows = rows.reset_index().assign(seconds=rows["publishing"].to_numpy() if "publishing" in rows else np.nan)
     sides = [f"{side}_{name}" for side in ("exposed", "at_most") for name in attacks]
     promised = ["promised_gain", "promised_epsilon"] if noisy else []
-    columns = [*SHOWN, *promised, *sides, "respondents", "problem"]
+    columns = [*SHOWN, "share", "gcp", "exact", "values", *promised, *sides, "respondents", "problem"]
     whole = dict.fromkeys(("exposed", "at_most", *sides), "Int64")
-    return rows.reindex(columns=columns).astype(whole).reset_index(drop=True)
+    rows = rows.reindex(columns=columns).astype(whole).reset_index(drop=True)
+    states = [
+        None if pd.isna(row["exposed"]) else str(sides_of_row(row).verdict(run.fail_over))
+        for row in rows.to_dict("records")
+    ]
+    return rows.assign(verdict=pd.Series(states, dtype=object))
 
 
 def fingerprint_of(table: TableOptions, corpus: Path | None) -> str:
@@ -542,19 +595,3 @@ def _by_scenarios(
         return attack(releases), getattr(attack, "adversary", None)
 
     return {name: partial(by_scenario, one) for name, one in scenarios.items()}
-
-
-def best_row(found: pd.DataFrame, fail_over: float | None) -> int | None:
-    """Row of the setting to publish: the lowest price under --fail-over, or else the least risk.
-
-    The risk is the share of exposed respondents, then the upper side; the price that of suppressed and invented records, then of
-    generalization; or beside noisy counts the error of queries.
-    """
-    known = found[found["exposed"].notna()]
-    upper = known["at_most"].astype(float).fillna(np.inf)
-    known = known.assign(price=known["suppressed"] + known["invented"], upper=upper)
-    if fail_over is not None:
-        known = known[known["share"] <= fail_over]
-    price = ["price", "gcp"] if known["query_error"].isna().all() else ["query_error"]
-    order = [*price, "share"] if fail_over is not None else ["share", "upper", *price]
-    return None if known.empty else int(known.sort_values(order, kind="stable").index[0])

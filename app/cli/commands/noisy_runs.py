@@ -13,6 +13,7 @@ from foreknow.app.cli.command_shape import Outcome, given_options
 from foreknow.app.cli.commands.attack_findings import (
     Found,
     adversaries_content,
+    by_exposure,
     findings,
     is_over,
     notice_others,
@@ -293,7 +294,7 @@ class Attacks(NamedTuple):
         of_known = "not measured" if self.others_known is None else f"{self.others_known:.3f}"
         return [
             *([] if self.series.for_release else [NOT_FOR_RELEASE]),
-            *verdict_lines(self.found, fail_over),
+            *verdict_lines([one.exposed for one in by_exposure(self.found)], fail_over),
             f"Gain over the law, mean over all records: {self.gain:.3f}; with all others known {of_known}, "
             f"promised for any prior and any values: at most {self.series.promise.gain:.3f} on average over the noise.",
         ]

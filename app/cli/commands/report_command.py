@@ -25,7 +25,7 @@ from foreknow.app.cli.attack_choices import (
     notice_compilation,
 )
 from foreknow.app.cli.command_shape import Outcome, given_options
-from foreknow.app.cli.commands.attack_findings import fail_over_lines
+from foreknow.app.cli.commands.attack_findings import bound_lines
 from foreknow.app.cli.commands.compare_command import COMPARED
 from foreknow.app.cli.commands.noisy_runs import (
     attacks_on,
@@ -70,12 +70,13 @@ from foreknow.app.cli.options import (
 )
 from foreknow.app.cli.terminal import TimeLeft, notice, say, say_verdict, tracked
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
+from foreknow.app.exposure import worst_sides
 from foreknow.app.noisy_publication import NOT_COVERED, NoisySeries, series_at
 from foreknow.app.publication import SETTINGS, key_at
 from foreknow.app.report.adversaries import INFORMED, LEARNED
 from foreknow.app.report.page import check_packages, noisy_page
 from foreknow.app.report.report import MAX_STRICTER, Report, check_page_path, report
-from foreknow.app.report.sentences import best_settings, risk_level
+from foreknow.app.report.sentences import advised
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense, DistinctDiversity, Injector, KAnonymity, Mondrian, publish
 from foreknow.models import History, Release
@@ -258,6 +259,7 @@ def report_command(run: ReportRun) -> Outcome:
             defender=assumed_adversary(made.history, read.corpus, run.known),
             solver=with_progress(run.attacked.joint_solver, shown.parts),
             sure=run.sure,
+            bound=run.fail_over,
             details=None if run.knowledge is None else DETAILS[run.knowledge],
             names=run.names,
             stricter=run.stricter,
@@ -272,7 +274,7 @@ def report_command(run: ReportRun) -> Outcome:
     share = max((each.exposed / max(each.respondents, 1) for each in found.contents.headlines.values()), default=0.0)
     told = found.verdict
     advice = [f"What to change: {told.advice}"] if told.advice else []
-    say_verdict(f"{told.word}. {told.sentence}", told.sides, *fail_over_lines(share, run.fail_over), *advice)
+    say_verdict(told.sentence, told.reasons, *filter(None, [told.adversaries]), *bound_lines(run.fail_over), *advice)
     say(f"The report, for you alone: {run.out}. Open it in a browser. Seed: {used}, kept in {run.settings.name}.")
     say(*_next(run, found, made, used))
     failed = run.fail_over is not None and share > run.fail_over
@@ -291,15 +293,15 @@ def _report_noisy(run: ReportRun, series: NoisySeries) -> Outcome:
     check_packages()
     chosen = replace(run.attacked, learning=run.known, source=run.knowledge)
     made = attacks_on(run.table, run.corpus, chosen, series, run.sure, run.context)
-    lines, exposed = made.lines(run.fail_over), {one.source: one.exposed.exposed for one in made.found}
-    level = risk_level(max(exposed.values()), exposed.get(LEARNED, 0))
+    lines = made.lines(run.fail_over)
+    state = worst_sides([one.exposed.sides for one in made.found]).verdict(run.fail_over)
     tables = [
         promise_table(series.promise),
         made.table(f"Risk at each release, to {made.found[0].exposed.to}", run.sure),
         releases_table("Published counts", made.published),
     ]
     defense = defense_text(series_defense(series))
-    html = noisy_page(level.word, level.name.lower(), lines, defense, tables, NOT_COVERED)
+    html = noisy_page(state.of(run.fail_over), state.name.lower(), lines, defense, tables, NOT_COVERED)
     with atomic_output(run.out.parent, run.inputs, run.overwrite) as folder:
         page = folder / run.out.name
         page.touch(mode=0o600)
@@ -307,7 +309,7 @@ def _report_noisy(run: ReportRun, series: NoisySeries) -> Outcome:
         write_json(
             folder / run.settings.name, run_settings(run.context, [*run.table.files, run.corpus, series.table_path])
         )
-    say_verdict(*lines)
+    say_verdict(*lines, *bound_lines(run.fail_over))
     say(f"The report, for you alone: {run.out}. Open it in a browser. Its settings: {run.settings.name}.")
     return made.outcome(run.fail_over, {"page": str(run.out), "settings": str(run.settings)})
 
@@ -335,7 +337,7 @@ def _next(run: ReportRun, found: Report, made: Publication, seed: int) -> list[s
     """Lines that name the next command where people are exposed: publish with the setting of lowest risk, as tried, or compare."""
     if not any(each.exposed for each in found.contents.headlines.values()):
         return []
-    best, _ = best_settings(found.contents.stricter.to_dict("records"))
+    best = advised(found.contents.stricter.to_dict("records"), run.fail_over)
     chosen = None if best is None else found.contents.tried[str(best["setting"])]
     options = None if chosen is None else defense_options(chosen)
     if chosen is None or options is None:
@@ -357,7 +359,8 @@ def _content(run: ReportRun, found: Report, seed: int) -> dict[str, Any]:
     """A report as JSON has it: the verdict, the headline of each adversary, and the stricter settings."""
     told, contents = found.verdict, found.contents
     return {
-        "verdict": f"{told.word}. {told.sentence} {told.sides}",
+        "verdict": " ".join(filter(None, [told.sentence, told.reasons, told.adversaries])),
+        "state": told.state,
         "advice": told.advice,
         "sure": contents.settings.sure,
         "adversaries": {

@@ -15,16 +15,30 @@
     return made;
   };
 
-  // Charts. Those of the explorer have no data until a person is chosen.
-  for (const [name, spec] of Object.entries(data.charts)) {
+  // Charts. Those of the explorer have no data until a person is chosen. A folded part is open while its charts are drawn, as they
+  // take the width of their place.
+  const parts = [...document.querySelectorAll("details.part")];
+  for (const part of parts) {
+    part.open = true;
+    part.addEventListener("toggle", () => { if (part.open) dispatchEvent(new Event("resize")); });
+  }
+  const drawn = Object.entries(data.charts).map(([name, spec]) => {
     const place = document.getElementById(`chart-${name}`);
-    if (!place) continue;
+    if (!place) return null;
     if (name === "explored") spec.datasets = { ...(spec.datasets || {}), [data.explored]: [] };
-    vegaEmbed(place, spec, options).then((made) => {
+    return vegaEmbed(place, spec, options).then((made) => {
       views[name] = made.view;
       if (name === "explored" && pending) draw(pending);
     }).catch((error) => { place.textContent = `This chart could not be drawn: ${error.message}`; });
-  }
+  });
+  Promise.all(drawn).then(() => {
+    for (const part of parts) part.open = location.hash === `#${part.id}`;
+    document.body.dataset.drawn = "true";
+  });
+  addEventListener("hashchange", () => {
+    const part = document.getElementById(location.hash.slice(1));
+    if (part && parts.includes(part)) part.open = true;
+  });
 
   function draw(rows) {
     pending = rows;

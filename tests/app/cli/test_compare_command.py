@@ -35,7 +35,7 @@ class TestCompare:
         assert row["exposed"] == max(exposed.values())
         assert row["share"] == row["exposed"] / 30
 
-    def test_a_sweep_ends_with_the_cheapest_setting_under_the_bound(self, source, tmp_path):
+    def test_a_sweep_ends_with_the_least_detail_lost_of_those_not_over_the_bound(self, source, tmp_path):
         arguments = ["--defense", "mondrian", "--sweep", "k=3,12", "--sure", 0.7, "--seed", 5]
         found = json.loads(run("compare", source, *ROLES, *arguments, "--json").stdout)
         free = found["settings"]
@@ -44,7 +44,9 @@ class TestCompare:
         assert free[0]["group_size"] < 12 <= free[1]["group_size"]
         between = (free[0]["share"] + free[1]["share"]) / 2
         told = run("compare", source, *ROLES, *arguments, "--fail-over", between, "--out", tmp_path / "c")
-        assert "The cheapest: mondrian k=12." in told.stdout
+        assert "for your bound of" in told.stdout
+        assert "The least detail lost (GCP) among them: mondrian k=12." in told.stdout
+        assert read(tmp_path / "c" / "comparison.csv")["verdict"].tolist() == ["over", "not decided"]
         words = shlex.split(told.stdout.split("Next:")[1].replace("\\\n", " "))
         assert words[words.index("--defense") + 1 : words.index("--defense") + 4] == ["mondrian", "-k", "12"]
         assert read(tmp_path / "c" / "comparison.csv")["share"].tolist() == pytest.approx(
@@ -92,7 +94,21 @@ class TestCompare:
 
     def test_no_setting_under_the_bound_is_a_failure(self, source):
         told = run("compare", source, *ROLES, "--defense", "anatomy", "--sure", 0.6, "--fail-over", 0, status=1)
-        assert "FAILED: no setting" in told.stdout
+        assert told.stdout.startswith("Over your bound of 0%: every setting.")
+
+    def test_without_a_bound_the_frontier_is_shown_and_nothing_proposed(self, source):
+        """Larger groups expose fewer and lose more: both settings are on the frontier, the smaller of two equal ones is, too."""
+        options = ["--defense", "mondrian", "--sweep", "k=3,12", "--sure", 0.7, "--seed", 5]
+        told = run("compare", source, *ROLES, *options).stdout
+        assert told.startswith(
+            "No setting exposes fewer people at a lower price than these: mondrian k=3, mondrian k=12. "
+        )
+        assert "Next:" not in told
+        assert json.loads(run("compare", source, *ROLES, *options, "--json").stdout)["best"] is None
+
+    def test_a_threshold_below_what_each_group_shows_is_said(self, source):
+        told = run("compare", source, *ROLES, "--defense", "mondrian", "--sweep", "k=12", "-l", 2, "--seed", 5)
+        assert "mondrian k=12: each group shows 3 values or more, over -l 2." in told.stderr
 
     @pytest.mark.parametrize(
         ("arguments", "named"),

@@ -45,7 +45,7 @@ class TestPublishedTable:
         assert found["looks like"] == "published table"
         wanted = {"week": "time", "group": "group", "age": "quasi-identifier", "town": "quasi-identifier"}
         assert roles(found) == wanted | {"result": "sensitive"}
-        assert "Passed" in run(*typed(found["next"]), "-k", 2).stdout
+        assert "Checked" in run(*typed(found["next"]), "-k", 2).stdout
         assert "records are in groups" in run(*typed(found["then"])).stdout
 
     def test_of_another_program_without_a_column_of_the_group(self, tmp_path, generalized):

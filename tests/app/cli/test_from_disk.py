@@ -132,7 +132,7 @@ def test_publish_attack_and_check(tmp_path):
     assert bytes_of(tmp_path / "risk").keys() == whole.keys()
     assert run(*attack, "--sure", 0.51, "--fail-over", 0, status=1).exit_code == 1
     result = run("check", out)
-    assert "Passed" in result.stdout
+    assert "Checked" in result.stdout
     assert "Not recomputed here, only at publication: JSimilarity" in result.stderr
     assert {row["requirement"] for row in printed(result.stdout)} == {
         "KAnonymity(k=3)", "DistinctDiversity(l=2)", "TCloseness(t=0.9)",
@@ -161,8 +161,8 @@ def test_check_of_the_files_of_an_attack(attacked):
     out, risk = attacked
     of_run, of_beliefs = run("check", risk).stdout, run("check", risk / "beliefs").stdout
     parts = len(list((risk / "beliefs").rglob("part-*.parquet")))
-    assert f"Passed: {parts + 3} files are as settings.json lists them." in of_run
-    assert f"Passed: {parts + 1} files are as manifest.json lists them." in of_beliefs
+    assert f"Checked: {parts + 3} files are as settings.json lists them." in of_run
+    assert f"Checked: {parts + 1} files are as manifest.json lists them." in of_beliefs
     assert proposed(of_run) == [["check", str(out)]]
     assert proposed(of_beliefs) == [["check", str(risk)]]
     told = json.loads(run("check", risk, "--json").stdout)
@@ -334,7 +334,7 @@ def test_the_attack_is_that_in_memory(tmp_path, options, tolerance):
     names = ["attack", "respondents", "exposed", "known_before", "first_release"]
     if "--forward" in options:
         assert found["at_most"] is None
-        assert "upper side: none, as from disk bounds are on beliefs given all releases" in found["verdict"]
+        assert "no upper side, as from disk bounds are on beliefs given all releases" in found["verdict"]
     else:
         names += ["verdict", "at_most", "not_decided", "bound"]
     assert {name: found[name] for name in names} == {name: expected[name] for name in names}
@@ -346,7 +346,7 @@ def test_knowledge_that_bounds_do_not_read_is_named(published, monkeypatch):
     monkeypatch.setattr(bounds, "READS", ("prior",))
     found = json.loads(run("attack", source, *ROLES, "--from-disk", "--groups", out, "--json").stdout)
     assert (found["at_most"], found["not_decided"]) == (None, None)
-    assert "upper side: none, as bound_large does not read the part 'transitions'" in found["verdict"]
+    assert "no upper side, as bound_large does not read the part 'transitions'" in found["verdict"]
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_check_names_the_file(published, change, words):
 
 def test_the_public_folder_alone(published):
     _, out, _ = published
-    assert "Passed: every group satisfies the requirements." in run("check", out / "public").stdout
+    assert "Checked, each release alone: every group satisfies the requirements." in run("check", out / "public").stdout
     (out / "public" / "release.json").write_text("{}")
     assert "release.json is changed" in run("check", out / "public", status=1).stdout
 
@@ -490,7 +490,7 @@ def test_check_of_a_folder_without_a_certificate(tmp_path):
     assert f"{out} has no certificate.json, which names the requirements to recompute: publish_large wrote it" in told
     assert "Run that command again, or give thresholds, as -k 3." in told
     result = run("check", out, "-k", 4)
-    assert "Passed" in result.stdout
+    assert "Checked" in result.stdout
     assert f"--from-disk --groups {out}" in " ".join(result.stdout.replace("\\\n", " ").split())
     assert "FAILED" in run("check", out, "-k", 24, status=1).stdout
     (out / "notes.txt").touch()

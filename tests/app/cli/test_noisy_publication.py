@@ -165,7 +165,7 @@ class TestExperiment:
             run("publish", source, *ROLES, *NOISY, "--public-values", "--out", tmp_path / name)
         tables = [read(tmp_path / name / f"public/published.{kind}") for name in ("first", "second")]
         assert not tables[0].equals(tables[1])
-        assert "Passed" in run("check", tmp_path / "first").stdout
+        assert "Checked" in run("check", tmp_path / "first").stdout
 
 
 class TestSeries:
@@ -471,7 +471,7 @@ class TestAttack:
         result = run("attack", *attacked[:-1], tmp_path / "copy", "--knowledge", "records")
         assert "it is not checked" in result.stderr
         assert f"--groups {tmp_path / 'copy'}" in result.stdout.replace(" \\\n   ", "")
-        assert "Passed" in run("check", tmp_path / "copy").stdout
+        assert "Checked" in run("check", tmp_path / "copy").stdout
 
     @pytest.mark.parametrize(
         ("options", "message"),

@@ -33,7 +33,7 @@ def test_a_report_on_a_publication(mondrian, tmp_path):
     out = tmp_path / "page" / "report.html"
     told = run("report", source, *ROLES, "--groups", groups, "--out", out, "--stricter", 1, "--seed", 5)
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
-    assert re.search(r"^(High risk|Some risk|No exposed person found)\. ", told.stdout)
+    assert re.search(r"^(Over|Within|Not decided for) the default bound of 0%: ", told.stdout)
     assert "Seed: 5, kept in" in told.stdout
     assert re.search(r"Next:\n  foreknow (publish .* --defense mondrian -k 6 -l 2|compare )", told.stdout)
     data = data_of(out)
@@ -68,7 +68,7 @@ def test_identifiers_and_another_attack(mondrian, tmp_path):
     options = ["--names", "--stricter", 0, "--attack", "definetti", "--knowledge", "learned", "--sure", 0.6]
     page = ["--groups", groups, "--out", tmp_path / "report.html"]
     told = run("report", source, *ROLES, *page, *options, "--fail-over", 0, status=1).stdout
-    assert "of the respondents are exposed, over --fail-over 0." in told
+    assert told.startswith("Over your bound of 0%: ")
     assert "Next:\n  foreknow compare" in told
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "--attack definetti" in page

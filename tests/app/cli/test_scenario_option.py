@@ -67,7 +67,7 @@ def test_the_numbers_are_those_of_the_options(text, options, reads_corpus, attac
 def test_exact_but_one_exposes_all(attacked):
     found = as_json("attack", *attacked, "--scenario", "exact-but-one")
     assert found["exposed"] + found["known_before"] == found["respondents"] > 0
-    assert "exposed to the exact-but-one attack" in found["verdict"]
+    assert "To the exact-but-one attack: " in found["verdict"]
 
 
 def test_files_of_a_run_and_its_repetition(attacked, corpus, tmp_path):

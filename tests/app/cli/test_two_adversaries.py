@@ -33,7 +33,8 @@ def test_both_adversaries_are_those_of_knowledge(key, tmp_path):
     assert numbers == {source: found["exposed"] for source, found in alone.items()}
     assert len(set(numbers.values())) == 2
     assert both["exposed"] == max(numbers.values())
-    assert both["verdict"] == " ".join(one["verdict"] for one in both["adversaries"])
+    assert both["verdict"].startswith(f"Over the default bound of 0%: {both['exposed']} of ")
+    assert (both["state"], {one["state"] for one in both["adversaries"]}) == ("over", {"over"})
     assert [one["exposed"] for one in both["adversaries"]] == sorted(numbers.values(), reverse=True)
     assert both["releases"] == alone["learned"]["releases"]
     risky = read(tmp_path / "both" / "at-risk.csv")
@@ -43,14 +44,15 @@ def test_both_adversaries_are_those_of_knowledge(key, tmp_path):
 
 
 def test_fail_over_is_about_the_worst_as_in_the_report(key, tmp_path):
-    """Both commands print the same line, and end with the same status; the weaker adversary alone would pass."""
+    """Both commands print the same verdict, and end with the same status; the weaker adversary alone is not over the bound."""
     found = {one["adversary"]: one["exposed_share"] for one in as_json("attack", *key)["adversaries"]}
     bound = ["--fail-over", sum(found.values()) / 2]
     attacked = run("attack", *key, *bound, status=1).stdout
     reported = run("report", *key, *bound, "--stricter", 0, "--out", tmp_path / "r.html", status=1).stdout
-    line = re.compile(r"^FAILED: .* of the respondents are exposed.*$", re.MULTILINE)
+    line = re.compile(r"^Over your bound of .*$", re.MULTILINE)
     assert line.search(attacked)[0] == line.search(reported)[0]
-    run("attack", *key, *bound, "--knowledge", min(found, key=found.get))
+    told = run("attack", *key, *bound, "--knowledge", min(found, key=found.get)).stdout
+    assert told.startswith(("Within your bound of", "Not decided for your bound of"))
 
 
 def test_the_verdict_names_both_and_the_tables_say_whose_they_are(key):
@@ -64,8 +66,8 @@ def test_the_verdict_names_both_and_the_tables_say_whose_they_are(key):
 def test_one_adversary_is_named(key, tmp_path):
     for source, words in (("learned", "learned from these releases alone"), ("records", "statistics of the records")):
         told = run("attack", *key, "--knowledge", source).stdout
-        assert words in told.splitlines()[0]
+        assert words in told.splitlines()[1]
         assert "The tables are about" not in told
     corpus = write(records(seed=5), tmp_path / "c.csv")
-    assert "statistics of the corpus" in run("attack", *key, "--corpus", corpus).stdout.splitlines()[0]
-    assert "to the definetti attack" in run("attack", *key, "--attack", "definetti").stdout.splitlines()[0]
+    assert "statistics of the corpus" in run("attack", *key, "--corpus", corpus).stdout.splitlines()[1]
+    assert "To the definetti attack" in run("attack", *key, "--attack", "definetti").stdout.splitlines()[1]

@@ -35,10 +35,8 @@ class TestVerdict:
     def test_the_members_of_groups_of_one_value_are_exposed(self, grouped, tmp_path):
         """p0 to p3 are in groups of one value in week 2; a snapshot attack is unsure of all others."""
         result = run("attack", grouped, *ROLES, *SNAPSHOT, "--classes", 1, "--out", tmp_path / "o")
-        assert (
-            "4 of 8 respondents are exposed to an adversary who knows the statistics of the records: " in result.stdout
-        )
-        assert "a belief of at least 0.9 in their true value at some release, the first that of 2." in result.stdout
+        assert "To an adversary who knows the statistics of the records: 4 of 8" in result.stdout
+        assert "a belief of at least 0.9 in the true value, first at the release 2." in result.stdout
         risky = read(tmp_path / "o" / "at-risk.csv")
         assert sorted(risky["respondent"]) == ["p0", "p1", "p2", "p3"]
         assert (risky["belief"] == 1).all()
@@ -48,12 +46,22 @@ class TestVerdict:
             (1, "b", "2 b"),
         }
 
-    @pytest.mark.parametrize(("bound", "status"), [(0.5, 0), (0.49, 1), (0, 1), (1, 0)])
+    @pytest.mark.parametrize(("bound", "status"), [(0.5, 0), (0.49, 1), (0, 1), (1, 0), (None, 0)])
     def test_fail_over_is_a_share_of_the_respondents(self, grouped, bound, status):
-        result = run("attack", grouped, *ROLES, *SNAPSHOT, "--classes", 1, "--fail-over", bound, status=status)
-        assert ("FAILED" in result.stdout) == (status == 1)
+        result = run(
+            "attack",
+            grouped,
+            *ROLES,
+            *SNAPSHOT,
+            "--classes",
+            1,
+            *(["--fail-over", bound] if bound is not None else []),
+            status=status,
+        )
+        assert result.stdout.startswith("Over your bound of") == (status == 1)
+        assert ("Your own bound" in result.stdout) == (bound is None)
 
-    @pytest.mark.parametrize(("sure", "exposed", "posteriors"), [(0.6, "4 of 6", 6), (0.7, "None of 6", 0)])
+    @pytest.mark.parametrize(("sure", "exposed", "posteriors"), [(0.6, "4 of 6", 6), (0.7, "none of 6", 0)])
     @pytest.mark.parametrize("attack", ["snapshot", "joint"])
     def test_sure_is_the_threshold_of_the_verdict_and_of_the_tables(self, tmp_path, attack, sure, exposed, posteriors):
         """Beliefs are the shares 2/3 and 1/3 of each of two groups: two of three members are right, as expected."""
@@ -94,14 +102,15 @@ def told_twice(text):
 def test_the_verdict_stands_above_and_below_the_tables(grouped, tmp_path):
     """The top of the first screen, and the end of the terminal."""
     attacked = run("attack", grouped, *ROLES, *SNAPSHOT, "--classes", 1, "--fail-over", 0.6).stdout
-    assert told_twice(attacked).startswith("4 of 8 respondents")
-    assert attacked.splitlines()[2].startswith("Passed: 50%")
-    assert told_twice(run("check", grouped, "--sensitive", "result", "-k", 2).stdout).startswith("Passed")
+    assert "for your bound of 60%: 4 of 8 people are exposed" in told_twice(attacked)
+    assert told_twice(run("check", grouped, "--sensitive", "result", "-k", 2).stdout).startswith(
+        "Checked, each release alone"
+    )
     labels = ["--published", "--qi", "age", "--sensitive", "result"]
     assert "records are in groups" in told_twice(run("attack", grouped, *labels).stdout)
     source = write(records(), tmp_path / "x.csv")
-    compared = run("compare", source, *ROLES, "--defense", "anatomy", "--seed", 1).stdout
-    assert told_twice(compared).startswith("The least risk")
+    compared = run("compare", source, *ROLES, "--defense", "anatomy", "--seed", 1, "--fail-over", 1).stdout
+    assert "your bound of 100%: anatomy. The least error of queries" in told_twice(compared)
 
 
 def test_most_records_suppressed_is_a_warning(grouped, tmp_path):
@@ -192,7 +201,7 @@ class TestConfig:
         config = self.config(tmp_path, text)
         assert "4 of 8" in run("attack", grouped, "--config", config, "--knowledge", "records", status=1).stdout
         told = run("attack", grouped, "--config", config, "--knowledge", "records", "--fail-over", 0.9)
-        assert "Passed" in told.stdout
+        assert "your bound of 90%: 4 of 8" in told.stdout
 
     @pytest.mark.parametrize(
         ("text", "named"),
@@ -232,7 +241,7 @@ def test_the_check_that_publish_names_passes(tmp_path, defense):
     checked = run(*check, "--json")
     found = {row["requirement"] for row in json.loads(checked.stdout)["requirements"]}
     assert found == {one["text"] for one in stated if not one["text"].startswith(("JSimilarity", "PosteriorBound"))}
-    assert "Passed" in checked.stderr
+    assert "Checked, each release alone" in checked.stderr
 
 
 def test_commands_about_published_tables_carry_their_columns_on(tmp_path):

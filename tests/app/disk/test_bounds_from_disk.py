@@ -113,7 +113,7 @@ def test_the_verdict_by_the_groups_alone_is_that_in_memory(name, request):
     observations = [one.observation for one in releases]
     found = [counted_sides_large(published, sure) for sure in (0.5, 0.7, 0.9)]
     assert found == [counted_sides(observations, sure) for sure in (0.5, 0.7, 0.9)]
-    assert any(one.disclosed < (one.at_most or 0) < one.respondents for one in found)
+    assert any(one.exposed < (one.at_most or 0) < one.respondents for one in found)
     assert found[0].at_most is None
 
 

@@ -43,7 +43,7 @@ def made(tmp_path_factory):
 class Opened:
     """A page in the browser, with everything that it asked for and complained of."""
 
-    def __init__(self, browser, path, width):
+    def __init__(self, browser, path, width, unfolded=True):
         self.page = browser.new_page(viewport={"width": width, "height": 800})
         self.page.set_default_timeout(15_000)
         self.complaints, self.requests, self.width = [], [], width
@@ -53,7 +53,12 @@ class Opened:
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.context.set_offline(True)
         self.page.goto(path.as_uri())
-        self.page.wait_for_function("[...document.querySelectorAll('.chart')].every((one) => one.querySelector('svg'))")
+        self.page.wait_for_function("document.body.dataset.drawn === 'true'")
+        assert self.page.locator(".chart").count() == self.page.locator(".chart svg").count() > 3
+        if unfolded:
+            self.page.evaluate(
+                "document.querySelectorAll('details.part, #explorer details').forEach((one) => { one.open = true; })"
+            )
 
     def check(self):
         """No complaint, no request but the file itself, and nothing wider than the window."""
@@ -153,6 +158,18 @@ def test_by_keyboard_search_and_links(browser, made):
     page.focus("#verdict summary")
     page.keyboard.press("Space")
     assert page.locator("#verdict details[open]").count() == 1
+    opened.check()
+    page.close()
+
+
+def test_what_is_not_folded_is_four_screens(browser, made):
+    """At 1,280 pixels, of a screen of 1,100; a link to a folded part opens it, and its chart has the width of the page."""
+    opened = Opened(browser, made[1], WIDTHS["desktop"], unfolded=False)
+    page = opened.page
+    assert page.evaluate("document.documentElement.scrollHeight") < 4 * 1100
+    assert not page.is_visible("#chart-risk")
+    page.evaluate("location.hash = '#risk'")
+    page.wait_for_function("document.querySelector('#chart-risk svg').getBoundingClientRect().width > 600")
     opened.check()
     page.close()
 

@@ -15,18 +15,17 @@ from strategies import history_of as history_over
 from foreknow.app import report
 from foreknow.app.cli.adversary_knowledge import DEFAULT_LEARNING, assumed_adversary, knowing_ghosts
 from foreknow.app.cli.defense_choices import defense_options, defense_text, read_defense
-from foreknow.app.exposure import TwoSides
+from foreknow.app.exposure import TwoSides, Verdict
 from foreknow.app.report import adversaries, respondents
 from foreknow.app.report import contents as contents_file
-from foreknow.app.report.adversaries import Inference, stricter_settings
+from foreknow.app.report.adversaries import Inference, best_setting, detail_lost, stricter_settings
 from foreknow.app.report.contents import size_notes
 from foreknow.app.report.respondents import Pseudonyms, reason
 from foreknow.app.report.sentences import (
     advice,
-    best_settings,
+    advised,
     cards,
     redrawn_sentence,
-    risk_level,
     stricter_sentence,
     verdict,
     what_it_knows,
@@ -129,8 +128,10 @@ class TestByHand:
         assert (readers.read, readers.left_out, readers.overlap) == (1, 0, True)
         assert table.loc[("learned", "knows the group"), ["exposed", "sure", "right"]].tolist() == [2, 2, 2]
         assert table.loc[("learned", "knows the quasi-identifiers"), ["exposed", "sure", "right"]].tolist() == [1, 1, 1]
-        assert "2 people are exposed to one who knows the group, and 1 to one who knows" in made.verdict.sentence
-        assert "Every reader who knows the group" in made.verdict.sentence
+        told = (
+            "the releases expose 2 people to the informed and 2 to the other; to those who know the quasi-identifiers"
+        )
+        assert f"{told}, and must infer the group, 1 and 1." in made.verdict.reasons
         assert "Reader who" in made.html
 
     def test_readers_where_ranges_do_not_overlap_or_are_not_shown(self):
@@ -141,10 +142,10 @@ class TestByHand:
                 Release(view, [0, 0, 1, 1]),
                 "do not overlap: who knows the quasi-identifiers of a person knows the group",
             ),
-            (Release(view, Grouping([0, 0, 1, 1], bucketized=True)), "high risk. The informed"),
+            (Release(view, Grouping([0, 0, 1, 1], bucketized=True)), "was not before."),
         ):
             made = report([release], UNIFORM, nothing_known, solver=Enumeration(), stricter=0, draws=20, rng=1)
-            assert told in made.verdict.sentence
+            assert told in made.verdict.reasons
             assert made.contents.readers.left_out == release.bucketized
 
     def test_what_leaving_tells_stands_apart(self):
@@ -165,7 +166,7 @@ class TestByHand:
         gains = table["gain"] * 6 / 4
         np.testing.assert_allclose(gains, [2 * 0.81 / 0.82 - 1, 0, 2 * without - 1], atol=1e-9)
         told = "of 4 people exposed to the informed adversary, the groups alone expose 0, and departures without the groups 4"
-        assert told in made.verdict.sentence
+        assert told in made.verdict.reasons
         assert "what leaving tells" in made.html
 
     def test_headline(self):
@@ -191,13 +192,20 @@ class TestByHand:
         assert (contents.headlines["informed"].exposed, contents.headlines["informed"].known) == (0, 2)
         assert "2 others" in cards(contents, "informed")[0].meaning
 
-    @pytest.mark.parametrize(("prior", "level"), [(0.8, "some"), (0.6, "none")])
-    def test_verdict(self, prior, level):
-        assert single(prior).verdict.level == level
+    @pytest.mark.parametrize(("prior", "state"), [(0.8, Verdict.OVER), (0.6, Verdict.WITHIN)])
+    def test_verdict(self, prior, state):
+        assert single(prior).verdict.state is state
 
-    def test_high_risk_where_the_releases_alone_expose(self):
+    def test_over_the_bound_where_the_releases_alone_expose(self):
         """A is alone in its group at the second release."""
-        assert report(pair(), UNIFORM, nothing_known, stricter=0, rng=1).verdict.level == "high"
+        told = report(pair(), UNIFORM, nothing_known, stricter=0, rng=1).verdict
+        assert told.heading == "Over the default bound of 0%"
+
+    def test_the_bound_is_a_share_of_the_people(self):
+        """Both of two people are exposed."""
+        for bound, heading in [(0.5, "Over your bound of 50%"), (1.0, "Within your bound of 100%")]:
+            told = report(pair(), UNIFORM, nothing_known, stricter=0, rng=1, bound=bound).verdict
+            assert told.heading == heading
 
     def test_leak_and_explorer(self):
         """At the first release .5 at that time; in hindsight .9 * .9 to .1 * .1 for (a, b), thus 81/82."""
@@ -516,24 +524,15 @@ COUNT = st.integers(0, 30)
 
 
 def setting(title, informed, learned, suppressed=0.0, gcp=0.1, is_problem=False):
-    """A row of the table of stricter settings."""
+    """A row of the table of stricter settings: 100 respondents, without a bound."""
     exposed = {"exposed_informed": informed, "exposed_learned": learned}
+    sides = {"respondents": 100, "at_most_informed": None, "at_most_learned": None}
     price = {"suppressed": suppressed, "gcp": gcp, "invented": 0.0}
-    return {"setting": title, **exposed, **price, "problem": "x" if is_problem else ""}
+    return {"setting": title, **exposed, **sides, **price, "problem": "x" if is_problem else ""}
 
 
-def exposed(row):
-    return row["exposed_informed"], row["exposed_learned"]
-
-
-def level(row):
-    return risk_level(*exposed(row))
-
-
-def lowers(row, now):
-    """The level is lower; or it is the same, one adversary exposes fewer people, and none more."""
-    fewer = [each - other for each, other in zip(exposed(row), exposed(now), strict=True)]
-    return level(row) < level(now) or (level(row) == level(now) and max(fewer) <= 0 and min(fewer) < 0)
+def most_exposed(row):
+    return max(row["exposed_informed"], row["exposed_learned"])
 
 
 class TestStricterSettings:
@@ -599,49 +598,53 @@ class TestStricterSettings:
     def test_another_record_is_no_defense(self, record):
         assert read_defense(record) is None
 
-    def test_advice_names_the_fewest_and_a_cheaper_one(self, simulated):
-        """30 exposed now; k = 6 exposes 3, a tenth; k = 12 none, at a higher price."""
+    def test_advice_is_the_least_detail_lost_within_the_bound(self, simulated):
+        """30 of 100 exposed now; k = 6 exposes 3; k = 12 none, at a higher price."""
         contents = simulated[0]
-        rows = [("as published", 30, 0.0, 0.05), ("k = 6", 3, 0.01, 0.1), ("k = 12", 0, 0.02, 0.4)]
-        table = pd.DataFrame(rows, columns=["setting", "exposed_informed", "suppressed", "gcp"])
-        table = table.assign(exposed_learned=0, invented=0.0, problem="")
-        told = advice(replace(contents, stricter=table))
+        rows = [
+            setting("as published", 30, 0, gcp=0.05),
+            setting("k = 6", 3, 0, 0.01),
+            setting("k = 12", 0, 0, 0.02, 0.4),
+        ]
+        told = advice(replace(contents, stricter=pd.DataFrame(rows)))
         assert told.startswith(
             "In a trial with k = 12, the informed adversary exposed no person (now 30), and the one without prior knowledge "
-            "no person (now 0). The price: 2.0% of the records"
+            "no person (now 0). Not decided for the default bound of 0%. The price: 41% of the detail is lost in all (now 5.0%), "
+            "with 2.0% of the records left out (now 0%)."
         )
-        assert "(now 0%)" in told
-        assert told.endswith("Cheaper: in a trial with k = 6, they exposed 3 people and no person, for 1.0% and 10%.")
-        worse = table.assign(exposed_informed=[30, 31, 32])
-        assert advice(replace(contents, stricter=worse)).startswith("None of the stricter settings")
+        bounded = replace(contents, settings=replace(contents.settings, bound=0.03))
+        assert advice(replace(bounded, stricter=pd.DataFrame(rows))).startswith("In a trial with k = 6, the informed")
+        worse = [rows[0], setting("k = 6", 31, 0), setting("k = 12", 30, 0)]
+        assert advice(replace(contents, stricter=pd.DataFrame(worse))).startswith("None of the stricter settings")
+        enough = [setting("as published", 3, 0), rows[2]]
+        assert advice(replace(bounded, stricter=pd.DataFrame(enough))).startswith("No stricter setting is needed")
 
-    def test_fewer_people_at_a_higher_level_are_no_advice(self):
-        """8 exposed by the informed adversary alone are of level some; 1 exposed by the other makes it high."""
-        now, stricter = setting("now", 8, 0), setting("k = 12", 1, 1)
-        assert best_settings([now, stricter]) == (None, None)
-        assert best_settings([now, stricter, setting("k = 24", 5, 0, 0.4)])[0]["setting"] == "k = 24"
+    def test_a_setting_that_is_proved_within_the_bound_goes_before_one_that_is_not(self):
+        proved = setting("cohorts", 0, 1, gcp=0.6) | {"at_most_informed": 4, "at_most_learned": 5}
+        rows = [setting("now", 9, 9), setting("k = 6", 1, 1), proved]
+        assert [advised(rows, bound)["setting"] for bound in (0.05, 0.04)] == ["cohorts", "k = 6"]
+
+    def test_exact_settings_are_ranked_by_queries(self):
+        """A bucketized setting has a GCP of 0, and loses the most by the error of queries."""
+        exact = setting("anatomy", 0, 0, gcp=0.0) | {"exact": True, "query_error": 0.3}
+        wide = setting("mondrian", 0, 0, gcp=0.4) | {"exact": False, "query_error": 0.2}
+        assert best_setting([exact, wide], 0.1)["setting"] == "mondrian"
+        assert best_setting([exact, wide | {"query_error": None}], 0.1)["setting"] == "anatomy"
 
     @given(st.lists(st.tuples(COUNT, COUNT, st.floats(0, 1), st.floats(0, 1), st.booleans()), min_size=1, max_size=5))
-    def test_no_advice_raises_the_level_or_can_be_improved(self, numbers):
+    def test_no_advice_exposes_more_or_can_be_improved(self, numbers):
         now, *tried = [setting("k", *each) for each in numbers]
         now["problem"] = ""
-        best, cheaper = best_settings([now, *tried])
-        possible = [row for row in tried if not row["problem"]]
-        better = [row for row in possible if lowers(row, now)]
-        if best is None:
-            assert (cheaper, better) == (None, [])
+        best = advised([now, *tried], 0.1)
+        fewer = [row for row in tried if not row["problem"] and most_exposed(row) < most_exposed(now)]
+        within = [row for row in fewer if most_exposed(row) <= 10]
+        if most_exposed(now) <= 10 or not fewer:
+            assert best is None
+        elif within:
+            assert best in within
+            assert detail_lost(best) == min(map(detail_lost, within))
         else:
-            assert best in better
-            assert (level(best), max(exposed(best))) == min((level(row), max(exposed(row))) for row in better)
-            assert level(best) <= level(now)
-        if cheaper is not None:
-            assert cheaper in better
-            assert level(cheaper) <= level(now)
-            assert 10 * max(exposed(cheaper)) <= max(exposed(now))
-
-    def test_more_exposed_by_one_adversary_at_the_same_level_are_no_advice(self):
-        """The verdict would tell 9 of 147 and not 1 of 147, although the larger of the two numbers falls."""
-        assert best_settings([setting("now", 10, 1), setting("k = 6", 9, 9)]) == (None, None)
+            assert most_exposed(best) == min(map(most_exposed, fewer))
 
     def test_the_cheapest_cohorts_are_tried_where_several_releases_expose_people(self):
         """Their price is that of `recommend`, up to another draw; the adversary of the trial knows its ghosts."""
@@ -715,13 +718,22 @@ class TestSides:
         """The adversary of the headline exposes 5, at most 7 of 9; the other 2, at most 8: as `foreknow compare` prints it."""
         made = single().contents
         for sides, told in (
-            ((TwoSides(5, 9, 7, "x"), TwoSides(2, 9, 8, "y")), "Disclosed for 5, at most 8 of 9"),
-            ((TwoSides(2, 9, 8, "x"), TwoSides(5, 9, 7, "y")), "Disclosed for 5, at most 8 of 9"),
-            ((TwoSides(5, 9, 7, "x"), TwoSides(2, 9, None, "y")), "Disclosed for 5 of 9; upper side: none, as y."),
+            (
+                (TwoSides(5, 9, 7, "x"), TwoSides(2, 9, 8, "y")),
+                "Over the default bound of 0%: 5 of 9 people are exposed, at most 8",
+            ),
+            (
+                (TwoSides(2, 9, 8, "x"), TwoSides(5, 9, 7, "y")),
+                "Over the default bound of 0%: 5 of 9 people are exposed, at most 8",
+            ),
+            (
+                (TwoSides(5, 9, 7, "x"), TwoSides(2, 9, None, "y")),
+                "Over the default bound of 0%: 5 of 9 people are exposed; no upper side, as y.",
+            ),
         ):
             each = zip(made.headlines.items(), sides, strict=True)
             headlines = {name: one._replace(sides=side) for (name, one), side in each}
-            assert verdict(replace(made, headlines=headlines)).sides.startswith(told)
+            assert verdict(replace(made, headlines=headlines)).sentence.startswith(told)
 
 
 class TestKnowledge:
@@ -744,8 +756,8 @@ class TestKnowledge:
         made = single()
         told = what_it_knows(made.contents.inferences["informed"])
         assert "It also has the prior knowledge that the author of this report gave it." in told
-        assert "how frequent" not in told + made.verdict.sentence
-        assert "the prior knowledge that the author of this report gave it" in made.verdict.sentence
+        assert "how frequent" not in told + made.verdict.reasons
+        assert "the prior knowledge that the author of this report gave it" in made.verdict.reasons
 
 
 @pytest.mark.parametrize(

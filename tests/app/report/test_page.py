@@ -106,7 +106,18 @@ def test_tables_are_tables(html):
     assert len(set(targets)) == len(targets)
     links = {value for tag, name, value in found.attributes if name == "href"}
     assert {link.removeprefix("#") for link in links} <= set(targets)
-    for name in ("risk", "people", "explorer", "leak", "influence", "calibration", "utility", "stricter"):
+    for name in (
+        "risk",
+        "people",
+        "explorer",
+        "leak",
+        "influence",
+        "calibration",
+        "utility",
+        "stricter",
+        "assumed",
+        "appendix",
+    ):
         assert name in targets
 
 
@@ -115,7 +126,8 @@ def test_numbers_of_the_page_are_those_of_the_contents():
     text = " ".join(Page(made.html).text.split())
     one = made.contents.headlines["informed"]
     assert f"{one.exposed:,} of {one.respondents:,}" in text
-    assert made.verdict.word in text
+    assert made.verdict.heading in text
+    assert made.verdict.numbers in text
 
 
 def test_beliefs_of_each_size_have_one_row_for_each_tenth_and_adversary():
@@ -159,7 +171,7 @@ class TestSave:
         shown = made._repr_html_()
         assert shown.startswith("<iframe")
         assert "<script" not in shown
-        assert repr(made).startswith("Report('High risk'")
+        assert repr(made).startswith("Report('Over the default bound of 0%: ")
 
 
 @pytest.mark.parametrize("missing", ["altair", "jinja2", "vl_convert"])

@@ -60,7 +60,15 @@ from foreknow.evaluation.checks.program import settings
 from foreknow.models import MarkovChain
 from foreknow.models.settings import is_number
 
-REQUIREMENT_OPTIONS = ("k", "l", "t", "beta")
+OF_OPTION: dict[str, type[Requirement]] = {
+    "k": KAnonymity,
+    "l": DistinctDiversity,
+    "t": TCloseness,
+    "beta": BetaLikeness,
+}
+"""Requirement of each option that defines one."""
+
+REQUIREMENT_OPTIONS = tuple(OF_OPTION)
 """Options that define a requirement."""
 
 
@@ -253,9 +261,8 @@ class DefenseOptions:
 
     def requirements(self, *own: str) -> list[Requirement]:
         """Distinct l-diversity, t-closeness and enhanced beta-likeness whose thresholds are given, without those named."""
-        kinds: dict[str, type[Requirement]] = {"l": DistinctDiversity, "t": TCloseness, "beta": BetaLikeness}
-        values = {name: getattr(self, name) for name in kinds if name not in own}
-        return [kinds[name](value) for name, value in values.items() if value is not None]  # type: ignore[call-arg]
+        values = {name: getattr(self, name) for name in REQUIREMENT_OPTIONS if name not in ("k", *own)}
+        return [OF_OPTION[name](value) for name, value in values.items() if value is not None]  # type: ignore[call-arg]
 
     @property
     def requirement(self) -> Requirement:
@@ -472,6 +479,22 @@ def _of_package(name: str, options: DefenseOptions) -> Defense:
             "foreknow.defenses.publish in Python."
         )
     return make_entry_point("defense", name, **arguments)  # type: ignore[no-any-return]
+
+
+def stated_requirement(name: str, options: DefenseOptions) -> Requirement | None:
+    """Requirement of the thresholds that the defense of another package reads: those given, and its own defaults.
+
+    None for a built-in defense, which states its requirement, and for one that reads no threshold.
+    """
+    if name in CHOICES:
+        return None
+    parameters = inspect.signature(load_entry_point("defense", name)).parameters
+    stated = []
+    for each in [each for each in OF_OPTION if each in parameters]:
+        own = parameters[each].default
+        value = getattr(options, each) if each in options.given or own is inspect.Parameter.empty else own
+        stated += [OF_OPTION[each](value)] if is_number(value, 0) else []  # type: ignore[call-arg]
+    return all_of(*stated) if stated else None
 
 
 THRESHOLDS = ("k", "l", "t", "j", "beta", "m", "a", "size")

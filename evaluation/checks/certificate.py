@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.defenses import (
+    DEFENSES,
     MASK,
     UHRA,
     Anatomy,
@@ -22,10 +23,12 @@ from foreknow.defenses import (
     KPrimacy,
     MInvariance,
     Requirement,
+    all_of,
 )
 from foreknow.defenses.publish import AssumedAdversary, Forecast, believer_of
 from foreknow.defenses.requirements.requirement import AllOf
 from foreknow.evaluation.arguments import check_releases
+from foreknow.evaluation.checks.definitions import is_defined
 from foreknow.evaluation.checks.program import checksum, settings, versions
 from foreknow.evaluation.checks.verify import m_invariance, verify
 from foreknow.models import Adversary, Averaged, Release
@@ -34,7 +37,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.program_version import program_version
 from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import as_list, check_flag, check_kind, counted
+from foreknow.models.settings import as_list, check_flag, check_kind, counted, is_number
 from foreknow.models.tables.table_files import existing_file
 
 CERTIFICATE = "certificate.json"
@@ -74,7 +77,7 @@ class Certificate:
         ``"promised"``: noisy counts, whose promise is that of the law of the noise.
     enforced : dict
         ``defense`` and its settings; ``requirements``, each with ``name``, ``parameters`` and ``text``; ``unchecked``, promises
-        that the checker has no definition of; ``seed``, how it was chosen, and not the seed.
+        that were not recomputed, with the reason; ``seed``, how it was chosen, and not the seed.
     measured : dict
         ``releases``, each with ``time``, ``records``, ``groups``, ``suppressed`` and ``requirements``: ``requirement``, ``bound``,
         ``sense``, ``groups``, ``failing`` and ``worst``, the level reached, null for requirements on beliefs.
@@ -117,7 +120,7 @@ class Certificate:
     def sentence(self) -> str:
         """The verdict in one line."""
         if self.verdict == NOT_VERIFIED:
-            return "Not verified."
+            return f"Not verified. {' '.join(self.enforced['unchecked'])}"
         if self.verdict == PROMISED:
             return "The promise is that of the law of the noise; foreknow check recomputes it from the settings."
         if self.verdict == PASSED:
@@ -143,6 +146,7 @@ def certificate(
     files: Iterable["Path | str"] = (),
     progress: Progress = iter,
     believes: Forecast | None = None,
+    promises: Requirement | None = None,
 ) -> Certificate:
     """Certificate of releases that a defense published, with the findings of the independent `verify`.
 
@@ -164,6 +168,8 @@ def certificate(
         taken for each release that is verified.
     believes : JointAttack, optional
         The attack that formed the prior given to the defense, in place of ``adversary``.
+    promises : Requirement, optional
+        Requirement of every group that a defense was asked for and does not state in a field ``requirement``.
 
     Returns
     -------
@@ -179,8 +185,9 @@ def certificate(
     Notes
     -----
     Nothing in it depends on the values within a group, on respondents or on their order: levels of requirements on beliefs are
-    left out, since the knowledge may be learned from the records. Cost: that of `verify`, and one revision of beliefs for each
-    release if a requirement is on beliefs.
+    left out, since the knowledge may be learned from the records. A requirement that the checker has no definition of, as one of
+    your own, is named under ``unchecked``. Cost: that of `verify`, and one revision of beliefs for each release if a requirement
+    is on beliefs.
 
     Examples
     --------
@@ -199,20 +206,23 @@ def certificate(
     check_flag("certificate", "verified", verified)
     check_flag("certificate", "seeded", seeded)
     check_progress("certificate", progress, "the releases")
+    if promises is not None:
+        check_kind("certificate", "promises", promises, Requirement)
     believer = believer_of("certificate", adversary, believes)
-    found = published_findings(shown, defense, believer, progress) if verified else None
+    found = published_findings(shown, defense, believer, promises, progress) if verified else None
     numbers = [ReleaseNumbers(one.time, len(one.group), one.groups, int((one.group < 0).sum())) for one in shown]
-    return certificate_of(defense, believer, numbers, found, bool(seeded), checksums_of(files))
+    return certificate_of(defense, believer, numbers, found, bool(seeded), checksums_of(files), promises)
 
 
 def published_findings(
     releases: Sequence[Release],
     defense: Defense,
     believer: Adversary | Averaged | Forecast | None,
-    progress: Progress = iter,
+    promises: Requirement | None,
+    progress: Progress,
 ) -> pd.DataFrame:
     """Findings on all promises of a defense that the checker has a definition of."""
-    requirement = enforced_requirement(defense)
+    requirement = enforced_requirement(defense, promises)
     found = [pd.DataFrame(columns=FINDINGS)]
     found += [] if requirement is None else [release_findings(releases, requirement, believer, progress)]
     found += [invariance_findings(releases, defense)] if isinstance(defense, MInvariance) else []
@@ -226,16 +236,21 @@ def certificate_of(
     found: pd.DataFrame | None,
     seeded: bool,
     files: Mapping[str, str],
+    promises: Requirement | None = None,
 ) -> Certificate:
     """Certificate from findings, as `release_findings` or `verify_large` return them; None for no verification."""
-    requirement = enforced_requirement(defense)
+    requirement = enforced_requirement(defense, promises)
     by_text = {repr(part): part for part in (() if requirement is None else conjuncts(requirement))}
     shown = None if found is None or found.empty else found
     releases = [
         {**one._asdict(), "time": str(one.time), "requirements": _rows(shown, one.time, by_text)} for one in numbers
     ]
     checked = set() if shown is None else set(shown["requirement"])
-    unchecked = [f"{text} was not recomputed." for text in by_text if text not in checked]
+    unchecked = [
+        f"{text} was not recomputed: {_reason(part, believer, found)}."
+        for text, part in by_text.items()
+        if text not in checked
+    ]
     return Certificate(
         _verdict(defense, shown),
         {
@@ -244,7 +259,7 @@ def certificate_of(
                 {"name": type(part).__name__, "parameters": parameters_of(part), "text": text}
                 for text, part in by_text.items()
             ],
-            "unchecked": [*unchecked, *unchecked_promises(defense)],
+            "unchecked": [*unchecked, *unchecked_promises(defense, promises)],
             "seed": SEEDS[seeded],
         },
         {"verified": shown is not None, "releases": releases},
@@ -261,6 +276,17 @@ def checksums_of(files: Iterable["Path | str"]) -> dict[str, str]:
         check_kind("certificate", "files", each, (str, Path), takes)
         paths.append(existing_file(each, "certificate takes the paths of the published files"))
     return {path.name: checksum(path) for path in paths}
+
+
+def _reason(part: Requirement, believer: Adversary | Averaged | Forecast | None, found: pd.DataFrame | None) -> str:
+    """Reason for which a requirement is not among the findings."""
+    if found is None:
+        return "no verification was asked for"
+    if not is_defined(part):
+        return "the checker has no definition of it"
+    if part.weighs_beliefs and believer is None:
+        return "it is on beliefs, and no adversary is assumed"
+    return "it holds on average over the draws of the adversary" if part.weighs_beliefs else "nothing is published"
 
 
 def _verdict(defense: Defense, found: pd.DataFrame | None) -> str:
@@ -340,8 +366,15 @@ def assumptions(believer: Adversary | Averaged | Forecast | None) -> dict[str, A
     }
 
 
-def enforced_requirement(defense: Defense) -> Requirement | None:
-    """Requirement of every group that a defense publishes; None for a defense that states none."""
+def enforced_requirement(defense: Defense, promises: Requirement | None = None) -> Requirement | None:
+    """Requirement of every group that a defense publishes, and its other ``promises``; None for a defense that states none."""
+    stated = [each for each in (_stated_requirement(defense), promises) if each is not None]
+    parts = {repr(part): part for each in stated for part in conjuncts(each)}
+    return all_of(*parts.values()) if parts else None
+
+
+def _stated_requirement(defense: Defense) -> Requirement | None:
+    """Requirement of every group that the settings of a defense state."""
     requirement = getattr(defense, "requirement", None)
     if isinstance(requirement, Requirement):
         return requirement
@@ -359,7 +392,7 @@ def enforced_requirement(defense: Defense) -> Requirement | None:
     return FrequencyDiversity(defense.m) if isinstance(defense, MInvariance) else None
 
 
-def unchecked_promises(defense: Defense) -> list[str]:
+def unchecked_promises(defense: Defense, promises: Requirement | None = None) -> list[str]:
     """Promises of a defense that `enforced_requirement` does not express, as sentences."""
     said = []
     if isinstance(defense, UHRA | KPrimacy):
@@ -370,8 +403,13 @@ def unchecked_promises(defense: Defense) -> list[str]:
         said.append(f"Members of a group stay together until they leave, at least {defense.a} at once.")
     if getattr(defense, "sensitive_set", None) is not None:
         said.append("The bound on the sensitive set.")
-    if not said and enforced_requirement(defense) is None:
-        said.append("All promises of this defense: it states no requirement.")
+    if type(defense) not in DEFENSES.values():
+        own = {name: getattr(defense, name, None) for name in ("j", "m")}
+        said += [
+            f"{name} = {value:g}: no published table shows it." for name, value in own.items() if is_number(value, 0)
+        ]
+    if not said and enforced_requirement(defense, promises) is None:
+        said.append("The defense states no requirement, and no threshold is given.")
     return said
 
 
@@ -401,8 +439,8 @@ def release_findings(
     """Findings of `verify` on each release: number of groups, number of failing ones, smallest and largest level.
 
     Requirements on beliefs are recomputed under the prior that the adversary formed from the earlier releases. They are left
-    out without an adversary, and for an `Averaged` one, whose requirements hold on average over its draws. One item of ``progress``
-    is taken for each release.
+    out without an adversary, and for an `Averaged` one, whose requirements hold on average over its draws; so are those that the
+    checker has no definition of. One item of ``progress`` is taken for each release.
 
     Returns
     -------
@@ -410,7 +448,7 @@ def release_findings(
         One row for each release and conjunct, with the columns `FINDINGS`.
     """
     is_one = believer is not None and not isinstance(believer, Averaged)
-    parts = [part for part in conjuncts(requirement) if is_one or not part.weighs_beliefs]
+    parts = [part for part in conjuncts(requirement) if is_defined(part) and (is_one or not part.weighs_beliefs)]
     assumed = AssumedAdversary(believer if any(part.weighs_beliefs for part in parts) else None)
     rows = []
     for number, (release, _) in enumerate(zip(releases, progress(releases), strict=True)):

@@ -98,6 +98,14 @@ def holds(part: Requirement, level: float) -> bool:
     return level <= part.bound + LEVEL_TOLERANCE if isinstance(part, AT_MOST) else level >= part.bound - LEVEL_TOLERANCE
 
 
+def is_defined(part: Requirement) -> bool:
+    """Return whether `level_of` has a definition of a requirement on a table without items."""
+    if isinstance(part, AllOf | AnyOf):
+        return all(map(is_defined, part.parts))
+    on_items = isinstance(part, QSDiversity | QSCloseness)
+    return type(part) in OF_GROUP_ALONE or (isinstance(part, (*AT_MOST, RecursiveDiversity)) and not on_items)
+
+
 def level_of(part: Requirement, published: CheckedTable) -> Level:
     """Level of a requirement, as a function of a group.
 

@@ -129,10 +129,12 @@ def certified_requirement(publication: Publication) -> Requirement | None:
     for one in read_json(publication.public / CERTIFICATE)["enforced"]["requirements"]:
         try:
             part = kinds[one["name"]](**one["parameters"])
-        except (KeyError, TypeError, ValueError):  # It has settings that are no numbers or names.
+        except (KeyError, TypeError, ValueError):
             part = None
-        if part is None or part.weighs_beliefs:
-            notice(f"Not recomputed here, only at publication: {one['text']}.")
+        if part is None:
+            notice(f"Not recomputed here: {one['text']}; its definition or its settings are not in the certificate.")
+        elif part.weighs_beliefs:
+            notice(f"Not recomputed here: {one['text']}; it is on beliefs, which no published table shows.")
         else:
             parts.append(part)
     return all_of(*parts) if parts else None

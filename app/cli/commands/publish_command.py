@@ -44,6 +44,7 @@ from foreknow.app.cli.defense_choices import (
     defense_text,
     fresh_seed,
     seeded_generator,
+    stated_requirement,
 )
 from foreknow.app.cli.files.columns import Columns, notice_codes
 from foreknow.app.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
@@ -397,7 +398,8 @@ def publish_command(run: PublishRun) -> Outcome:
         history = records.history
     notice_codes(records.schema, records.table)
     used = fresh_seed() if run.seed is None else run.seed
-    defense = run.choice.make(run.thresholds.of_run(run.context, used))
+    asked = run.thresholds.of_run(run.context, used)
+    defense, promises = run.choice.make(asked), stated_requirement(run.defense, asked)
     with error_console.status("learning what the adversary knows"):
         assumes = run.choice.assumes_adversary
         adversary = assumed_adversary(history, records.corpus, run.known) if assumes else None
@@ -426,6 +428,7 @@ def publish_command(run: PublishRun) -> Outcome:
         verified=not run.no_verify,
         seeded=run.seed is not None,
         progress=lambda published: tracked(published, "verifying"),
+        promises=promises,
     )
     key = key_table(releases, records.columns)
     if getattr(defense, "lag", 0) and "ghost" not in key.columns:
@@ -726,11 +729,13 @@ def _outcome(
     """Print where the files are, with ``lines`` on the private ones, what the check found, and the next commands."""
     table, path = run.out / run.published, run.out / PUBLIC / CERTIFICATE
     kept = f"The files are kept, and marked as failed in {path}." if stated.verdict == FAILED else f"See {path}."
-    found = [*(f"Not recomputed: {promise}" for promise in stated.enforced["unchecked"]), f"{stated.sentence} {kept}"]
+    # The sentence on a publication that is not verified says why, with what was not recomputed.
+    told = () if stated.verdict == NOT_VERIFIED else stated.enforced["unchecked"]
     say(
         f"{'NOT FOR RELEASE' if run.for_experiment else 'For the public'}: {table}, and {RELEASE} beside it.",
         *lines,
-        *([f"Not verified: {path} says so."] if stated.verdict == NOT_VERIFIED else found),
+        *(f"Not recomputed: {promise}" for promise in told),
+        f"{stated.sentence} {kept}",
         *check_lines(run.out, *["the promise"] * (run.defense == NOISY)),
         *next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=also),
     )

@@ -133,7 +133,7 @@ def test_publish_attack_and_check(tmp_path):
     assert run(*attack, "--sure", 0.51, "--fail-over", 0, status=1).exit_code == 1
     result = run("check", out)
     assert "Checked" in result.stdout
-    assert "Not recomputed here, only at publication: JSimilarity" in result.stderr
+    assert "Not recomputed here: JSimilarity" in result.stderr
     assert {row["requirement"] for row in printed(result.stdout)} == {
         "KAnonymity(k=3)", "DistinctDiversity(l=2)", "TCloseness(t=0.9)",
     }  # fmt: skip

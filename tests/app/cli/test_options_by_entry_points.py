@@ -32,6 +32,18 @@ PACKAGE = """
 
 
     @dataclass(frozen=True)
+    class Pairs:
+        k: int = 3
+
+        def __call__(self, view, prior, past=()):
+            return Grouping(np.arange(len(view)) // 2)
+
+
+    def whole(rng=None):
+        return lambda view, prior, past=(): Grouping(np.zeros(len(view), dtype=int))
+
+
+    @dataclass(frozen=True)
     class Judged:
         requirement: Requirement
 
@@ -63,6 +75,8 @@ DECLARED = """
     [foreknow.defenses]
     blocks = theirs:Blocks
     judged = theirs:Judged
+    pairs = theirs:Pairs
+    whole = theirs:whole
     needy = theirs:Needy
     five = theirs:FIVE
     gone = theirs_that_is_gone:Blocks
@@ -112,16 +126,39 @@ class TestDefense:
         result = publish(source, tmp_path, "--defense", "blocks", "-k", 4)
         assert "at 1: k=4, t=0.75" in result.stderr
         assert read(tmp_path / "out" / "private" / "groups.csv").groupby(["week", "group"]).size().eq(4).all()
-        assert "t=0.3" in publish(source, tmp_path, "--defense", "blocks", "-t", 0.3).stderr
+        assert "t=0.9" in publish(source, tmp_path, "--defense", "blocks", "-k", 4, "-t", 0.9).stderr
 
     def test_a_requirement_is_the_thresholds(self, source, tmp_path):
         note = publish(source, tmp_path, "--defense", "judged", "-k", 5, "-t", 0.9).stderr
         for part in ("KAnonymity(k=5)", "DistinctDiversity(l=2)", "TCloseness(t=0.9)"):
             assert part in note
 
+    def test_its_thresholds_are_verified(self, source, tmp_path):
+        """Those given and its own defaults, by the command that publishes and by the check of the folder."""
+        told = publish(source, tmp_path, "--defense", "blocks", "-k", 4, "-t", 0.9).stdout
+        assert "Verified: every published group satisfies the requirements" in told
+        certified = json.loads((tmp_path / "out" / "public" / "certificate.json").read_text())
+        texts = [one["text"] for one in certified["enforced"]["requirements"]]
+        assert (certified["verdict"], texts[0], texts[1][:16]) == ("passed", "KAnonymity(k=4)", "TCloseness(t=0.9")
+        checked = run("check", tmp_path / "out").stdout
+        assert "Passed: every group satisfies" in checked
+        assert "KAnonymity(k=4)" in checked
+        publish(source, tmp_path, "--defense", "pairs", "-k", 2)
+        assert "do not satisfy KAnonymity(k=3)" in publish(source, tmp_path, "--defense", "pairs", status=1).stdout
+
+    def test_why_nothing_is_verified(self, source, tmp_path):
+        told = publish(source, tmp_path, "--defense", "whole").stdout
+        assert "Not verified. The defense states no requirement, and no threshold is given." in told
+        told = run("check", tmp_path / "out").stdout
+        assert "Not verified, but the files are as listed" in told
+        assert "Give thresholds to recompute, as -k 3" in told
+        assert "Passed: every group satisfies" in run("check", tmp_path / "out", "-k", 3).stdout
+        publish(source, tmp_path, "--defense", "blocks", "-k", 4, "-t", 0.9, "--no-verify")
+        assert "Passed: every group satisfies" in run("check", tmp_path / "out").stdout
+
     def test_advice_keeps_it(self, source, tmp_path):
         """Stricter settings are its own, and the command that is proposed publishes one of them."""
-        publish(source, tmp_path, "--defense", "blocks", "-k", 2, "-t", 0.3)
+        publish(source, tmp_path, "--defense", "blocks", "-k", 2, "-t", 0.9)
         key, page = tmp_path / "out" / "private" / "groups.csv", tmp_path / "report.html"
         options = ["--groups", key, "--out", page, "--sure", 0.6, "--json"]
         found = json.loads(run("report", tmp_path / "only.csv", *ROLES, *options).stdout)

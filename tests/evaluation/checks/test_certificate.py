@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -13,16 +14,20 @@ from foreknow.defenses import (
     UHRA,
     Anatomy,
     BTPrivacy,
+    DistinctDiversity,
+    GroupPredicate,
+    JSimilarity,
     JSReduce,
     KAnonymity,
     MInvariance,
     Mondrian,
+    Requirement,
     TCloseness,
     publish,
 )
 from foreknow.evaluation import certificate, exams, verify
 from foreknow.evaluation.checks.certificate import NOT_COVERED
-from foreknow.models import Adversary, History, Omega, Release, UniformPrior, View
+from foreknow.models import Adversary, Grouping, History, Omega, Release, UniformPrior, View
 
 SIMULATED = exams(views=2, records=60, rng=5)
 HISTORY = SIMULATED.history
@@ -107,10 +112,82 @@ def test_failing_relaxed_and_not_verified():
     assert relaxed.verdict == "relaxed"
     unverified = certificate(releases, Mondrian(KAnonymity(2)), verified=False)
     assert unverified.verdict == "not verified"
-    assert unverified.enforced["unchecked"] == ["KAnonymity(k=2) was not recomputed."]
-    assert unverified.sentence == "Not verified."
+    assert unverified.enforced["unchecked"] == ["KAnonymity(k=2) was not recomputed: no verification was asked for."]
+    assert unverified.sentence == "Not verified. KAnonymity(k=2) was not recomputed: no verification was asked for."
     assert unverified.measured["verified"] is False
     assert [release["requirements"] for release in unverified.measured["releases"]] == [[], []]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Groups of k records in the order of the rows, which state no requirement."""
+
+    k: int
+    m: int = 2
+
+    def __call__(self, view, *_):
+        return Grouping(np.arange(len(view)) // self.k)
+
+
+@dataclass(frozen=True)
+class Judged(Blocks):
+    """The same groups, with a requirement."""
+
+    requirement: Requirement | None = None
+
+
+class OwnRule(GroupPredicate):
+    """A requirement that the checker has no definition of."""
+
+    sense, bound = "at least", 1.0
+
+    def level(self, summary):
+        return summary.size.astype(float)
+
+    def __repr__(self):
+        return "OwnRule()"
+
+
+class TestPromises:
+    """What a defense was asked for and does not state is verified."""
+
+    def test_they_are_verified(self):
+        releases = publish(HISTORY, Blocks(5))
+        found = certificate(releases, Blocks(5), promises=KAnonymity(5))
+        assert (found.verdict, found.enforced["unchecked"]) == ("passed", ["m = 2: no published table shows it."])
+        assert found.enforced["requirements"] == [
+            {"name": "KAnonymity", "parameters": {"k": 5}, "text": "KAnonymity(k=5)"}
+        ]
+        assert found.measured["releases"][0]["requirements"][0]["worst"] == 5
+        assert certificate(releases, Blocks(5), promises=KAnonymity(6)).verdict == "failed"
+
+    def test_beside_a_requirement_each_counts_once(self):
+        defense = Judged(5, requirement=KAnonymity(3))
+        found = certificate(publish(HISTORY, defense), defense, promises=KAnonymity(3) & DistinctDiversity(1))
+        texts = [one["text"] for one in found.enforced["requirements"]]
+        assert texts == ["KAnonymity(k=3)", "DistinctDiversity(l=1)"]
+
+    def test_without_any_the_reason_is_told(self):
+        found = certificate(publish(HISTORY, Mondrian(KAnonymity(5))), lambda *_: None)
+        assert found.sentence == "Not verified. The defense states no requirement, and no threshold is given."
+
+    def test_a_requirement_of_your_own_is_named(self):
+        defense = Judged(5, requirement=OwnRule() & KAnonymity(3))
+        found = certificate(publish(HISTORY, defense), defense)
+        assert found.verdict == "passed"
+        assert "OwnRule() was not recomputed: the checker has no definition of it." in found.enforced["unchecked"]
+        assert found.failing == {}
+        alone = certificate(publish(HISTORY, defense), Judged(5, requirement=OwnRule()))
+        assert alone.sentence.startswith("Not verified. OwnRule() was not recomputed: the checker has no definition")
+
+    def test_beliefs_need_an_adversary(self):
+        defense = Judged(5, requirement=JSimilarity(0.6))
+        found = certificate(publish(HISTORY, defense, ADVERSARY), defense)
+        assert "it is on beliefs, and no adversary is assumed" in found.sentence
+
+    def test_of_another_kind(self):
+        with pytest.raises(TypeError, match="promises is 3"):
+            certificate([], Blocks(5), promises=3)
 
 
 def test_one_failing_group_fails():

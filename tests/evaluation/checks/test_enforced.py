@@ -52,7 +52,7 @@ PRIORS = "The priors of any two members of a group diverge by at most 0.6."
             ["Each record has at least 4 possible values under the negative rules of the view."],
         ),
         (Cohorts(5), KAnonymity(5), ["Members of a group stay together until they leave, at least 5 at once."]),
-        (lambda *_: None, None, ["All promises of this defense: it states no requirement."]),
+        (lambda *_: None, None, ["The defense states no requirement, and no threshold is given."]),
     ],
     ids=lambda each: repr(each)[:20],
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 import numpy as np
 import pandas as pd
@@ -108,6 +108,9 @@ def check_respondent(rows: Collection[Any], respondent: Hashable, releases: Sequ
 class Beliefs:
     """Beliefs over a history of releases: the result of an attack.
 
+    A sequence like the releases: ``beliefs[0]`` has the beliefs around the first release, ``beliefs[-1]`` those around the last,
+    ``beliefs[1:]`` is a tuple, and ``len`` and iteration count releases. ``beliefs.at(time)`` takes the time of a release.
+
     Parameters
     ----------
     releases : tuple of ReleaseBeliefs
@@ -155,6 +158,33 @@ class Beliefs:
 
     def __iter__(self) -> Iterator[ReleaseBeliefs]:
         return iter(self.releases)
+
+    @overload
+    def __getitem__(self, position: SupportsIndex) -> ReleaseBeliefs: ...
+    @overload
+    def __getitem__(self, position: slice) -> tuple[ReleaseBeliefs, ...]: ...
+    def __getitem__(self, position: SupportsIndex | slice) -> ReleaseBeliefs | tuple[ReleaseBeliefs, ...]:
+        """Beliefs around the release at a position, 0 for the first, -1 for the last; a tuple for a slice.
+
+        Raises
+        ------
+        TypeError
+            If the position is neither a whole number nor a slice; `at` takes a time.
+        IndexError
+            If there are fewer releases.
+        """
+        if isinstance(position, slice):
+            return self.releases[position]
+        if not isinstance(position, SupportsIndex):
+            raise TypeError(
+                f"Beliefs: {position!r} is no position, as 0 for the first release; use .at(time), as beliefs.at({position!r})."
+            )
+        try:
+            return self.releases[position]
+        except IndexError:
+            raise IndexError(
+                f"Beliefs: there are {len(self)} releases, and none at position {position!r}; .at(time) takes a time."
+            ) from None
 
     @property
     def times(self) -> tuple[Any, ...]:

@@ -49,6 +49,29 @@ def test_releases_in_the_order_of_time():
         BELIEFS.posterior(4)
 
 
+class TestPositions:
+    """Beliefs are indexed as the releases are, by position; a time has a method of its own."""
+
+    def test_they_are_those_of_a_sequence(self):
+        assert [BELIEFS[number] for number in range(len(BELIEFS))] == list(BELIEFS) == list(BELIEFS.releases)
+        assert BELIEFS[-1] is BELIEFS.at(3)
+        assert BELIEFS[np.int64(1)] is BELIEFS.at(2)
+        assert BELIEFS[1:] == BELIEFS.releases[1:]
+        assert list(reversed(BELIEFS)) == [BELIEFS.at(time) for time in (3, 2, 1)]
+        assert BELIEFS[0] in BELIEFS
+
+    def test_a_time_is_none(self):
+        with pytest.raises(TypeError, match=r"'2026-01' is no position.*use \.at\(time\), as beliefs\.at\('2026-01'\)"):
+            BELIEFS["2026-01"]
+        for wrong in (1.0, None, (0, 1)):
+            with pytest.raises(TypeError, match=r"is no position.*\.at\(time\)"):
+                BELIEFS[wrong]
+        with pytest.raises(
+            IndexError, match=r"there are 3 releases, and none at position 3; \.at\(time\) takes a time"
+        ):
+            BELIEFS[3]
+
+
 def test_one_person_s_evolution():
     evolution = BELIEFS.of("B")
     stages = ["prior", "revised", "posterior"]

@@ -49,7 +49,9 @@ class MarkovChain:
         Tables for sequences of 1, ..., order - 1 values, used for respondents of whom fewer values are known. By default each is
         the next longer table averaged over the oldest value, with equal weights.
     substochastic : bool
-        True if rows may sum to less than 1, as those of Algorithm 5 as printed do.
+        True for a chain after whose values there may be no next value, as after leaving: the sum of a row is the chance that there
+        is one. Being listed again is then evidence against a value whose row sums to little; not being listed again is none.
+        `Presence` reads both, beside a chain whose rows sum to 1. Algorithm 5 of JS-reduce as printed has such rows, too (`fit`).
 
     Raises
     ------
@@ -63,6 +65,13 @@ class MarkovChain:
     -----
     Domain knowledge (DK of the paper) is given to the constructor. Knowledge mined from a corpus (SPM) is the result of `fit`.
     Knowledge extracted from the history that is being published (IE) is a `ChainByRelease`.
+
+    Examples
+    --------
+    A substochastic chain: half of those with the second value leave.
+
+    >>> MarkovChain(1, [[0.5, 0.5], [0.25, 0.25]], substochastic=True).probabilities.sum(axis=1)
+    array([1. , 0.5])
     """
 
     order: int

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import history_of, view_of
 
+from foreknow.attacks import JointAttack
 from foreknow.models import (
     Adversary,
     ChainByRelease,
@@ -243,6 +244,14 @@ class TestChain:
         assert MarkovChain(1, np.array([[0.5, 0.1], [0, 0]]), substochastic=True).probabilities[0, 1] == 0.1
         with pytest.raises(ValueError, match=r"which sum to 1\.2"):
             MarkovChain(1, np.array([[0.5, 0.7], [0, 0]]), substochastic=True)
+
+    def test_listed_again_is_evidence_against_a_row_of_small_sum(self):
+        """A is listed again with value a; a fifth of those with b are. A's odds of a at first are .5 to .1."""
+        first, second = view_of("AB", "ab", domain="ab"), view_of("A", "a", time=2, domain="ab")
+        releases = [Release(first, [0, 0]), Release(second, [0])]
+        for rows, expected in (([[0.5, 0.5], [0.5, 0.5]], 1 / 2), ([[0.5, 0.5], [0.1, 0.1]], 5 / 6)):
+            adversary = Adversary(UniformPrior(), MarkovChain(1, rows, substochastic=True))
+            assert JointAttack(adversary)(releases).posterior(1).loc["A", "a"] == pytest.approx(expected)
 
     def test_shorter_tables_must_fit(self):
         table = np.full((2, 2, 2), 0.5)

@@ -1,4 +1,4 @@
-"""Third-party package of docs/reference/packages.md: built, installed in a temporary folder, tested, and used by commands."""
+"""Third-party packages of the documentation: built, installed in a temporary folder, tested, and used by commands."""
 
 import importlib.metadata
 import json
@@ -12,9 +12,20 @@ import pytest
 from commands import ROLES, read, records, run, write
 from places import ROOT
 
-PAGE = (ROOT / "docs" / "reference" / "packages.md").read_text(encoding="utf-8").split("**A complete package**")[1]
-FILES = dict(re.findall(r"`([\w.]+)`:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL))
-"""The files of the page by name."""
+PAGES = {"neighbours": "reference/packages.md", "sceptic": "how-to/your-attack.md"}
+"""The page of each package, by the name of the package."""
+
+FILES = {
+    name: dict(
+        re.findall(
+            r"`(\w+\.(?:py|toml))`[^`\n]*:\n\n```\w+\n(.*?)```",
+            (ROOT / "docs" / page).read_text(encoding="utf-8"),
+            re.DOTALL,
+        )
+    )
+    for name, page in PAGES.items()
+}
+"""The files of each package by name."""
 
 
 def shell(*command, **options):
@@ -23,13 +34,13 @@ def shell(*command, **options):
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory):
+@pytest.fixture(scope="module", params=PAGES)
+def package(tmp_path_factory, request):
     """The source folder of the package, and an environment in which its wheel is installed."""
-    folder = tmp_path_factory.mktemp("extension")
+    folder = tmp_path_factory.mktemp(request.param)
     source, site = folder / "source", folder / "site"
     source.mkdir()
-    for name, text in FILES.items():
+    for name, text in FILES[request.param].items():
         (source / name).write_text(text, encoding="utf-8")
     # Without isolation nothing is downloaded.
     isolated = not list(importlib.metadata.distributions(name="setuptools"))
@@ -42,17 +53,38 @@ def package(tmp_path_factory):
     return source, {**os.environ, "PYTHONPATH": path}
 
 
-def test_the_page_has_the_files():
-    assert list(FILES) == ["pyproject.toml", "neighbours.py", "test_neighbours.py"]
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_has_the_files(name):
+    assert sorted(FILES[name]) == sorted([f"{name}.py", "pyproject.toml", f"test_{name}.py"])
 
 
 @pytest.mark.slow
 def test_its_own_tests_pass(package):
     source, environment = package
-    shown = shell(sys.executable, "-m", "pytest", "-q", "test_neighbours.py", cwd=source, env=environment)
-    assert "2 passed" in shown
+    (tests,) = source.glob("test_*.py")
+    shown = shell(sys.executable, "-m", "pytest", "-q", tests.name, cwd=source, env=environment)
+    assert f"{tests.read_text().count('def test_')} passed" in shown
 
 
+@pytest.mark.parametrize("package", ["sceptic"], indirect=True)
+def test_the_command_line_attacks(package, tmp_path, monkeypatch):
+    """By the attack of the package, and by that of foreknow whose beliefs it trusts."""
+    monkeypatch.syspath_prepend(str(package[0].parent / "site"))
+    source = write(records(), tmp_path / "records.csv")
+    run("publish", source, *ROLES, "--out", tmp_path / "out", "--defense", "mondrian", "-k", 3)
+    found = {}
+    for name in ("sceptic", "snapshot"):
+        options = ["--groups", tmp_path / "out" / "private" / "groups.csv", "--attack", name, "--out", tmp_path / name]
+        run("attack", source, *ROLES, *options)
+        found[name] = read(tmp_path / name / "beliefs.csv")
+    values = found["snapshot"].columns[-3:]
+    trusted, own = (found[name][values].to_numpy() for name in ("snapshot", "sceptic"))
+    assert 0 < abs(own - trusted).max() <= 0.2
+    refused = run("attack", source, *ROLES, *options[:2], "--attack", "sceptic", "--presence", status=1)
+    assert "Sceptic" in str(refused.exception)
+
+
+@pytest.mark.parametrize("package", ["neighbours"], indirect=True)
 def test_the_command_line_uses_its_names(package, tmp_path, monkeypatch):
     """In this process: the metadata of the package are found where its modules are."""
     monkeypatch.syspath_prepend(str(package[0].parent / "site"))

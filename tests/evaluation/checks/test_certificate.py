@@ -149,7 +149,7 @@ class OwnRule(GroupPredicate):
 
 
 class TestPromises:
-    """What a defense was asked for and does not state is verified."""
+    """Promises that a defense was asked for and does not state are verified."""
 
     def test_they_are_verified(self):
         releases = publish(HISTORY, Blocks(5))

@@ -120,7 +120,7 @@ class Certificate:
     def sentence(self) -> str:
         """The verdict in one line."""
         if self.verdict == NOT_VERIFIED:
-            return f"Not verified. {' '.join(self.enforced['unchecked'])}"
+            return f"Not checked. {' '.join(self.enforced['unchecked'])}"
         if self.verdict == PROMISED:
             return "The promise is that of the law of the noise; foreknow check recomputes it from the settings."
         if self.verdict == PASSED:

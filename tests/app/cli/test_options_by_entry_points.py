@@ -136,25 +136,25 @@ class TestDefense:
     def test_its_thresholds_are_verified(self, source, tmp_path):
         """Those given and its own defaults, by the command that publishes and by the check of the folder."""
         told = publish(source, tmp_path, "--defense", "blocks", "-k", 4, "-t", 0.9).stdout
-        assert "Verified: every published group satisfies the requirements" in told
+        assert "Checked, each release alone: every published group satisfies the requirements" in told
         certified = json.loads((tmp_path / "out" / "public" / "certificate.json").read_text())
         texts = [one["text"] for one in certified["enforced"]["requirements"]]
         assert (certified["verdict"], texts[0], texts[1][:16]) == ("passed", "KAnonymity(k=4)", "TCloseness(t=0.9")
         checked = run("check", tmp_path / "out").stdout
-        assert "Passed: every group satisfies" in checked
+        assert "Checked, each release alone: every group satisfies" in checked
         assert "KAnonymity(k=4)" in checked
         publish(source, tmp_path, "--defense", "pairs", "-k", 2)
         assert "do not satisfy KAnonymity(k=3)" in publish(source, tmp_path, "--defense", "pairs", status=1).stdout
 
     def test_why_nothing_is_verified(self, source, tmp_path):
         told = publish(source, tmp_path, "--defense", "whole").stdout
-        assert "Not verified. The defense states no requirement, and no threshold is given." in told
+        assert "Not checked. The defense states no requirement, and no threshold is given." in told
         told = run("check", tmp_path / "out").stdout
-        assert "Not verified, but the files are as listed" in told
+        assert "Not checked, but the files are as listed" in told
         assert "Give thresholds to recompute, as -k 3" in told
-        assert "Passed: every group satisfies" in run("check", tmp_path / "out", "-k", 3).stdout
+        assert "Checked, each release alone: every group satisfies" in run("check", tmp_path / "out", "-k", 3).stdout
         publish(source, tmp_path, "--defense", "blocks", "-k", 4, "-t", 0.9, "--no-verify")
-        assert "Passed: every group satisfies" in run("check", tmp_path / "out").stdout
+        assert "Checked, each release alone: every group satisfies" in run("check", tmp_path / "out").stdout
 
     def test_advice_keeps_it(self, source, tmp_path):
         """Stricter settings are its own, and the command that is proposed publishes one of them."""

@@ -113,7 +113,7 @@ def test_failing_relaxed_and_not_verified():
     unverified = certificate(releases, Mondrian(KAnonymity(2)), verified=False)
     assert unverified.verdict == "not verified"
     assert unverified.enforced["unchecked"] == ["KAnonymity(k=2) was not recomputed: no verification was asked for."]
-    assert unverified.sentence == "Not verified. KAnonymity(k=2) was not recomputed: no verification was asked for."
+    assert unverified.sentence == "Not checked. KAnonymity(k=2) was not recomputed: no verification was asked for."
     assert unverified.measured["verified"] is False
     assert [release["requirements"] for release in unverified.measured["releases"]] == [[], []]
 
@@ -169,7 +169,7 @@ class TestPromises:
 
     def test_without_any_the_reason_is_told(self):
         found = certificate(publish(HISTORY, Mondrian(KAnonymity(5))), lambda *_: None)
-        assert found.sentence == "Not verified. The defense states no requirement, and no threshold is given."
+        assert found.sentence == "Not checked. The defense states no requirement, and no threshold is given."
 
     def test_a_requirement_of_your_own_is_named(self):
         defense = Judged(5, requirement=OwnRule() & KAnonymity(3))
@@ -178,7 +178,7 @@ class TestPromises:
         assert "OwnRule() was not recomputed: the checker has no definition of it." in found.enforced["unchecked"]
         assert found.failing == {}
         alone = certificate(publish(HISTORY, defense), Judged(5, requirement=OwnRule()))
-        assert alone.sentence.startswith("Not verified. OwnRule() was not recomputed: the checker has no definition")
+        assert alone.sentence.startswith("Not checked. OwnRule() was not recomputed: the checker has no definition")
 
     def test_beliefs_need_an_adversary(self):
         defense = Judged(5, requirement=JSimilarity(0.6))

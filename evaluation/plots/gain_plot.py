@@ -28,7 +28,7 @@ from foreknow.evaluation.plots.style import (
     new_or_given_panels,
     one_panel,
     place_legend,
-    row_of_panels,
+    small_multiples,
     time_axis,
     with_gaps,
     without_mathtext,
@@ -115,10 +115,7 @@ def gain_over_time(
         _draw_lines(axes, risk[risk[panel] == name], time, measure, styles, of_panel, every)
 
     shown = list(risk[panel].unique())
-    size = (2.4 + 5.6 * len(shown) ** 0.75, 4.8)
-    panels = row_of_panels("gain_over_time", ax, shown, draw, size=size, title=title)
-    legend(panels[-1], entries)
-    return panels
+    return small_multiples("gain_over_time", ax, shown, draw, entries, title=title)
 
 
 def _draw_lines(

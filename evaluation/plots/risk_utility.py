@@ -22,7 +22,7 @@ from foreknow.evaluation.plots.style import (
     hide_frame,
     legend,
     one_panel,
-    row_of_panels,
+    small_multiples,
     without_mathtext,
 )
 from foreknow.models import Release
@@ -159,10 +159,7 @@ def risk_utility_map(
         axes.set_title(without_mathtext(f"{panel}: {value}"))
 
     shown = list(table[panel].unique())
-    size = (2.9 + 4.6 * len(shown), 4.8)
-    panels = row_of_panels("risk_utility_map", ax, shown, draw, size=size, title=TITLE, sharex=True, fontsize=11)
-    legend(panels[-1], entries)
-    return panels
+    return small_multiples("risk_utility_map", ax, shown, draw, entries, title=TITLE, sharex=True, fontsize=11)
 
 
 def _draw_map(

@@ -132,23 +132,45 @@ def new_or_given_panels(
     return figure.subplots(*(1, *shape)[-2:], sharex=sharex, sharey=sharey, squeeze=False).reshape(shape)
 
 
-def row_of_panels(
+PANEL_SIZE, LINE_OF_LEGEND = (4.0, 3.1), 90
+"""Size of one of several panels in inches, and number of characters of a line of their legend: two panels fill the width of a page."""
+
+
+def small_multiples(
     owner: str,
     ax: Any,
     names: Sequence[Any],
     draw: Callable[[Axes, Any], None],
+    entries: list[tuple[str, dict[str, Any]]],
     *,
-    size: tuple[float, float],
     title: str,
     sharex: bool = False,
     **title_style: Any,
 ) -> Panels:
-    """Panels side by side with one vertical axis, each drawn by its name; shape ``(len(names),)``."""
-    panels = new_or_given_panels(owner, ax, (len(names),), size, title, sharex=sharex, sharey=True, **title_style)
+    """Panels with one vertical axis, each drawn by its name, and a legend; shape ``(len(names),)``.
+
+    Those of a new figure stand in two columns, with the legend below all; on given axes it stands beside the last.
+    """
+    panels = given_panels(owner, ax, (len(names),))
+    if panels is not None:
+        for axes, name in zip(panels, names, strict=True):
+            draw(axes, name)
+        legend(panels[-1], entries)
+        return panels
+    columns, rows = min(len(names), 2), -(-len(names) // 2)
+    figure = new_figure(2 * PANEL_SIZE[0], PANEL_SIZE[1] * rows + 0.9)
+    figure.suptitle(title, **title_style)
+    grid = figure.subplots(rows, columns, sharex=sharex, sharey=True, squeeze=False).ravel()
+    for rest in grid[len(names) :]:
+        rest.remove()
+    panels = grid[: len(names)]
     for axes, name in zip(panels, names, strict=True):
         draw(axes, name)
-    if ax is None:
-        keep_first_labels(panels)
+    keep_first_labels(panels)
+    handles = [Line2D([], [], label=without_mathtext(name), **style) for name, style in entries]
+    longest = max(len(name) for name, _ in entries) + 8
+    columns = max(min(len(entries), LINE_OF_LEGEND // longest), 1)
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=9, frameon=False, handlelength=3)
     return panels
 
 

@@ -90,7 +90,7 @@ class TestGain:
         for a, axes in enumerate(panels):
             assert [line.get_ydata()[0] for line in axes.lines[:-1]] == [d + a / 10 for d in range(10)]
             assert {line.get_linestyle() for line in axes.lines[:-1]} == {"-"}
-        assert [text.get_text() for text in panels[-1].get_legend().texts] == [f"d{d}" for d in range(10)]
+        assert [text.get_text() for text in panels[-1].figure.legends[0].texts] == [f"d{d}" for d in range(10)]
         assert drawn(panels, tmp_path).std() > 0
 
     def test_a_panel_per_defense(self):
@@ -99,7 +99,7 @@ class TestGain:
         for d, axes in enumerate(panels):
             assert [line.get_ydata()[0] for line in axes.lines[:-1]] == [d + a / 10 for a in range(5)]
             assert len({line.get_color() for line in axes.lines[:-1]}) == 5
-        assert [text.get_text() for text in panels[-1].get_legend().texts] == [f"a{a}" for a in range(5)]
+        assert [text.get_text() for text in panels[-1].figure.legends[0].texts] == [f"a{a}" for a in range(5)]
 
     def test_more_attacks_than_dashes_of_several_defenses(self):
         with pytest.raises(ValueError, match=r'several defenses and 4 attacks.* give panel="attack"'):

@@ -133,7 +133,7 @@ def new_or_given_panels(
 
 
 PANEL_SIZE, LINE_OF_LEGEND = (4.0, 3.1), 90
-"""Size of one of several panels in inches, and number of characters of a line of their legend: two panels fill the width of a page."""
+"""Size of one of several panels in inches, two of which fill the width of a page, and characters of a line of their legend."""
 
 
 def small_multiples(

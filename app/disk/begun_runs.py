@@ -23,6 +23,7 @@ UNKNOWN = "not written"
 LABELS: dict[str, Any] = {
     "program": "version of foreknow",
     "files": "input",
+    "cleaned": Wording("cleaning", "--missing, --encoding or another option of cleaning"),
     "schema": Wording("schema", "--qi, --sensitive or another option of the columns"),
     "time": Wording("time", "--time"),
     "defense": Wording("defense", "--defense, or another option of it"),

@@ -222,7 +222,7 @@ def _map_on_cluster[A, B](scheduler: str, within: float, function: Callable[[A],
 
 def parquet_of(*paths: Path) -> str:
     """Rows of some Parquet files, as a table of a query; a folder named as ``value=0`` is not read as a column."""
-    return f"read_parquet([{', '.join(_text(exact_pattern(path)) for path in paths)}], hive_partitioning = false)"
+    return f"read_parquet([{', '.join(literal(exact_pattern(path)) for path in paths)}], hive_partitioning = false)"
 
 
 def quoted(name: Hashable) -> str:
@@ -234,7 +234,7 @@ def write_rows(connection: duckdb.DuckDBPyConnection, query: str, path: Path) ->
     """Write the rows of a query into a Parquet file, whole or not at all, which its owner alone can read."""
     with atomic_file(path) as scratch:
         # Written in place, so that the file keeps its permissions.
-        connection.execute(f"COPY ({query}) TO {_text(str(scratch))} (FORMAT parquet, USE_TMP_FILE false)")
+        connection.execute(f"COPY ({query}) TO {literal(str(scratch))} (FORMAT parquet, USE_TMP_FILE false)")
     return path
 
 
@@ -243,5 +243,6 @@ def exact_pattern(path: Path) -> str:
     return re.sub(r"([*?[])", r"[\1]", str(path))
 
 
-def _text(text: str) -> str:
+def literal(text: str) -> str:
+    """Text in SQL."""
     return "'" + text.replace("'", "''") + "'"

@@ -14,9 +14,10 @@ import pyarrow as pa
 from foreknow.app.disk.engine import LEAST_MEMORY, Engine, exact_pattern, quoted
 from foreknow.app.publication import ONE_RELEASE
 from foreknow.models import Categorical, Numeric, Schema
+from foreknow.models.advice import Advice
 from foreknow.models.equality import set_fields
 from foreknow.models.settings import as_list, check_kind, counted
-from foreknow.models.tables.table_files import existing_file
+from foreknow.models.tables.table_files import existing_file, undecodable
 from foreknow.models.tables.view import added_column
 
 MOST_VALUES = 2**16
@@ -35,6 +36,8 @@ class LargeTable:
         Roles of the columns, and domains, with at most 65,536 sensitive values. `LargeTable.infer` reads them from the files.
     time : str, optional
         Column of the release; without it all records are one release.
+    source : path or sequence of path
+        Files that ``files`` were made from, as by cleaning: a publication names them as its input, with their checksums.
 
     Raises
     ------
@@ -50,8 +53,15 @@ class LargeTable:
     files: tuple[Path, ...]
     schema: Schema
     time: str | None = None
+    source: tuple[Path, ...] = ()
 
-    def __init__(self, files: "Path | str | Sequence[Path | str]", schema: Schema, time: str | None = None) -> None:
+    def __init__(
+        self,
+        files: "Path | str | Sequence[Path | str]",
+        schema: Schema,
+        time: str | None = None,
+        source: "Path | str | Sequence[Path | str]" = (),
+    ) -> None:
         check_kind(
             "LargeTable", "schema", schema, Schema, "is a Schema, as Schema({'age': Numeric()}, 'result', (0, 1))"
         )
@@ -76,7 +86,7 @@ class LargeTable:
             raise ValueError(
                 f"LargeTable: the column {added!r} has the name of a column that a release adds; rename yours."
             )
-        set_fields(self, files=_existing(files), schema=schema, time=time)
+        set_fields(self, files=_existing(files), schema=schema, time=time, source=_existing(source))
 
     @classmethod
     def infer(
@@ -229,6 +239,10 @@ def _readable(files: Sequence[Path]) -> Iterator[None]:
     try:
         yield
     except (duckdb.Error, RuntimeError, UnicodeError) as error:
+        text = [path for path in files if not _is_parquet(path)]
+        if text and "unicode" in str(error).lower():
+            path = next((path for path in text if f"file = {path}" in str(error)), text[0])
+            raise ValueError(Advice(f"LargeTable: {path} cannot be read: ", undecodable(path, "utf-8"))) from None
         raise ValueError(
             f"LargeTable: {', '.join(map(str, files))} cannot be read: {str(error).splitlines()[0]}. Write the file "
             "again, as Parquet or CSV."
@@ -419,5 +433,5 @@ def columns_of_file(path: Path) -> list[str]:
     FileNotFoundError, ValueError
         If there is no such file, or it cannot be read.
     """
-    with Engine(LEAST_MEMORY).connection() as connection:
+    with Engine(LEAST_MEMORY).connection() as connection, _readable([path]):
         return list(_read(connection, existing_file(path, "name a Parquet or CSV file"), None).columns)

@@ -409,7 +409,8 @@ def _settings(
     """Settings on which the result depends, but for the seed."""
     return {
         "program": program_version(),
-        "files": {str(path): checksum(path) for path in table.files},
+        "files": {str(path): checksum(path) for path in table.source or table.files},
+        **({"cleaned": [checksum(path) for path in table.files]} if table.source else {}),
         "schema": NOTATION.text(table.schema),
         "time": table.time or ONE_RELEASE,
         "times": NOTATION.text(times),

@@ -341,7 +341,7 @@ def plain_numbers(column: "pd.Series[Any]", asked: bool, decimal: str | None) ->
     commas = [code for code, cell in numbers.items() if "," in cell.number]
     faults = []
     if words:
-        problem = f"holds numbers, and other text in {found.records(words):,} of {len(column.dropna()):,} cells"
+        problem = f"holds numbers, and other text in {found.records(words):,} of {found.records([*parsed]):,} cells"
         mean, missing = "correct them, name those that mean a missing value, as ", Setting("missing_texts", ["NA"])
         codes = Setting("categorical", [found.name])
         way_out = Advice(mean, missing, ", or set ", codes, " if its numbers are codes")
@@ -369,6 +369,13 @@ def plain_numbers(column: "pd.Series[Any]", asked: bool, decimal: str | None) ->
         read = f"{found.name!r}: the comma of {counted(cells, 'cell')} read as the decimal sign."
         changes.append(Change(found.name, cells, read))
     return pd.to_numeric(found.replaced(column, [cell.value for cell in numbers.values()])), [], changes
+
+
+def holds_whole_numbers(column: "pd.Series[Any]") -> bool:
+    """Return whether every cell is a whole number of 64 bits, or the text that such a number is written as."""
+    if isinstance(column.dtype, pd.StringDtype):
+        return bool(column.str.fullmatch(r"0|-?[1-9][0-9]{0,17}").all())
+    return isinstance(column.dtype, np.dtype) and column.dtype.kind == "i"
 
 
 class NumberCell(NamedTuple):

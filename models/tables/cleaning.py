@@ -134,6 +134,9 @@ type Columns = Mapping[str, "pd.Series[Any]"]
 type Cleaners = dict[str, Callable[["pd.Series[Any]"], CleanedColumn]]
 """Functions that clean columns, by their names."""
 
+type CleanedColumns = tuple[Columns, list[Fault], list[Change]]
+"""Cleaned columns, and the faults and changes."""
+
 type Kept = tuple[BoolArray, list[Fault], list[Change]]
 """The rows that are kept, and the faults and changes."""
 
@@ -280,18 +283,35 @@ class Cleaning:
         """
         for table in tables:
             check_columns(table, roles.names)
-        read = {name: blank_as_missing(_stacked(tables, name), self.missing_texts) for name in roles.names}
-        columns, misread, converted = _each(read, self._notations(roles))
+        columns, misread, converted = self.notations_read({name: _stacked(tables, name) for name in roles.names}, roles)
         keep, missing, dropped = self._complete(columns, roles)
+        columns, others, changes = self.values_written(columns, roles, {fault.column for fault in misread}, keep)
+        part = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+        keep, repeated, copies = self._distinct(columns, roles, keep, part)
+        if faults := [*misread, *missing, *others, *repeated]:
+            raise faults_in(faults, places)
+        return _parts(tables, columns, keep), (*converted, *dropped, *changes, *copies)
+
+    def notations_read(self, columns: Columns, roles: ColumnRoles) -> CleanedColumns:
+        """Columns with numbers and times read, and the faults and changes; the first step.
+
+        A column may have one row for each of its distinct cells, with `RECORDS` as the name of its index.
+        """
+        read = {name: blank_as_missing(column, self.missing_texts) for name, column in columns.items()}
+        return _each(read, self._notations(roles))
+
+    def values_written(
+        self, columns: Columns, roles: ColumnRoles, misread: Collection[str] = (), keep: BoolArray | None = None
+    ) -> CleanedColumns:
+        """Columns with one spelling of each value, and the faults and changes; the second step, on columns of the first.
+
+        ``misread`` are columns with faults, and ``keep`` the records that are not dropped, by default all.
+        """
         named = _may_be_category(columns, roles) if self.missing == "category" else ()
         columns, _, filled = _each(columns, dict.fromkeys(named, as_category))
         columns, misspelled, respelled = _each(columns, self._spellings(columns, roles, keep))
-        columns, others, merged = _each(columns, self._last(roles, {fault.column for fault in misread}))
-        part = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
-        keep, repeated, copies = self._distinct(columns, roles, keep, part)
-        if faults := [*misread, *missing, *misspelled, *others, *repeated]:
-            raise faults_in(faults, places)
-        return _parts(tables, columns, keep), (*converted, *dropped, *filled, *respelled, *merged, *copies)
+        columns, others, merged = _each(columns, self._last(roles, misread))
+        return columns, [*misspelled, *others], [*filled, *respelled, *merged]
 
     def _notations(self, roles: ColumnRoles) -> Cleaners:
         """Cleaners of numbers and times."""
@@ -303,18 +323,26 @@ class Cleaning:
             {} if roles.time is None else {roles.time: partial(ordered_times, time_format=self.time_format)}
         )
 
+    def missing_found(self, columns: Columns, roles: ColumnRoles) -> list[Fault]:
+        """Faults of missing cells of columns of the first step; by ``drop``, those of a table without a complete record."""
+        cells = [columns[name] for name in roles.names]
+        if self.missing == "drop":
+            return missing_faults(cells, "refuse", set())
+        return missing_faults(cells, self.missing, _may_be_category(columns, roles))
+
     def _complete(self, columns: Columns, roles: ColumnRoles) -> Kept:
         """The rows that are kept by the rule on missing cells."""
-        cells, every = [columns[name] for name in roles.names], np.ones(len(columns[roles.sensitive]), dtype=np.bool_)
-        if self.missing != "drop":
-            return every, missing_faults(cells, self.missing, _may_be_category(columns, roles)), []
-        keep, changes = complete_rows(cells)
-        return (keep, [], changes) if keep.any() else (every, missing_faults(cells, "refuse", set()), [])
+        keep, changes = complete_rows([columns[name] for name in roles.names])
+        if self.missing == "drop" and keep.any():
+            return keep, [], changes
+        return np.ones(len(keep), dtype=np.bool_), self.missing_found(columns, roles), []
 
-    def _spellings(self, columns: Columns, roles: ColumnRoles, keep: BoolArray) -> Cleaners:
+    def _spellings(self, columns: Columns, roles: ColumnRoles, keep: BoolArray | None) -> Cleaners:
         """Cleaners that write one spelling of each value; cells of dropped records are not read."""
         texts = [name for name in roles.names if name != roles.time and not is_numeric_dtype(columns[name])]
-        return dict.fromkeys(texts, lambda column: one_spelling(column.where(keep), self.equal_values))
+        return dict.fromkeys(
+            texts, lambda column: one_spelling(column if keep is None else column.where(keep), self.equal_values)
+        )
 
     def _last(self, roles: ColumnRoles, misread: Collection[str]) -> Cleaners:
         """Cleaners of texts that are merged, of respondents that are numbers, and of times by period."""
@@ -376,7 +404,7 @@ class Cleaning:
         return chosen, [], [Change("", len(gone), sentence)]
 
 
-def _each(columns: Columns, cleaners: Cleaners) -> tuple[Columns, list[Fault], list[Change]]:
+def _each(columns: Columns, cleaners: Cleaners) -> CleanedColumns:
     """Columns of which some are cleaned, and the faults and changes of these."""
     cleaned = {name: clean(columns[name]) for name, clean in cleaners.items()}
     faults = [fault for _, faults, _ in cleaned.values() for fault in faults]

@@ -138,11 +138,20 @@ class DistinctCells(NamedTuple):
         return pd.Series(values[self.codes], index=column.index, name=column.name, dtype=object)
 
 
+RECORDS = "foreknow:records"
+"""Name of the index of a column that has one row for each of its distinct cells: the number of records of each."""
+
+
+def records_of(column: "pd.Series[Any]") -> IntArray:
+    """Number of records of each row of a column: 1, unless it has one row for each of its distinct cells."""
+    return column.index.to_numpy() if column.index.name == RECORDS else np.ones(len(column), dtype=np.int64)
+
+
 def distinct_cells(column: "pd.Series[Any]") -> DistinctCells:
     """The distinct cells of a column. Cost: O(n)."""
     codes, distinct = pd.factorize(column)
     known = np.flatnonzero(codes >= 0)
-    number = np.bincount(codes[known], minlength=len(distinct))
+    number = np.bincount(codes[known], records_of(column)[known], len(distinct)).astype(np.int64)
     _, first = np.unique(codes[known], return_index=True)
     return DistinctCells(str(column.name), pd.Index(distinct).tolist(), codes, number, known[first])
 
@@ -340,10 +349,10 @@ def missing_faults(columns: Sequence["pd.Series[Any]"], rule: Missing, may_be_ca
     faults = []
     for column in columns:
         name, missing = str(column.name), column.isna().to_numpy()
-        number = int(missing.sum())
+        number, records = int(records_of(column)[missing].sum()), int(records_of(column).sum())
         if not number or (rule == "category" and name in may_be_category):
             continue
-        problem = f"has {counted(number, 'missing cell')} in {len(column):,} records"
+        problem = f"has {counted(number, 'missing cell')} in {records:,} records"
         faults.append(Fault(name, problem, first_rows(missing), number, _way_out(name, rule, may_be_category)))
     return faults
 
@@ -362,25 +371,27 @@ def complete_rows(columns: Sequence["pd.Series[Any]"]) -> tuple[BoolArray, list[
     """The rows without a missing cell, and the change of dropping the others."""
     missing = {str(column.name): column.isna().to_numpy() for column in columns}
     keep = ~np.any(list(missing.values()), axis=0)
-    if keep.all():
-        return keep, []
-    dropped = int((~keep).sum())
-    counts = ", ".join(f"{name!r} in {int(cells.sum()):,}" for name, cells in missing.items() if cells.any())
-    sentence = f"{counted(dropped, 'record')} of {len(keep):,} dropped for missing cells: {counts}."
-    return keep, [Change("", dropped, sentence)]
+    return keep, dropped_records(int((~keep).sum()), len(keep), {name: int(of.sum()) for name, of in missing.items()})
+
+
+def dropped_records(dropped: int, records: int, missing: Mapping[str, int]) -> list[Change]:
+    """The change of dropping some of the records, by the number of missing cells of each column; none if none is dropped."""
+    counts = ", ".join(f"{name!r} in {number:,}" for name, number in missing.items() if number)
+    sentence = f"{counted(dropped, 'record')} of {records:,} dropped for missing cells: {counts}."
+    return [Change("", dropped, sentence)] if dropped else []
 
 
 def as_category(column: "pd.Series[Any]") -> CleanedColumn:
     """A column whose missing cells are the category ``missing``, or a cell that differs from it in spaces and case only."""
-    missing = column.isna()
+    missing = column.isna().to_numpy()
     if not missing.any():
         return column, [], []
     known = column[~missing]
     name = next(
         (cell for cell in known.unique().tolist() if isinstance(cell, str) and folded(cell) == CATEGORY), CATEGORY
     )
-    text = known.map(str) if not isinstance(column.dtype, pd.StringDtype) else known
-    filled = text.astype(object).reindex(column.index, fill_value=name)
-    number = int(missing.sum())
+    filled = pd.Series(name, index=column.index, name=column.name, dtype=object)
+    filled[~missing] = known.map(str).to_numpy(dtype=object)
+    number = int(records_of(column)[missing].sum())
     sentence = f"{str(column.name)!r}: {counted(number, 'missing cell')} made the category {name!r}."
     return filled, [], [Change(str(column.name), number, sentence)]

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from foreknow.models.advice import Advice, Setting, Wording, message_of
 from foreknow.models.settings import as_list, check_kind
 from foreknow.models.tables.columns import MAX_EXACT_INTEGER, repeated
+from foreknow.models.tables.faults import stripped
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 """Suffixes of files whose cells are text."""
@@ -72,6 +73,27 @@ def read_table(
     _, mark = file_notation(path := Path(path), encoding, separator)
     with _in_place(path, encoding, separator):
         return read_parquet(path, absent) if mark is None else read_csv(path, columns, encoding, absent, mark)
+
+
+def text_blocks(path: Path, names: Collection[str], encoding: str, separator: str | None) -> Iterator[pd.DataFrame]:
+    """Yield the records of a CSV file in blocks, with columns of text alone; arguments and errors as of `read_table`.
+
+    Spaces around the names of the columns are removed, and columns that ``names`` lacks are left out.
+    """
+    codec, mark = file_notation(path, encoding, separator)
+    assert codec is not None
+    assert mark is not None
+    with _in_place(path, encoding, separator):
+        _check_first_lines(path, text_codec(codec), mark)
+        written = [name for name in columns_of(path, encoding, separator) if stripped(name) in names]
+        types = dict.fromkeys(written, "str")
+        blocks = _cells(path, text_codec(codec), [""], mark, types, usecols=written, chunksize=BLOCK_RECORDS)
+        for block in blocks:
+            yield block.rename(columns=stripped)
+
+
+BLOCK_RECORDS = 2**18
+"""Number of records of a block of `text_blocks`."""
 
 
 def file_notation(path: Path, encoding: str, separator: str | None) -> tuple[str, str] | tuple[None, None]:
@@ -154,8 +176,8 @@ def read_csv(path: Path, text: Iterable[str], encoding: str, missing: list[str],
 
 
 def _cells(
-    path: Path, encoding: str, missing: list[str], separator: str, types: Mapping[Hashable, str]
-) -> pd.DataFrame:
+    path: Path, encoding: str, missing: list[str], separator: str, types: Mapping[Hashable, str], **more: Any
+) -> Any:
     return pd.read_csv(
         path,
         sep=separator,
@@ -165,6 +187,7 @@ def _cells(
         na_values=missing,
         index_col=False,
         low_memory=False,
+        **more,
     )
 
 
@@ -443,17 +466,27 @@ def check_encoding(encoding: str) -> None:
         ) from None
 
 
+BLOCK_BYTES = 2**24
+"""Size of the blocks in which a file is searched for a byte that is not in an encoding."""
+
+
 def undecodable(path: Path, encoding: str) -> str:
     """Return a clause that names the first byte of a file that is not in an encoding."""
-    data = path.read_bytes()
-    try:
-        data.decode(encoding)
-        position = 0
-    except UnicodeError as error:
-        position = getattr(error, "start", 0)
-    line = data.count(b"\n", 0, position) + 1
+    before, line, position = 0, 1, 0
+    with path.open("rb") as file:
+        is_wide = b"\0" in file.read(100)
+        file.seek(0)
+        # In blocks: unless characters are two bytes wide, the end of a line is the end of a character.
+        while data := file.read(-1 if is_wide else BLOCK_BYTES) + file.readline():
+            try:
+                data.decode(encoding)
+            except UnicodeError as error:
+                position = getattr(error, "start", 0)
+                break
+            before, line = before + len(data), line + data.count(b"\n")
+    line += data.count(b"\n", 0, position)
     byte = f"0x{data[position]:02x}, " if position < len(data) else ""
-    where = f"byte {position} ({byte}in line {line}) is not {encoding}; "
+    where = f"byte {before + position} ({byte}in line {line}) is not {encoding}; "
     return Advice(where, _likely(data, position) or NAME_ENCODING)
 
 

@@ -428,10 +428,13 @@ def _adversary(run: AttackRun, published: "LargeReleases") -> Adversary:
     """The adversary, who knows the records or a corpus."""
     if run.corpus is None:
         notice("No --corpus: the adversary learns from the published records themselves, more than an outsider knows.")
-    tables = large_tables(run.table, run.corpus)
-    source = tables[0] if tables[1] is None else tables[1]
-    coded = type(source)(source.files, published.schema, source.time)  # the beliefs have the codes of the publication
-    learned = learned_from(coded, run.known, run.disk.engine("learning, blocks of a release"))
+    engine = run.disk.engine("learning, blocks of a release")
+    with cleaned_as_published(key_at(published.folder), run.context):
+        tables = large_tables(run.table, run.context, engine, run.corpus)
+        source = tables[0] if tables[1] is None else tables[1]
+        # The beliefs have the codes of the publication.
+        coded = type(source)(source.files, published.schema, source.time)
+        learned = learned_from(coded, run.known, engine)
     adversary = run.known.adversary(learned.prior, learned.transitions, run.attack.posterior, learned.presence)
     if not any(one.ghosts for one in published.releases):
         return adversary

@@ -213,9 +213,6 @@ def _notes(description: Description) -> list[str]:
         of_columns |= {marks: fact.marks, units: fact.kind == UNITS and published is None}
     notes: dict[str, object] = {
         "Records further on, and their faults, were not read.": not description.whole,
-        "A table of this size is published --from-disk, which cleans nothing: faults are corrected in the file.": (
-            not description.whole and published is None
-        ),
         f"This looks like a published table, not like records: {published}; no respondent.": published is not None,
         f"Identifiers are not published: {', '.join(identifiers)}.": identifiers,
         f"Not used: {', '.join(unused)}. Add --qi COLUMN for each that an adversary may know.": unused,
@@ -286,11 +283,9 @@ def next_commands(description: Description) -> tuple[str, ...]:
         path,
         option_texts(id=description.one(RESPONDENT), time=description.of(TIME), **columns),
     ]
-    if description.whole:
-        numbers = [fact.name for fact in description.facts if fact.kind == UNITS and fact.role == QUASI_IDENTIFIER]
-        parts += [option_texts(**notation, number=numbers), description.run.options if description.run else ""]
-    else:
-        parts.append("--from-disk --workers 2")
+    numbers = [fact.name for fact in description.facts if fact.kind == UNITS and fact.role == QUASI_IDENTIFIER]
+    parts += [option_texts(**notation, number=numbers), description.run.options if description.run else ""]
+    parts.append("" if description.whole else "--from-disk --workers 2")
     return (" ".join([*filter(None, parts), f"--out {unused_path('release')}"]),)
 
 

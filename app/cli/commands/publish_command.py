@@ -760,7 +760,7 @@ def _publish_from_disk(run: PublishRun) -> Outcome:
     defense, engine = _checked_defense(run), run.disk.engine("publishing, blocks of a release")
     check_output(run.out, [Path(PUBLIC, CERTIFICATE)], (), run.overwrite)
     with error_console.status("reading the domains of the columns"):
-        table, corpus = large_tables(run.table, run.corpus)
+        table, corpus = large_tables(run.table, run.context, engine, run.corpus)
         times = _checked_times(table, engine)
     adversary = None
     if run.choice.assumes_adversary:

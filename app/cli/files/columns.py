@@ -12,7 +12,7 @@ from foreknow.app.cli.files.written_tables import unquoted_formulas
 from foreknow.app.cli.terminal import error_console, notice
 from foreknow.app.publication import ONE_RELEASE
 from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numeric, Schema
-from foreknow.models.tables.cell_types import ordered_times
+from foreknow.models.tables.cell_types import holds_whole_numbers, ordered_times
 from foreknow.models.tables.columns import check_columns, is_hashable, sorted_values
 from foreknow.models.tables.faults import Places, common_spelling, folded, stripped
 from foreknow.models.tables.table_files import SEPARATORS, columns_of, file_notation, places_in, read_table
@@ -328,10 +328,3 @@ def column_varying_within_groups(published: pd.DataFrame, group: str, sensitive:
         if published[[group, name]].astype(str).drop_duplicates()[group].duplicated().any():
             return str(name)
     return None
-
-
-def holds_whole_numbers(column: "pd.Series[Any]") -> bool:
-    """Return whether every cell is a whole number of 64 bits, or the text that such a number is written as."""
-    if isinstance(column.dtype, pd.StringDtype):
-        return bool(column.str.fullmatch(r"0|-?[1-9][0-9]{0,17}").all())
-    return isinstance(column.dtype, np.dtype) and column.dtype.kind == "i"

@@ -119,6 +119,14 @@ class TestLargeFile:
         run(*typed(found["next"])[:-4], "--defense", "mondrian", "--out", tmp_path / "out")
 
     @pytest.mark.usefixtures("_five")
+    def test_the_faults_that_were_read_are_settled_from_disk(self, tmp_path):
+        table = records().assign(age=lambda rows: rows["age"].astype(str) + " y")
+        found = described(write(table, tmp_path / "r.csv"))
+        assert "--number age --from-disk" in found["next"]
+        told = run(*typed(found["next"])[:-4], "--from-disk", "--defense", "mondrian", "--out", tmp_path / "out").stderr
+        assert "'age': the unit 'years' removed from 72 cells." in told
+
+    @pytest.mark.usefixtures("_five")
     def test_a_file_of_as_many_records_is_described_whole(self, tmp_path):
         found = described(write(records().head(5), tmp_path / "r.csv"))
         assert (found["records"], found["whole"]) == (5, True)

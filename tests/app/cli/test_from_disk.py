@@ -388,7 +388,7 @@ def test_the_public_folder_alone(published):
     ("options", "words"),
     [
         (["--defense", "uhra"], "UHRA needs all records of a release in memory, some 0.7 to 1.8 KiB each"),
-        (["--missing", "drop"], "--missing is not read with --from-disk. Clean the file first"),
+        (["--repeated", "last"], "--repeated is not read with --from-disk. Clean the file first"),
         (["--pictures"], "--pictures is not read with --from-disk"),
         (["--order", 2], "--order 2 is not read with --from-disk"),
         (["--leftovers", "counterfeit"], "with leftovers counterfeit changes values"),

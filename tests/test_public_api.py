@@ -2,9 +2,12 @@
 
 import difflib
 import inspect
+import re
+from importlib import import_module
 
 import pytest
-from public_api import FILE, Default, name_lines, parameters, public_api
+from places import ROOT
+from public_api import FILE, PACKAGES, Default, name_lines, parameters, public_api
 
 from foreknow.models import Adversary, Exact
 
@@ -12,6 +15,16 @@ from foreknow.models import Adversary, Exact
 def test_the_public_names_are_those_of_the_file():
     changes = [*difflib.unified_diff(FILE.read_text(encoding="utf-8").splitlines(), public_api().splitlines(), n=0)]
     assert not changes, "run `python tests/public_api.py`, and review the diff: " + "; ".join(changes[3:23])
+
+
+def test_stable_names_are_public_and_each_package_is_on_the_page():
+    page = (ROOT / "docs" / "reference" / "stable-names.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w.]+)`[^|]*\| (`.*`) \|$", page, re.MULTILINE)
+    stay = [(package, name) for package, names in rows for name in re.findall(r"`(\w+)`", names)]
+    assert {package for package, _ in stay} == {*PACKAGES} - {"foreknow", "foreknow.app", "foreknow.app.disk"}
+    assert len(set(stay)) == len(stay)
+    assert [name for package, name in stay if name not in import_module(package).__all__] == []
+    assert {"foreknow.app", "foreknow.app.disk"} <= set(re.findall(r"`(foreknow[\w.]*)`", page))
 
 
 def renamed(prior, count=3):

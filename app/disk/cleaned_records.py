@@ -37,7 +37,7 @@ class TextNotation(NamedTuple):
     missing: tuple[str, ...] = ()  # besides the empty one
 
 
-class Cells(NamedTuple):
+class CellsRead(NamedTuple):
     """Distinct cells of a column in the order of first appearance: as they are written, with numbers of records, and first rows."""
 
     written: pa.Array
@@ -53,7 +53,7 @@ class CompleteRecords(NamedTuple):
 
     table: str
     records: int
-    cells: Mapping[Hashable, Cells]
+    cells: Mapping[Hashable, CellsRead]
     read: Columns
     faults: list[Fault]
     changes: list[Change]
@@ -160,11 +160,11 @@ def _as_parquet(path: Path, names: Sequence[Hashable], notation: TextNotation, c
     return copy
 
 
-def _distinct(connection: duckdb.DuckDBPyConnection, table: str, name: Hashable) -> Cells:
+def _distinct(connection: duckdb.DuckDBPyConnection, table: str, name: Hashable) -> CellsRead:
     query = f"SELECT {quoted(name)}, count(*), min({ROW}) AS first FROM {table} GROUP BY {quoted(name)} ORDER BY first"
     written, records, first = (each.combine_chunks() for each in connection.sql(query).to_arrow_table().columns)
     column = written.to_pandas().set_axis(pd.Index(records.to_numpy(), name=RECORDS)).rename(name)
-    return Cells(written, column, first.to_numpy())
+    return CellsRead(written, column, first.to_numpy())
 
 
 def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -202,18 +202,18 @@ def _complete_records(
     return CompleteRecords(WRITTEN, records, cells, read, faults, changes)
 
 
-def _respondents(connection: duckdb.DuckDBPyConnection, roles: ColumnRoles) -> Cells:
+def _respondents(connection: duckdb.DuckDBPyConnection, roles: ColumnRoles) -> CellsRead:
     """The column of the respondents with two rows: those without a cell, and all others."""
     name = quoted(roles.respondent or "")
     query = f"SELECT count(*) - count({name}), count({name}), coalesce(min({ROW}) FILTER ({name} IS NULL), 0) FROM {WRITTEN}"
     without, others, first = connection.sql(query).fetchall()[0]
     index = pd.Index([without, others], name=RECORDS)
     column = pd.Series([None, "known"], index=index, name=roles.respondent, dtype=object)
-    return Cells(pa.nulls(2), column, np.array([first, 0]))
+    return CellsRead(pa.nulls(2), column, np.array([first, 0]))
 
 
 def _view_complete(
-    connection: duckdb.DuckDBPyConnection, cells: Mapping[Hashable, Cells], read: Columns, roles: ColumnRoles
+    connection: duckdb.DuckDBPyConnection, cells: Mapping[Hashable, CellsRead], read: Columns, roles: ColumnRoles
 ) -> None:
     """Make the view `COMPLETE` of the records without a missing cell."""
     conditions = [f"{quoted(roles.respondent or '')} IS NOT NULL"]
@@ -241,7 +241,7 @@ def _clean_query(
     return f"SELECT {names} FROM ({rows}) WHERE true"
 
 
-def _at_records(fault: Fault, cells: Mapping[Hashable, Cells]) -> Fault:
+def _at_records(fault: Fault, cells: Mapping[Hashable, CellsRead]) -> Fault:
     """A fault whose examples have the numbers of records in place of positions among distinct cells."""
     first = {str(name): of.first for name, of in cells.items()}[fault.column]
     return fault._replace(examples=tuple(one._replace(row=int(first[one.row])) for one in fault.examples))

@@ -59,7 +59,9 @@ class TestEncoding:
         with pytest.raises(ValueError, match=r"it holds NUL characters, as UTF-16 does .*utf-16"):
             read_table(csv_of(tmp_path, "id,town\n1,Rome\n", "utf-16-le"))
 
-    def test_a_wrong_byte_far_below_is_found(self, tmp_path):
+    @pytest.mark.parametrize("block", [1000, 2**24], ids=["in blocks", "at once"])
+    def test_a_wrong_byte_far_below_is_found(self, tmp_path, monkeypatch, block):
+        monkeypatch.setattr(table_files, "BLOCK_BYTES", block)
         content = b"id,town\n" + b"1,Rome\n" * 100_000 + b"2,\xe9vian\n"
         with pytest.raises(ValueError, match=r"byte 700010 \(0xe9, in line 100002\)"):
             read_table(csv_of(tmp_path, content))

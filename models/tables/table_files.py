@@ -86,7 +86,7 @@ def text_blocks(path: Path, names: Collection[str], encoding: str, separator: st
     with _in_place(path, encoding, separator):
         _check_first_lines(path, text_codec(codec), mark)
         written = [name for name in columns_of(path, encoding, separator) if stripped(name) in names]
-        types = dict.fromkeys(written, "str")
+        types: dict[Hashable, str] = dict.fromkeys(written, "str")
         blocks = _cells(path, text_codec(codec), [""], mark, types, usecols=written, chunksize=BLOCK_RECORDS)
         for block in blocks:
             yield block.rename(columns=stripped)
@@ -167,7 +167,7 @@ def read_csv(path: Path, text: Iterable[str], encoding: str, missing: list[str],
     encoding = text_codec(encoding)
     _check_first_lines(path, encoding, separator)
     names = set(text)
-    frame = _cells(path, encoding, missing, separator, dict.fromkeys(names, "str"))
+    frame: pd.DataFrame = _cells(path, encoding, missing, separator, dict.fromkeys(names, "str"))
     large = [name for name in frame.columns if name not in names and _may_be_inexact(frame[name])]
     if large:
         cells = _cells(path, encoding, missing, separator, dict.fromkeys(frame.columns, "str"))

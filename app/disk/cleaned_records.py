@@ -1,6 +1,6 @@
 """Cleaning of tables on disk by the distinct cells of their columns, into Parquet files with clean cells."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from foreknow.models import Cleaning, ColumnRoles
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import counted
 from foreknow.models.tables.cell_types import holds_whole_numbers
+from foreknow.models.tables.cleaning import Columns
 from foreknow.models.tables.faults import RECORDS, Change, Fault, dropped_records, faults_in, records_of
 from foreknow.models.tables.table_files import file_notation, text_blocks
 
@@ -45,15 +46,12 @@ class CellsRead(NamedTuple):
     first: IntArray
 
 
-type Columns = dict[Hashable, "pd.Series[Any]"]
-
-
 class CompleteRecords(NamedTuple):
     """The table of the records that are kept, their distinct cells with numbers and times read, and the faults and changes."""
 
     table: str
     records: int
-    cells: Mapping[Hashable, CellsRead]
+    cells: Mapping[str, CellsRead]
     read: Columns
     faults: list[Fault]
     changes: list[Change]
@@ -151,7 +149,7 @@ def _view_written(connection: duckdb.DuckDBPyConnection, roles: ColumnRoles, str
     return changes
 
 
-def _as_parquet(path: Path, names: Sequence[Hashable], notation: TextNotation, copy: Path) -> Path:
+def _as_parquet(path: Path, names: Sequence[str], notation: TextNotation, copy: Path) -> Path:
     """Write the columns of a CSV file as text."""
     schema = pa.schema([(str(name), pa.string()) for name in names])
     with pq.ParquetWriter(copy, schema) as writer:
@@ -160,7 +158,7 @@ def _as_parquet(path: Path, names: Sequence[Hashable], notation: TextNotation, c
     return copy
 
 
-def _distinct(connection: duckdb.DuckDBPyConnection, table: str, name: Hashable) -> CellsRead:
+def _distinct(connection: duckdb.DuckDBPyConnection, table: str, name: str) -> CellsRead:
     query = f"SELECT {quoted(name)}, count(*), min({ROW}) AS first FROM {table} GROUP BY {quoted(name)} ORDER BY first"
     written, records, first = (each.combine_chunks() for each in connection.sql(query).to_arrow_table().columns)
     column = written.to_pandas().set_axis(pd.Index(records.to_numpy(), name=RECORDS)).rename(name)
@@ -185,7 +183,7 @@ def _complete_records(
     read, faults, changes = cleaning.notations_read(columns, values)
     faults = [_at_records(fault, cells) for fault in faults]
     respondents = _respondents(connection, roles)
-    of_all = {**read, roles.respondent: respondents.column}
+    of_all = {**read, str(roles.respondent): respondents.column}
     records = int(records_of(respondents.column).sum())
     if cleaning.missing == "drop":
         _view_complete(connection, cells, read, roles)
@@ -198,7 +196,7 @@ def _complete_records(
             read = {name: of.iloc[among[name]].set_axis(left[name].column.index) for name, of in read.items()}
             return CompleteRecords(COMPLETE, kept, left, read, faults, changes)
     found = cleaning.missing_found(of_all, roles)
-    faults += [_at_records(fault, {**cells, roles.respondent: respondents}) for fault in found]
+    faults += [_at_records(fault, {**cells, str(roles.respondent): respondents}) for fault in found]
     return CompleteRecords(WRITTEN, records, cells, read, faults, changes)
 
 
@@ -213,7 +211,7 @@ def _respondents(connection: duckdb.DuckDBPyConnection, roles: ColumnRoles) -> C
 
 
 def _view_complete(
-    connection: duckdb.DuckDBPyConnection, cells: Mapping[Hashable, CellsRead], read: Columns, roles: ColumnRoles
+    connection: duckdb.DuckDBPyConnection, cells: Mapping[str, CellsRead], read: Columns, roles: ColumnRoles
 ) -> None:
     """Make the view `COMPLETE` of the records without a missing cell."""
     conditions = [f"{quoted(roles.respondent or '')} IS NOT NULL"]
@@ -241,7 +239,7 @@ def _clean_query(
     return f"SELECT {names} FROM ({rows}) WHERE true"
 
 
-def _at_records(fault: Fault, cells: Mapping[Hashable, CellsRead]) -> Fault:
+def _at_records(fault: Fault, cells: Mapping[str, CellsRead]) -> Fault:
     """A fault whose examples have the numbers of records in place of positions among distinct cells."""
     first = {str(name): of.first for name, of in cells.items()}[fault.column]
     return fault._replace(examples=tuple(one._replace(row=int(first[one.row])) for one in fault.examples))

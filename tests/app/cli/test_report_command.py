@@ -39,7 +39,8 @@ def test_a_report_on_a_publication(mondrian, tmp_path):
     data = data_of(out)
     assert data["explorer"]["times"] == ["1", "2", "3"]
     assert {name.split()[0] for name, _ in data["explorer"]["people"]} == {"Person"}
-    settings = {row["setting"] for row in next(iter(data["charts"]["stricter"]["datasets"].values()))}
+    points = [row for rows in data["charts"]["stricter"]["datasets"].values() for row in rows]
+    settings = {row["setting"] for row in points if "setting" in row}
     assert {name for name in settings if not name.startswith("cohorts -a ")} == {"as published", "k = 6"}
     page = out.read_text(encoding="utf-8")
     assert "Groups made by <code>mondrian -k 3 -l 2</code>" in page

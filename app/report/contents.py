@@ -228,7 +228,9 @@ def report_contents(
     step()
     trials, by_distance = influence_trials(details, releases, names, rng)
     step()
-    shown = exposed_people(details, exposures, releases, solver, names)
+    attack = JointAttack(details.adversary, solver)
+    beliefs = (details.hindsight, details.sequential)
+    shown = exposed_people(exposures, releases, attack, *beliefs, names, forward=details.forward)
     step()
     exposes = any(each.exposed for each in headlines.values())
     cohorts = None

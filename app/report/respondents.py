@@ -12,10 +12,9 @@ from foreknow.app.exposure import is_exposing
 from foreknow.app.report.adversaries import Inference
 from foreknow.attacks import JointAttack
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
-from foreknow.evaluation.risk.respondent_risk import exposing_members
-from foreknow.models import History, Release
+from foreknow.evaluation.risk.respondent_risk import member_contributions
+from foreknow.models import Adversary, Auto, Beliefs, History, People, Release
 from foreknow.models.arrays import IntArray, object_array
-from foreknow.models.joint import JointSolver
 from foreknow.models.progress import Progress
 
 PEOPLE, GROUPS = 10, 10
@@ -36,8 +35,18 @@ PEOPLE_COLUMNS = (
 )  # fmt: skip
 """Columns of `exposed_people`."""
 
-type Places = dict[tuple[Hashable, Any], int]
-"""Code of a value for each pair of respondent and time."""
+
+class _Place(NamedTuple):
+    """A record whose exposure is explained: number of its release, its row, and the code of the value."""
+
+    respondent: Hashable
+    t: int
+    row: int
+    code: int
+
+    def belief(self, beliefs: Beliefs) -> float:
+        """Belief in the value."""
+        return float(beliefs.releases[self.t].posterior.probabilities[self.row, self.code])
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +75,14 @@ class Pseudonyms:
 
 
 def exposed_people(
-    one: Inference,
     people: pd.DataFrame,
     releases: Sequence[Release],
-    solver: JointSolver,
+    attack: JointAttack,
+    hindsight: Beliefs,
+    sequential: Beliefs,
     names: Pseudonyms,
+    *,
+    forward: Beliefs | None = None,
     most: int = PEOPLE,
     progress: Progress = iter,
 ) -> pd.DataFrame:
@@ -78,12 +90,16 @@ def exposed_people(
 
     Parameters
     ----------
-    one : Inference
     people : DataFrame
         `Headline.people`; its first rows are shown.
     releases : sequence of Release
-    solver : JointSolver
+    attack : JointAttack
+        Attack of the adversary; it is made with prefixes of the releases.
+    hindsight, sequential : Beliefs
+        Of this attack with all releases, and of the sequential one of the same adversary.
     names : Pseudonyms
+    forward : Beliefs, optional
+        Beliefs given the releases up to each one; by default those in hindsight given each prefix that ends with a row's release.
     most : int
         Largest number of rows.
     progress : Progress
@@ -101,32 +117,94 @@ def exposed_people(
     Notes
     -----
     The later release is found by the joint law of each prefix of the releases, for at most `MAX_PREFIX_RECORDS` records. Group
-    members are those of `exposing_members`, with the beliefs of the sequential attack.
+    members are those of `foreknow.evaluation.exposing_members`, with the beliefs of the sequential attack. Cost: one attack for
+    each prefix that is read, and for each release one problem of the copies of the groups of its rows.
     """
     shown = people.head(most)
     codes = {value: code for code, value in enumerate(releases[0].view.schema.values)}
-    owners, times, values = (shown[name].tolist() for name in ("respondent", "time", "value"))
-    places: Places = {(owner, time): codes[value] for owner, time, value in zip(owners, times, values, strict=True)}
-    later = _later_releases(one, releases, solver, places, progress)
+    times, row_of = [release.time for release in releases], [rows_of(one.observation.people) for one in hindsight]
+    places = []
+    for owner, time, value in zip(*(shown[name].tolist() for name in ("respondent", "time", "value")), strict=True):
+        t = times.index(time)
+        places.append(_Place(owner, t, row_of[t][owner], codes[value]))
+    by_prefix = _beliefs_by_prefix(places, releases, attack, hindsight, forward is None, progress)
     rows: list[dict[Hashable, Any]] = []
-    order = [release.time for release in releases]
-    for record in progress(shown.to_dict("records")):
-        place = (respondent, time) = record["respondent"], record["time"]
-        at = one.forward.at(time)
-        at_row = at.observation.people.rows(respondent)[0]
-        before = releases[: order.index(time)]
-        mates = exposing_members(one.sequential, respondent, time, value=record["value"], most=MATES)
+    told = zip(places, by_prefix, _told(places, releases, hindsight, sequential), strict=True)
+    for record, (place, beliefs, known) in zip(progress(shown.to_dict("records")), told, strict=True):
+        later = _raising(beliefs)
         row = record | {
-            "person": names(respondent),
-            "records": int(at.observation.counts[at.observation.group[at_row]].sum()),
-            "forward": float(at.posterior.probabilities[at_row, places[place]]),
-            "earlier": any((each.group[each.view.people.rows(respondent)] >= 0).any() for each in before),
-            "later": later.get(place),
-            "mates": tuple(map(names, mates.loc[mates["contribution"] >= LEAST_CHANGE, "respondent"])),
+            "person": names(place.respondent),
+            "forward": beliefs[0] if forward is None else place.belief(forward),
+            "later": None if later is None else times[place.t + later],
+            **known,
+            "mates": tuple(map(names, known["mates"])),
         }
         rows.append(row | {"reason": reason(row)})
-    columns = {name: object_array([row[name] for row in rows]) for name in PEOPLE_COLUMNS}
-    return pd.DataFrame(columns, dtype=object)
+    return pd.DataFrame({name: object_array([row[name] for row in rows]) for name in PEOPLE_COLUMNS}, dtype=object)
+
+
+def _told(
+    places: Sequence[_Place], releases: Sequence[Release], hindsight: Beliefs, sequential: Beliefs
+) -> list[dict[str, Any]]:
+    """Columns ``records``, ``earlier`` and ``mates`` (the respondents) of each place, those of one release at once."""
+    first: dict[Hashable, int] = {}
+    for t, release in enumerate(releases):
+        for respondent in release.view.people.respondents[release.group >= 0].tolist():
+            first.setdefault(respondent, t)
+    found: dict[_Place, dict[str, Any]] = {}
+    for t, release in enumerate(hindsight):
+        some, seen = [place for place in places if place.t == t], release.observation
+        rows, codes = [place.row for place in some], [place.code for place in some]
+        for place, each in zip(some, member_contributions(sequential.releases[t], rows, codes, Auto()), strict=True):
+            raising = each.members[:MATES][each.contribution[:MATES] >= LEAST_CHANGE]
+            found[place] = {
+                "records": int(seen.counts[seen.group[place.row]].sum()),
+                "earlier": first.get(place.respondent, t) < t,
+                "mates": seen.people.respondents[raising].tolist(),
+            }
+    return [found[place] for place in places]
+
+
+def _beliefs_by_prefix(
+    places: Sequence[_Place],
+    releases: Sequence[Release],
+    attack: JointAttack,
+    hindsight: Beliefs,
+    own: bool,
+    progress: Progress,
+) -> list[list[float]]:
+    """Beliefs about each place given the releases up to each one from its own on, for at most `MAX_PREFIX_RECORDS` records.
+
+    For more records those up to its own alone, or none without ``own``.
+    """
+    every = sum(len(release.view) for release in releases) <= MAX_PREFIX_RECORDS and len(releases) > 1
+    found: list[list[float]] = [[] for _ in places]
+    if not every and not own:
+        return found
+    assert isinstance(attack.adversary, Adversary)
+    times, told = [release.time for release in releases], attack.adversary.compromised
+    for t in progress(range(1, len(releases) + 1)):
+        some = [number for number, place in enumerate(places) if (place.t < t if every else place.t == t - 1)]
+        if some:
+            known = None if told is None else replace(told, frame=told.frame[told.frame["time"].isin(times[:t])])
+            prefix = replace(attack, adversary=replace(attack.adversary, compromised=known), hindsight=True)
+            beliefs = hindsight if t == len(releases) else prefix(releases[:t])
+        for number in some:
+            found[number].append(places[number].belief(beliefs))
+    return found
+
+
+def _raising(beliefs: Sequence[float]) -> int | None:
+    """Number of the prefix, after the first, that raised a belief most; None where later releases hardly raised it."""
+    rises = np.diff(beliefs)
+    if not len(rises) or rises.max() < LEAST_CHANGE or beliefs[-1] - beliefs[0] < LEAST_CHANGE:
+        return None
+    return 1 + int(rises.argmax())
+
+
+def rows_of(people: People) -> dict[Hashable, int]:
+    """Row of each respondent."""
+    return {respondent: row for row, respondent in enumerate(people.respondents.tolist())}
 
 
 def reason(row: Mapping[Any, Any]) -> str:
@@ -229,32 +307,6 @@ def exposed_groups(one: Inference, history: History, sure: float) -> pd.DataFram
     pooled = pd.concat(tables, ignore_index=True)
     order = ["exposed", "confidence"]
     return pooled.sort_values(order, ascending=False, kind="stable").head(GROUPS).reset_index(drop=True)
-
-
-def _later_releases(
-    one: Inference, releases: Sequence[Release], solver: JointSolver, places: Places, progress: Progress
-) -> dict[tuple[Hashable, Any], Any]:
-    """Later release that raised the belief about each place most, where later releases raised it."""
-    if sum(len(release.view) for release in releases) > MAX_PREFIX_RECORDS or len(releases) < 2:
-        return {}
-    times, told = [release.time for release in releases], one.adversary.compromised
-    beliefs: dict[tuple[Hashable, Any], list[float]] = {place: [] for place in places}
-    for t in progress(range(1, len(releases) + 1)):
-        past = [place for place in places if times.index(place[1]) < t]
-        if past:
-            known = None if told is None else replace(told, frame=told.frame[told.frame["time"].isin(times[:t])])
-            attack = JointAttack(replace(one.adversary, compromised=known), solver)
-            found = one.hindsight if t == len(releases) else attack(releases[:t])
-        for respondent, time in past:
-            at = found.at(time)
-            row = at.observation.people.rows(respondent)[0]
-            beliefs[respondent, time].append(float(at.posterior.probabilities[row, places[respondent, time]]))
-    later = {}
-    for (respondent, time), each in beliefs.items():
-        rises = np.diff(each)
-        if len(rises) and rises.max() >= LEAST_CHANGE and each[-1] - each[0] >= LEAST_CHANGE:
-            later[respondent, time] = times[times.index(time) + 1 + int(rises.argmax())]
-    return later
 
 
 def _listed(names: Sequence[str]) -> str:

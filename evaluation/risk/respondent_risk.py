@@ -1,6 +1,6 @@
 """Risk of each respondent, the group members who expose another one, and intervals over draws of the knowledge."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from types import EllipsisType
 from typing import Any, Literal, NamedTuple
 
@@ -13,7 +13,7 @@ from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut,
 from foreknow.models import Auto, Beliefs, History, Observation, Problem
 from foreknow.models.arrays import FloatArray, IntArray, object_array
 from foreknow.models.beliefs import ReleaseBeliefs
-from foreknow.models.problem import Estimator
+from foreknow.models.problem import Estimator, GroupRows, group_rows
 from foreknow.models.settings import check_choice, check_flag, check_whole, is_number
 
 INTERVAL_MASS = 0.9
@@ -202,47 +202,93 @@ def exposing_members(
     rule = Auto() if estimator is None else estimator
     release = beliefs.at(time)
     row = row_of(owner, release.observation, respondent)
-    code = code_of(owner, release, row, value)
-    group, others = release.observation.group, np.arange(len(release.observation.group)) != row
-    members = np.flatnonzero((group == group[row]) & (group >= 0) & others)
-    believed, changed = _beliefs_without(release, row, members, code, rule, without)
-    contribution = believed - changed
-    order = np.argsort(-np.abs(contribution), kind="stable")[: int(most)]
-    names = release.observation.people.respondents
+    [found] = member_contributions(release, [row], [code_of(owner, release, row, value)], rule, without)
+    members, names = found.members[: int(most)], release.observation.people.respondents
     return pd.DataFrame(
         {
-            "respondent": object_array([names[member] for member in members[order]]),
-            "contribution": contribution[order],
-            "belief": np.full(len(order), believed),
-            "belief_without": changed[order],
-            "certainty": release.revised[members[order]].max(axis=1, initial=0),
+            "respondent": object_array([names[member] for member in members]),
+            "contribution": found.contribution[: len(members)],
+            "belief": np.full(len(members), found.belief),
+            "belief_without": found.without[: len(members)],
+            "certainty": release.revised[members].max(axis=1, initial=0),
         }
     ).infer_objects()
 
 
-def _beliefs_without(
-    release: ReleaseBeliefs, row: int, members: IntArray, code: int, rule: Estimator, without: str
-) -> tuple[float, FloatArray]:
-    """Belief about a respondent, and the same with the row of each other member replaced: shape ``(k - 1,)``."""
-    if not len(members):
-        return 0.0, np.zeros(0)
+class MemberContributions(NamedTuple):
+    """Other members of a respondent's group, in decreasing order of the absolute contribution; see `exposing_members`."""
+
+    members: IntArray  # rows of the release
+    belief: float  # belief about the respondent, 0 without other members
+    without: FloatArray  # the same with the row of each member replaced
+
+    @property
+    def contribution(self) -> FloatArray:
+        """Belief less that without what is known of each member."""
+        return self.belief - self.without
+
+
+MAX_STACKED = 2**18
+"""Number of rows of copies of groups that are solved together, unless one respondent needs more."""
+
+
+def member_contributions(
+    release: ReleaseBeliefs, rows: Sequence[int], codes: Sequence[int], rule: Estimator, without: str = "prior"
+) -> list[MemberContributions]:
+    """Contributions of the group members to the beliefs about several respondents of a release, as `exposing_members`.
+
+    ``rows`` and ``codes`` are the rows of the respondents and the values of the beliefs. The copies of all their groups are the
+    groups of one problem, of several where there are over `MAX_STACKED` rows.
+    """
+    group = release.observation.group
+    order, starts = group_rows(group, int(group.max(initial=-1)) + 1)
+    together = [order[starts[group[row]] : starts[group[row] + 1]] if group[row] >= 0 else order[:0] for row in rows]
+    others = [members[members != row] for members, row in zip(together, rows, strict=True)]
+    found = [MemberContributions(members, 0.0, np.zeros(0)) for members in others]
+    some = [place for place, members in enumerate(others) if len(members)]
+    if not some:
+        return found
     problem = release.problem
+    sizes = problem.sizes[problem.group[[rows[place] for place in some]]]
+    parts = np.cumsum(sizes * sizes) // MAX_STACKED
+    of_group = group_rows(problem.group, len(problem.counts))
+    for part in np.unique(parts):
+        chosen = [some[number] for number in np.flatnonzero(parts == part)]
+        copies = [_copies(release, problem, of_group, rows[place], others[place], without) for place in chosen]
+        numbers = np.cumsum([0, *(len(copy.priors) for copy in copies)])
+        width = np.concatenate([np.full(len(copy.priors), copy.priors.shape[1]) for copy in copies])
+        counts = np.concatenate([np.repeat(copy.counts[None], len(copy.priors), axis=0) for copy in copies])
+        priors = np.concatenate([copy.priors.reshape(-1, problem.prior.shape[1]) for copy in copies])
+        beliefs = rule(Problem(priors, np.repeat(np.arange(len(width)), width), counts)).probabilities
+        first = np.cumsum(width) - width
+        for place, copy, start, stop in zip(chosen, copies, numbers[:-1], numbers[1:], strict=True):
+            believed = beliefs[first[start:stop] + copy.own, codes[place]]
+            changed = np.full(len(others[place]), believed[0])
+            changed[copy.changed] = believed[1:]
+            by_size = np.argsort(-np.abs(believed[0] - changed), kind="stable")
+            found[place] = MemberContributions(others[place][by_size], float(believed[0]), changed[by_size])
+    return found
+
+
+class _Copies(NamedTuple):
+    """A group, and its copies in each of which the row of one other member is replaced."""
+
+    priors: FloatArray  # (1 + changed, k, m)
+    counts: IntArray  # (m,)
+    own: int  # place of the respondent in the group
+    changed: IntArray  # places, among the other members, of those whose row is replaced by another one
+
+
+def _copies(
+    release: ReleaseBeliefs, problem: Problem, of_group: GroupRows, row: int, members: IntArray, without: str
+) -> _Copies:
     group = problem.group[row]
-    rows = np.flatnonzero(problem.group == group)
-    place = np.searchsorted(rows, members)
-    m = problem.prior.shape[1]
+    rows, m = of_group.order[of_group.starts[group] : of_group.starts[group + 1]], problem.prior.shape[1]
     replacing = release.prior[members] if without == "prior" else np.full((len(members), m), 1 / m)
     changed = np.flatnonzero((replacing != problem.prior[members]).any(axis=1))
     priors = np.repeat(problem.prior[rows][None], len(changed) + 1, axis=0)
-    priors[np.arange(1, len(changed) + 1), place[changed]] = replacing[changed]
-    copies, size = priors.shape[:2]
-    counts = np.repeat(problem.counts[[group]], copies, axis=0)
-    stacked = Problem(priors.reshape(-1, m), np.repeat(np.arange(copies), size), counts)
-    own = int(np.searchsorted(rows, row))
-    found = rule(stacked).probabilities.reshape(copies, size, m)[:, own, code]
-    beliefs = np.full(len(members), found[0])
-    beliefs[changed] = found[1:]
-    return float(found[0]), beliefs
+    priors[np.arange(1, len(changed) + 1), np.searchsorted(rows, members[changed])] = replacing[changed]
+    return _Copies(priors, problem.counts[group], int(np.searchsorted(rows, row)), changed)
 
 
 def row_of(owner: str, observation: Observation, respondent: Hashable) -> int:

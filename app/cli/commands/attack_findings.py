@@ -29,8 +29,7 @@ from foreknow.app.cli.files.written_tables import write_table
 from foreknow.app.cli.pictures import PICTURES
 from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, error_console, notice, say, show
 from foreknow.app.exposure import Exposure, exposed, worst_sides
-from foreknow.app.report.adversaries import INFORMED, Inference
-from foreknow.app.report.respondents import LEAST_CHANGE, Pseudonyms, exposed_people, label, percent
+from foreknow.app.report.respondents import LEAST_CHANGE, Pseudonyms, exposed_people, label, percent, rows_of
 from foreknow.attacks import Attack, ForegroundAttack, JointAttack, OthersKnown
 from foreknow.attacks.foreground import ForegroundBeliefs
 from foreknow.evaluation.experiment import total_of_risk
@@ -38,7 +37,7 @@ from foreknow.evaluation.loss.generalization_loss import price
 from foreknow.evaluation.risk.adversary_gain import risk_table
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.evaluation.scenario import Scenario
-from foreknow.models import Averaged, Beliefs, History, Release, Status
+from foreknow.models import Averaged, Beliefs, GroupGraph, History, Release, Status
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 
@@ -208,15 +207,17 @@ def at_risk(
     """
     people = found.at_risk
     reasons = iter(_reasons(people, attack, beliefs, sequential, read.releases))
-    rows = []
+    rows, row_of = [], {release.observation.time: rows_of(release.observation.people) for release in beliefs}
+    shown: dict[tuple[Any, int], str] = {}
     with error_console.status("listing exposed respondents"):
         for row in people.itertuples():
             leading, reason = next(reasons, ([row.time], ""))
             observation = beliefs.at(row.time).observation
-            group = int(observation.group[observation.people.rows(row.respondent)[0]])
-            shown = shown_values(observation.counts[group], read.schema.values)
-            known = (row.respondent, row.time, row.value, row.belief, row.prior, row.share, group, shown)
-            rows.append((*known, ", ".join(map(str, leading)), reason))
+            group = int(observation.group[row_of[row.time][row.respondent]])
+            if (row.time, group) not in shown:
+                shown[row.time, group] = shown_values(observation.counts[group], read.schema.values)
+            known = (row.respondent, row.time, row.value, row.belief, row.prior, row.share, group)
+            rows.append((*known, shown[row.time, group], ", ".join(map(str, leading)), reason))
     return pd.DataFrame(rows, columns=pd.Index(COLUMNS))
 
 
@@ -238,13 +239,20 @@ def _reasons(
         or isinstance(attack.adversary, Averaged)
     ):
         return [([row.time], _sentence(row)) for row in people.head(MAX_REASONS).itertuples()]
-    forward = beliefs_of("joint", replace(attack, hindsight=False), releases) if attack.hindsight else beliefs
-    one = Inference(INFORMED, attack.adversary, beliefs, forward, sequential)
+    forward = beliefs if not attack.hindsight else None
+    if attack.hindsight and not _solves_prefixes(attack):
+        forward = beliefs_of("joint", replace(attack, hindsight=False), releases)
     names = Pseudonyms.of(people["respondent"], True)
     with TimeLeft("finding the releases that exposed them") as shown:
-        table = exposed_people(one, people, releases, attack.solver, names, MAX_REASONS, shown.parts)
+        options: Any = {"forward": forward, "most": MAX_REASONS, "progress": shown.parts}
+        table = exposed_people(people, releases, attack, beliefs, sequential, names, **options)
     published = {release.time: _published(release) for release in releases}
     return [(_leading(row, published), str(row.reason)) for row in table.itertuples()]
+
+
+def _solves_prefixes(attack: JointAttack) -> bool:
+    """True if beliefs given the releases up to each one are those of its prefix, whose solutions the reasons then share."""
+    return isinstance(attack.solver, GroupGraph) and getattr(attack.adversary.transitions, "order", 1) == 1
 
 
 def _published(release: Release) -> set[Any]:

@@ -9,6 +9,8 @@ from strategies import history_of
 
 from foreknow.attacks import SequentialAttack
 from foreknow.evaluation import exposing_members, respondent_risk
+from foreknow.evaluation.risk import respondent_risk as risk_file
+from foreknow.evaluation.risk.respondent_risk import member_contributions
 from foreknow.models import Adversary, Exact, GivenPrior, Grouping, MarkovChain, Release
 
 HISTORY = history_of(("ABCDEF", "abbcca"), ("ABCD", "bbac"), ("ABCDE", "cabbc"))
@@ -123,3 +125,15 @@ class TestExposingMembers:
             exposing_members(BELIEFS, "A", 1, value="z")
         with pytest.raises(ValueError, match="no release at 9"):
             exposing_members(BELIEFS, "A", 9)
+
+
+@pytest.mark.parametrize("stacked", [2**18, 1])
+def test_contributions_of_all_at_once_are_those_one_by_one(monkeypatch, stacked):
+    monkeypatch.setattr(risk_file, "MAX_STACKED", stacked)
+    for release, beliefs in zip(RELEASES, BELIEFS, strict=True):
+        rows, names = range(len(release.view)), release.view.people.respondents
+        codes = beliefs.posterior.probabilities.argmax(axis=1).tolist()
+        for row, found in zip(rows, member_contributions(beliefs, rows, codes, Exact()), strict=True):
+            alone = exposing_members(BELIEFS, names[row], release.time, estimator=Exact(), most=9)
+            assert names[found.members].tolist() == alone["respondent"].tolist()
+            np.testing.assert_allclose(found.contribution, alone["contribution"].astype(float), atol=1e-14)

@@ -398,11 +398,10 @@ def _stricter(contents: ReportContents) -> "alt.LayerChart":
     )
     # Labels of near points are one above the other; in the right half they end at their point, so that they stay within the chart.
     height = alt.Y("label:Q", title=None, scale=top)
+    labels = base.encode(x=x, y=height, text="setting:N")
     texts = [
-        base.mark_text(align=align, dx=9 if align == "left" else -9)
-        .encode(x=x, y=height, text="setting:N")
-        .transform_filter(f"datum.lost {sign} {width / 2}")
-        for align, sign in (("left", "<"), ("right", ">="))
+        labels.mark_text(align="left", dx=9).transform_filter(f"datum.lost < {width / 2}"),
+        labels.mark_text(align="right", dx=-9).transform_filter(f"datum.lost >= {width / 2}"),
     ]
     bound = alt.Chart(pd.DataFrame({"exposed": [most]})).mark_rule(strokeDash=[6, 4], color=BLACK).encode(y=y)
     return alt.LayerChart(layer=[bound, point, *texts]).properties(height=HEIGHT)

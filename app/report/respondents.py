@@ -152,8 +152,8 @@ def _told(
         for respondent in release.view.people.respondents[release.group >= 0].tolist():
             first.setdefault(respondent, t)
     found: dict[_Place, dict[str, Any]] = {}
-    for t, release in enumerate(hindsight):
-        some, seen = [place for place in places if place.t == t], release.observation
+    for t, seen in enumerate(one.observation for one in hindsight):
+        some = [place for place in places if place.t == t]
         rows, codes = [place.row for place in some], [place.code for place in some]
         for place, each in zip(some, member_contributions(sequential.releases[t], rows, codes, Auto()), strict=True):
             raising = each.members[:MATES][each.contribution[:MATES] >= LEAST_CHANGE]

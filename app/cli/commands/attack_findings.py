@@ -252,7 +252,8 @@ def _reasons(
 
 def _solves_prefixes(attack: JointAttack) -> bool:
     """True if beliefs given the releases up to each one are those of its prefix, whose solutions the reasons then share."""
-    return isinstance(attack.solver, GroupGraph) and getattr(attack.adversary.transitions, "order", 1) == 1
+    transitions = None if isinstance(attack.adversary, Averaged) else attack.adversary.transitions
+    return isinstance(attack.solver, GroupGraph) and getattr(transitions, "order", 1) == 1
 
 
 def _published(release: Release) -> set[Any]:

@@ -492,7 +492,7 @@ class TestAsTheMeasures:
 
     def test_pseudonyms_are_numbers_in_the_order_of_exposure(self, simulated):
         contents, *_ = simulated
-        assert contents.people["person"].tolist() == [f"Person {number}" for number in range(1, 21)]
+        assert contents.people["person"].tolist() == [f"Person {number}" for number in range(1, 11)]
         belief = contents.people["belief"][contents.people["exposed"].astype(bool)].astype(float).round(9)
         assert belief.is_monotonic_decreasing
 

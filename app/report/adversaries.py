@@ -445,9 +445,8 @@ def risk_and_price(
     """Risk and price of one publication: the columns of `price_of_settings` but for ``setting``.
 
     Also ``exact``, True if all quasi-identifiers are exact, or counts noisy; and ``values``, the least number of sensitive values
-    that a group shows. With a workload ``query_error``, the mean over the
-    releases of the median relative error of its queries, and ``gain``, the largest mean gain over the law. Noisy counts of fixed
-    cells have no ``gcp``.
+    that a group shows. With a workload ``query_error``, the mean over the releases of the median relative error of its queries,
+    and ``gain``, the largest mean gain over the law. Noisy counts of fixed cells have no ``gcp``.
     """
     row: dict[str, Any] = {}
     for name, each in beliefs.items():
@@ -492,15 +491,20 @@ def detail_lost(row: Row) -> float:
     return float(row["suppressed"] + (1 - row["suppressed"]) * row["gcp"] + row["invented"])
 
 
+def compared_by(rows: Sequence[Row]) -> Literal["query_error", "lost"]:
+    """The price of settings: the error of queries where one is exact or adds noise and all have it, otherwise `detail_lost`."""
+    has_error = all(pd.notna(row.get("query_error")) for row in rows)
+    return "query_error" if has_error and any(row.get("exact") for row in rows) else "lost"
+
+
 def best_setting(rows: Sequence[Row], bound: float | None) -> Row | None:
     """The setting to publish: that of least price among those within the bound, or else among those not decided.
 
-    The price is `detail_lost`, or where a setting leaves quasi-identifiers exact or adds noise, and all have one, the error of
-    queries; then the number of exposed respondents. None where all settings are over the bound.
+    The price is that of `compared_by`, then the number of exposed respondents. None where all settings are over the bound.
     """
     for verdict in (Verdict.WITHIN, Verdict.NOT_DECIDED):
         if own := [row for row in rows if sides_of_row(row).verdict(bound) is verdict]:
-            by_query = any(row.get("exact") for row in own) and all(pd.notna(row.get("query_error")) for row in own)
+            by_query = compared_by(own) == "query_error"
             return min(
                 own,
                 key=lambda row: (row["query_error"] if by_query else detail_lost(row), sides_of_row(row).exposed),

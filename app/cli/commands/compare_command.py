@@ -71,6 +71,7 @@ from foreknow.app.report.adversaries import (
     Trial,
     best_setting,
     cannot_be_made,
+    compared_by,
     detail_lost,
     sides_of_row,
     stricter_sizes,
@@ -409,8 +410,9 @@ def _verdict(found: pd.DataFrame, best: int | None, fail_over: float | None) -> 
     if best is None:
         return f"{Verdict.OVER.of(fail_over)}: every setting. The next command tries stricter ones."
     name, state = found["setting"][best], found["verdict"][best]
-    under, by = ", ".join(found.loc[found["verdict"] == state, "setting"]), _price(found[found["verdict"] == state])
-    return f"{Verdict(state).of(fail_over)}: {under}. The least {PRICES[by]} among them: {name}."
+    of_state = found[found["verdict"] == state]
+    under, price = ", ".join(of_state["setting"]), PRICES[compared_by(of_state.to_dict("records"))]
+    return f"{Verdict(state).of(fail_over)}: {under}. The least {price} among them: {name}."
 
 
 BOUND_FIRST = "For a proposal name the share of people that may be exposed: --fail-over, as --fail-over 0.02."
@@ -420,15 +422,12 @@ PRICES = {"lost": "detail lost (GCP)", "query_error": "error of queries"}
 """Prices by which settings are ranked, in words."""
 
 
-def _price(found: pd.DataFrame) -> str:
-    """The price by which some settings are compared: by queries where one leaves quasi-identifiers exact, or adds noise."""
-    return "query_error" if found["exact"].eq(True).any() else "lost"
-
-
 def _frontier(found: pd.DataFrame) -> list[int]:
     """Rows that no other one beats: no more people exposed on both sides, no higher price, and one of these lower."""
     known = found[found["exposed"].notna()]
-    numbers = known[["exposed", "at_most", _price(known)]].astype(float).fillna(np.inf).to_numpy()
+    numbers = (
+        known[["exposed", "at_most", compared_by(known.to_dict("records"))]].astype(float).fillna(np.inf).to_numpy()
+    )
     beaten = [((numbers <= each).all(axis=1) & (numbers < each).any(axis=1)).any() for each in numbers]
     return known.index[~np.array(beaten, dtype=bool)].tolist()
 

@@ -3,6 +3,7 @@
 import json
 import shlex
 
+import pandas as pd
 import pytest
 from commands import ROLES, read, records, run, write
 
@@ -97,7 +98,7 @@ class TestCompare:
         assert told.stdout.startswith("Over your bound of 0%: every setting.")
 
     def test_without_a_bound_the_frontier_is_shown_and_nothing_proposed(self, source):
-        """Larger groups expose fewer and lose more: both settings are on the frontier, the smaller of two equal ones is, too."""
+        """Larger groups expose fewer people and lose more detail."""
         options = ["--defense", "mondrian", "--sweep", "k=3,12", "--sure", 0.7, "--seed", 5]
         told = run("compare", source, *ROLES, *options).stdout
         assert told.startswith(
@@ -105,6 +106,13 @@ class TestCompare:
         )
         assert "Next:" not in told
         assert json.loads(run("compare", source, *ROLES, *options, "--json").stdout)["best"] is None
+
+    def test_the_frontier_has_no_setting_that_another_one_beats(self):
+        """The second is beaten by the first, the third exposes fewer, and the last cannot be made."""
+        rows = [(5, 9, 0.1), (5, 9, 0.2), (0, None, 0.3), (None, None, None)]
+        found = pd.DataFrame(rows, columns=["exposed", "at_most", "lost"]).assign(exact=False, query_error=0.1)
+        assert compare_command._frontier(found) == [0, 2]
+        assert compare_command._frontier(found.assign(exact=True, query_error=[0.3, 0.2, 0.1, None])) == [1, 2]
 
     def test_a_threshold_below_what_each_group_shows_is_said(self, source):
         told = run("compare", source, *ROLES, "--defense", "mondrian", "--sweep", "k=12", "-l", 2, "--seed", 5)

@@ -212,8 +212,8 @@ def picture(rows, real):
     ratios = best(rows, 0.1)["ratio"].groupby(level=SHAPE[:3]).median().reset_index()
     found = ratios.pivot_table("ratio", "records", ["departures", "releases"]).sort_index(axis=1)
     panels = best(real, 0.1, shape=["panel", "seed"])["ratio"].groupby("panel").median().sort_values().to_frame()
-    figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), width_ratios=(found.shape[1], 2.2), layout="constrained")
-    for one, each in zip(axes, (found, panels), strict=True):
+    figure, axes = plt.subplots(2, 1, figsize=(8, 6), height_ratios=(len(found), 1), layout="constrained")
+    for one, each in zip(axes, (found, panels.T), strict=True):
         shown = one.imshow(np.log2(each.to_numpy(dtype=float)), cmap="RdBu", vmin=-2, vmax=2, aspect="auto")
         for (i, j), ratio in np.ndenumerate(each.to_numpy(dtype=float)):
             if np.isfinite(ratio):
@@ -229,12 +229,12 @@ def picture(rows, real):
         axes[0].text(at.mean(), -0.62, f"{share:.0%} leave at each" if share else "all stay", ha="center")
         axes[0].axvline(at[0] - 0.5, color="black", linewidth=0.8)
     axes[0].set_title("Simulated panels: median over 2, 6 and 19 values", pad=20)
-    axes[1].set_xticks([])
-    axes[1].set_yticks(range(len(panels)), panels.index)
-    axes[1].set_title("Real panels", pad=20)
-    bar = figure.colorbar(shown, ticks=(-2, -1, 0, 1, 2))
+    axes[1].set_yticks([])
+    axes[1].set_xticks(range(len(panels)), panels.index)
+    axes[1].set_title("Real panels")
+    bar = figure.colorbar(shown, ax=axes, ticks=(-2, -1, 0, 1, 2))
     bar.ax.set_yticklabels(["noise: 1/4\nof the error", "1/2", "equal", "2", "cohorts: 1/4\nof the error"])
     figure.suptitle(
-        "Query error of noise as a multiple of that of cohorts, at a gain of .10. Blue: cohorts are better; red: noise"
+        "Query error of noise as a multiple of that of cohorts, at a gain of .10.\nBlue: cohorts are better; red: noise"
     )
     return figure

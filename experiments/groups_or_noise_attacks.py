@@ -223,7 +223,7 @@ def picture(rows):
     from matplotlib.ticker import LogLocator
 
     found = worst(rows)
-    figure, axes = plt.subplots(2, 3, figsize=(10, 6.4), sharex=True, layout="constrained")
+    figure, axes = plt.subplots(3, 2, figsize=(8, 8.6), sharex=True, layout="constrained")
     marks = [*zip(SHOWN, "osXDv^", ("k", "k", "tab:blue", "tab:blue", "tab:red", "tab:red"), strict=True)]
     for shape, axis in zip(DRAWN, axes.flat, strict=True):
         own = found.loc[shape].dropna(subset=["mean"])
@@ -243,7 +243,11 @@ def picture(rows):
             each.set_minor_formatter("")
         axis.set_title(f"{shape[0]:,} x {shape[1]}, {shape[2]:.0%} leave, {shape[3]} values", fontsize=11)
     figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    axes[1, 1].set_xlabel("worst mean gain over the law, with 1/c (.01 and less at .01)", fontsize=11)
+    for axis in axes[2]:
+        axis.set_xlabel("worst mean gain over the law, with 1/c")
     figure.supylabel("median relative error of queries")
-    figure.suptitle("Left of .10: cohorts, noise, and Mondrian where none or few leave. Line: least error at a gain")
+    figure.suptitle(
+        "Left of .10: cohorts, noise, and Mondrian where none or few leave.\n"
+        "Line: least error at a gain. Gains under .01 stand at .01"
+    )
     return figure

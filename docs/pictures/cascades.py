@@ -19,7 +19,7 @@ def cascades() -> Figure:
     """Two panels: claimed records and all others; a marker for each reading, a mean over small histories of all cells."""
     rows = pd.read_parquet(CELLS / "cascades_small.parquet")
     mean = rows.groupby(["about", "cascade", "reading"])["bits_lost"].mean()
-    figure, panels = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
+    figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True, layout="constrained")
     for axes, about in zip(panels, ("claimed record", "others"), strict=True):
         for (reading, marker), colour in zip(READINGS.items(), COLOURS, strict=True):
             bits = [mean[about, cascade, reading] for cascade in CASCADES]

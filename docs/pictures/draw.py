@@ -98,12 +98,14 @@ def measures(history: History, beliefs: dict[str, Beliefs]) -> Figure:
         "log score, bits": lambda found: log_score(found, history)["log_score"],
         "sure and right, of 300": lambda found: disclosures(found, history)["right"],
     }
-    figure, axes = plt.subplots(1, 4, figsize=(10, 2.8), layout="constrained")
-    for panel, (name, measure) in zip(axes, panels.items(), strict=True):
+    figure, axes = plt.subplots(2, 2, figsize=(7, 5), sharex=True, layout="constrained")
+    for panel, (name, measure) in zip(axes.flat, panels.items(), strict=True):
         for (attack, found), colour, marker in zip(beliefs.items(), COLOURS, MARKERS, strict=False):
             panel.plot(range(1, 5), measure(found), marker=marker, color=colour, label=attack)
-        panel.set(title=name, xlabel="release", xticks=[1, 2, 3, 4])
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+        panel.set(title=name, xticks=[1, 2, 3, 4])
+    for panel in axes[1]:
+        panel.set_xlabel("release")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
@@ -227,7 +229,7 @@ def requirements() -> Figure:
         found.append((str(rule), sizes.mean(), gcp(release)["gcp"].item()))
     found.sort(key=lambda row: row[2])
     names, sizes, losses = zip(*found, strict=True)
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3), layout="constrained", sharey=True)
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained", sharey=True)
     for panel, values, label in zip(
         axes, (sizes, losses), ("mean number of records of a group", "generalization loss (gcp)"), strict=True
     ):

@@ -460,8 +460,45 @@ PHASES = {
 def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: Mapping[str, Scenario]) -> pd.DataFrame:
     """Risk and price, one row per setting, in their order: each is published, and attacked by two adversaries, or by scenarios."""
     records = run.table.read(run.corpus)
-    history = records.history
     phases, made = PHASES, [each for each in tried if not each.problem]
+    workload = _workload(records.history, made, seed)
+    if scenarios:
+        cost = KNOWLEDGE[LEARNED] + ATTACKS["all releases in hindsight"]
+        phases = {"publishing": PUBLICATION} | {f"attack of {name}": cost for name in scenarios}
+    adversary: dict[str, Any] = {"known": repr(run.known), "sure": run.sure, "solver": run.solver, "seed": seed}
+    described = adversary | {
+        f"scenario {number}": f"{name}: {one.to_toml()}" for number, (name, one) in enumerate(scenarios.items())
+    }
+    cells = [{"setting": each.title, "arguments": each.arguments} | described for each in made]
+    data = "" if run.keep is None else fingerprint_of(run.table, run.corpus)
+    trials: _Trials
+
+    def measure(cell: Cell, _: np.random.Generator) -> pd.DataFrame:
+        return pd.DataFrame([trials.row(each) for each in made if each.title == cell["setting"]])
+
+    experiment = Experiment("compare", measure, cells, data=data)
+    kept = [] if run.keep is None else list(kept_cells(experiment, run.keep).get("setting", ()))
+    left = [each for each in made if each.title not in kept]
+    with TimeLeft("learning what is known") as shown:
+        defender = assumed_adversary(records.history, records.corpus, run.known)
+        step = stepping(
+            shown.steps, [Step(f"{each.title}: {phase}", cost) for each in left for phase, cost in phases.items()]
+        )
+        if scenarios:
+            attacks = _by_scenarios(records.history, records.corpus, scenarios, seed)
+        else:
+            attacks = _by_adversaries(run, seed, records, shown.parts, step)
+        sure = {name: one.threshold for name, one in scenarios.items()} or run.sure
+        trials = _Trials(records, run.known, seed, defender, attacks, sure, workload, len(phases), step, shown.parts)
+        if run.keep is None:
+            rows = pd.DataFrame([{"setting": each.title} | trials.row(each) for each in made])
+        else:
+            rows = run_cells([experiment], run.keep).query("not stale")
+    return _by_setting(rows, tried, attacks, run.fail_over)
+
+
+def _workload(history: History, made: Sequence[Compared], seed: int) -> Workload | None:
+    """Queries by which exact and noisy settings are compared with others, where the table has several domains or there is noise."""
     noisy = [each for each in made if each.name == NOISY]
     for each in noisy:
         if len(history) > (each.options.releases or 0):
@@ -469,39 +506,53 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
                 f"--releases {each.options.releases} is the number for which the noise is set, and the records have {len(history)} "
                 "releases; raise it."
             )
-    workload = None
     if noisy or any(len(domain) > 1 for domain in domains(history)):
-        workload = Workload.draw(history, rng=seed, queries=QUERIES, sanity_bound=SANITY_BOUND)
-    if scenarios:
-        cost = KNOWLEDGE[LEARNED] + ATTACKS["all releases in hindsight"]
-        phases = {"publishing": PUBLICATION} | {f"attack of {name}": cost for name in scenarios}
+        return Workload.draw(history, rng=seed, queries=QUERIES, sanity_bound=SANITY_BOUND)
+    return None
 
-    def row_of(each: Compared) -> dict[str, Any]:
-        step()
+
+class _Trials(NamedTuple):
+    """What the trials of all settings share; ``step`` is called before each of ``phases`` phases of a trial."""
+
+    records: ReadTable
+    known: Learning
+    seed: int
+    defender: Adversary
+    attacks: Mapping[str, Trial]
+    sure: float | Mapping[str, float]
+    workload: Workload | None
+    phases: int
+    step: Callable[[], None]
+    parts: Progress
+
+    def row(self, each: Compared) -> dict[str, Any]:
+        """Risk and price of a setting; the seconds are those until the first attack."""
+        self.step()
+        history, corpus = self.records.history, self.records.corpus
         start, begun = time.perf_counter(), dict[str, float]()
 
         def attacked(attack: Trial, *published: Any) -> Any:
             begun.setdefault("attack", time.perf_counter())
-            step()
+            self.step()
             return attack(*published)
 
         row = trial(
             history,
-            each.given(history if records.corpus is None else records.corpus, run.known),
-            {name: partial(attacked, attack) for name, attack in attacks.items()},
-            {name: one.threshold for name, one in scenarios.items()} or run.sure,
-            defender=defender if each.choice.assumes_adversary else None,
+            each.given(history if corpus is None else corpus, self.known),
+            {name: partial(attacked, attack) for name, attack in self.attacks.items()},
+            self.sure,
+            defender=self.defender if each.choice.assumes_adversary else None,
             # The order of records is drawn anew for each setting, as by a publication with this seed.
-            rng=seeded_generator(seed, 1),
-            within=shown.parts,
-            workload=workload,
+            rng=seeded_generator(self.seed, 1),
+            within=self.parts,
+            workload=self.workload,
         )
         if row["problem"]:
-            for _ in range(len(phases) - 1):
-                step()
+            for _ in range(self.phases - 1):
+                self.step()
         else:
-            exposed = max(row[f"exposed_{name}"] for name in attacks)
-            upper = [row[f"at_most_{name}"] for name in attacks]
+            exposed = max(row[f"exposed_{name}"] for name in self.attacks)
+            upper = [row[f"at_most_{name}"] for name in self.attacks]
             row |= {"lost": detail_lost(row), "at_most": None if None in upper else max(upper)}
             row |= {"publishing": begun["attack"] - start, "exposed": exposed}
             row["share"] = exposed / max(row["respondents"], 1)
@@ -509,41 +560,22 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
         told = {} if promise is None else {"promised_gain": promise.gain, "promised_epsilon": promise.epsilon_delta}
         return row | told
 
-    def measure(cell: Cell, _: np.random.Generator) -> pd.DataFrame:
-        return pd.DataFrame([row_of(each) for each in tried if each.title == cell["setting"]])
 
-    adversary: dict[str, Any] = {"known": repr(run.known), "sure": run.sure, "solver": run.solver, "seed": seed}
-    described = adversary | {
-        f"scenario {number}": f"{name}: {one.to_toml()}" for number, (name, one) in enumerate(scenarios.items())
-    }
-    cells = [{"setting": each.title, "arguments": each.arguments} | described for each in made]
-    data = "" if run.keep is None else fingerprint_of(run.table, run.corpus)
-    experiment = Experiment("compare", measure, cells, data=data)
-    kept = [] if run.keep is None else list(kept_cells(experiment, run.keep).get("setting", ()))
-    left = [each for each in made if each.title not in kept]
-    with TimeLeft("learning what is known") as shown:
-        defender = assumed_adversary(history, records.corpus, run.known)
-        step = stepping(
-            shown.steps, [Step(f"{each.title}: {phase}", cost) for each in left for phase, cost in phases.items()]
-        )
-        if scenarios:
-            attacks = _by_scenarios(history, records.corpus, scenarios, seed)
-        else:
-            attacks = _by_adversaries(run, seed, records, shown.parts, step)
-        if run.keep is None:
-            rows = pd.DataFrame([{"setting": each.title} | row_of(each) for each in made])
-        else:
-            rows = run_cells([experiment], run.keep).query("not stale")
+def _by_setting(
+    rows: pd.DataFrame, tried: Sequence[Compared], attacks: Mapping[str, Trial], fail_over: float | None
+) -> pd.DataFrame:
+    """Rows of trials in the order of the settings, with those that cannot be made, and the verdict of each."""
     refused = [{"setting": each.title, "problem": each.problem} for each in tried if each.problem]
     rows = pd.concat([rows, pd.DataFrame(refused)]).set_index("setting").loc[[each.title for each in tried]]
     rows = rows.reset_index().assign(seconds=rows["publishing"].to_numpy() if "publishing" in rows else np.nan)
     sides = [f"{side}_{name}" for side in ("exposed", "at_most") for name in attacks]
+    noisy = any(each.name == NOISY and not each.problem for each in tried)
     promised = ["promised_gain", "promised_epsilon"] if noisy else []
     columns = [*SHOWN, "share", "gcp", "exact", "values", *promised, *sides, "respondents", "problem"]
     whole = dict.fromkeys(("exposed", "at_most", *sides), "Int64")
     rows = rows.reindex(columns=columns).astype(whole).reset_index(drop=True)
     states = [
-        None if pd.isna(row["exposed"]) else str(sides_of_row(row).verdict(run.fail_over))
+        None if pd.isna(row["exposed"]) else str(sides_of_row(row).verdict(fail_over))
         for row in rows.to_dict("records")
     ]
     return rows.assign(verdict=pd.Series(states, dtype=object))

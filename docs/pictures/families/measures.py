@@ -105,12 +105,14 @@ def by_release(series: dict[str, pd.Series], label: str) -> Figure:
 
 def risk_table(tables: dict[str, pd.DataFrame]) -> Figure:
     """Four columns of the table."""
-    figure, axes = plt.subplots(1, 4, figsize=(9, 2.4), layout="constrained")
-    for panel, column in zip(axes, ("gain", "success", "log_score", "right"), strict=True):
+    figure, axes = plt.subplots(2, 2, figsize=(6, 4), sharex=True, layout="constrained")
+    for panel, column in zip(axes.flat, ("gain", "success", "log_score", "right"), strict=True):
         for (name, table), (colour, marker, line) in zip(tables.items(), STYLES, strict=False):
             panel.plot(range(1, 5), table[column], color=colour, marker=marker, linestyle=line, label=name)
-        panel.set(title=column, xlabel="release", xticks=range(1, 5))
-    axes[0].legend(frameon=False, fontsize=8)
+        panel.set(title=column, xticks=range(1, 5))
+    for panel in axes[1]:
+        panel.set_xlabel("release")
+    axes[0, 0].legend(frameon=False, fontsize=9)
     return figure
 
 

@@ -20,6 +20,7 @@ from foreknow.evaluation.datasets.adult import adult_history
 from foreknow.evaluation.datasets.exams import exams
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.papers.figures import ADULT, Figure, Paper, adult_folder
+from foreknow.evaluation.papers.stronger import STRONGER_SEEDS, stronger, stronger_figure
 from foreknow.evaluation.risk.adversary_gain import adversary_gain
 from foreknow.evaluation.risk.record_linkage import record_linkage
 from foreknow.models import (
@@ -269,6 +270,29 @@ def frameworks(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
     return measured(cell, bkseq(cell["seed"]), found)
 
 
+def against_stronger(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
+    """Not in the paper: frameworks of Figure 9, of one and two steps, and of Figure 6 against adversaries who read more.
+
+    The chain of one step is the law of the exams, so that no adversary of two steps is stronger.
+    """
+    rows, stated = [], {**cell, "reading": "stated"}
+    exam, adult = bkseq(cell["seed"]), adult_releases(cell["seed"])
+    cases = [
+        (
+            f"BayFrame, {'two steps' if steps == 2 else 'one step'}",
+            exam,
+            Framework("", bkaa(stated, beta=None), mixed(stated), steps),
+        )
+        for steps in STEPS
+    ]
+    cases += [("BayFrame+Prior, sigma=0.01, Adult", adult, cascading(stated, BETA, SIGMAS[:1], (1,))[0])]
+    for name, known, each in cases:
+        own = each.adversary(known, claimed(known, each.sigma, cell) if each.sigma else None)
+        releases = publish(known.history, each.defense, own, rng=cell["seed"])
+        rows.append(stronger(name, known.history, releases, Adversary(known.prior, MarkovChain.fit(known.history))))
+    return pd.concat(rows)
+
+
 def cells_of(*readings: str) -> list[Cell]:
     """The stated setting, and other readings."""
     return [{"seed": seed, "reading": reading} for reading in ("stated", *readings) for seed in SEEDS]
@@ -280,6 +304,7 @@ EXPERIMENTS = (
     Experiment("bayframe_cascades", cascades, cells_of("size 16")),
     Experiment("bayframe_adult", cascades_on_adult, cells_of(), data=ADULT),
     Experiment("bayframe_frameworks", frameworks, cells_of("size 16")),
+    Experiment("bayframe_stronger", against_stronger, [{"seed": seed} for seed in STRONGER_SEEDS], data=ADULT),
 )
 
 ATTACKERS = (
@@ -465,6 +490,11 @@ FIGURES = (
         "bayframe_frameworks",
         LINE,
         THREE,
+    ),
+    stronger_figure(
+        "Section 6.3, stronger adversaries",
+        "bayframe_stronger",
+        "Those of one step have the law of the exams, and read no compromised records.",
     ),
 )
 

@@ -21,6 +21,7 @@ from foreknow.evaluation.datasets.exams import exam_transitions, exams
 from foreknow.evaluation.loss.generalization_loss import gcp
 from foreknow.evaluation.loss.queries import Workload, query_error
 from foreknow.evaluation.papers.figures import Figure, Paper
+from foreknow.evaluation.papers.stronger import STRONGER_SEEDS, stronger, stronger_figure
 from foreknow.evaluation.risk.adversary_gain import adversary_confidence, adversary_gain
 from foreknow.models import Omega
 from foreknow.models.adversary import Adversary
@@ -205,11 +206,19 @@ def published(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame({"views": [len(releases)]})
 
 
+def against_stronger(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
+    """Not in the paper: JS-reduce as printed against adversaries of the joint law who read more."""
+    world = _world(cell)
+    releases = publish(world.history, PRINTED, world.adversary("DK"), rng=rng, infeasible="suppress")
+    return stronger("JS-reduce", world.history, releases, Adversary(world.prior, world.one_step))
+
+
 EXPERIMENTS = [
     Experiment("js_reduce_existing", existing, [{"law": law, "seed": seed} for seed in SEEDS for law in LAWS]),
     Experiment("js_reduce_defended", defended, [{"law": law, "seed": seed} for seed in SEEDS for law in LAWS]),
     Experiment("js_reduce_queries", queries, [{"seed": seed} for seed in SEEDS]),
     Experiment("js_reduce_published", published, [{"seed": seed} for seed in SEEDS]),
+    Experiment("js_reduce_stronger", against_stronger, [{"seed": seed} for seed in STRONGER_SEEDS]),
 ]
 
 GAIN, RELEASES = "average adversary gain", "number of releases"
@@ -408,6 +417,7 @@ FIGURES = [
         "A view takes from a few minutes to 43 minutes, on one workstation of 2012.",
         ("The time is that of all views with the simulation of the data, over their number.",),
     ),
+    stronger_figure("Section 7.4, stronger adversaries", "js_reduce_stronger"),
 ]
 
 PAPER = Paper(

@@ -19,6 +19,7 @@ from foreknow.evaluation.datasets.adult import adult
 from foreknow.evaluation.datasets.exams import exams
 from foreknow.evaluation.loss.generalization_loss import gcp
 from foreknow.evaluation.papers.figures import ADULT, Figure, Paper, adult_folder
+from foreknow.evaluation.papers.stronger import STRONGER_SEEDS, stronger, stronger_figure
 from foreknow.evaluation.risk.adversary_gain import adversary_gain
 from foreknow.evaluation.risk.record_linkage import record_linkage
 from foreknow.models import Adversary, ClassFrequencies, History, Release, Simulation, View
@@ -177,6 +178,13 @@ def attacked(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=pd.Index(["adversary", "gain", "first", "last"])).round(4)
 
 
+def against_stronger(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
+    """Not in the paper: the algorithm against adversaries of the joint law who read more."""
+    simulation = exam_tables(cell["seed"])
+    releases = publish(simulation.history, defenses(*AT)["UHRA"], Adversary(simulation.prior), rng=rng)
+    return stronger("UHRA", simulation.history, releases, Adversary(simulation.prior, simulation.transitions))
+
+
 ALONG = [{"along": along, "seed": seed} for seed in SEEDS for along in ("k", "t", "j")]
 BY_SEED = [{"seed": seed} for seed in SEEDS]
 EXPERIMENTS = (
@@ -189,6 +197,7 @@ EXPERIMENTS = (
         attacked,
         [{"algorithm": name, "seed": seed} for seed in SEEDS for name in ("UHRA", "BKA-JS", "k-primacy")],
     ),
+    Experiment("uhra_stronger", against_stronger, [{"seed": seed} for seed in STRONGER_SEEDS]),
 )
 
 BOTH = "(SELECT *, 'Adult' AS source FROM uhra_adult UNION ALL BY NAME SELECT *, 'BKseq' AS source FROM uhra_exams)"
@@ -314,6 +323,7 @@ FIGURES = (
         ),
         within=(-1, 1),
     ),
+    stronger_figure("Section 6, stronger adversaries", "uhra_stronger"),
 )
 
 PAPER = Paper(

@@ -89,7 +89,9 @@ def test_rows_are_the_measures_of_the_releases(tables):
 
 def test_frameworks_and_adversaries_of_each_experiment(tables):
     found = {
-        name: set(rows[["framework", "attacker"]].itertuples(index=False, name=None)) for name, rows in tables.items()
+        name: set(rows[["framework", "attacker"]].itertuples(index=False, name=None))
+        for name, rows in tables.items()
+        if name != "bayframe_stronger"
     }
     four = ("JS-reduce", "JS-reduce, Omega", "BayFrame, algorithm of JS-reduce", "BayFrame")
     forward = {("JS-reduce, Omega", "joint, forward"), ("BayFrame", "joint, forward")}
@@ -110,7 +112,8 @@ def test_frameworks_and_adversaries_of_each_experiment(tables):
 
 def test_every_figure_is_drawn_with_each_line(tables):
     for figure in bayframe.FIGURES:
-        draw(figure, means(figure, tables)).canvas.draw()
+        if figure.kind != "table":
+            draw(figure, means(figure, tables)).canvas.draw()
     lines = {figure.name: len(set(means(figure, tables)["line"])) for figure in bayframe.FIGURES}
     assert lines == {
         "3a": 6,
@@ -128,6 +131,7 @@ def test_every_figure_is_drawn_with_each_line(tables):
         "10": 3,
         "11a": 8,
         "11b": 8,
+        "Section 6.3, stronger adversaries": 3,
     }
 
 

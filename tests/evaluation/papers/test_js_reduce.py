@@ -23,7 +23,8 @@ def tables():
         rng = np.random.default_rng(1)
         found = {}
         for each in js_reduce.EXPERIMENTS:
-            cells = [cell for cell in each.cells if cell["seed"] == 1]
+            first = min(cell["seed"] for cell in each.cells)
+            cells = [cell | {"seed": 1} for cell in each.cells if cell["seed"] == first]
             parts = [each.measure(cell, rng).assign(**cell, seconds=1.0) for cell in cells]
             found[each.name] = js_reduce.pd.concat(parts)
     return found

@@ -34,7 +34,8 @@ def tables(small):
     found = {}
     for each in small.EXPERIMENTS:
         if not each.data:
-            cells = [cell for cell in each.cells if cell["seed"] == 1]
+            first = min(cell["seed"] for cell in each.cells)
+            cells = [cell | {"seed": 1} for cell in each.cells if cell["seed"] == first]
             rows = [each.measure(cell, np.random.default_rng(1)).assign(**cell) for cell in cells]
             found[each.name] = pd.concat(rows)
     return found | {"uhra_adult": found["uhra_exams"]}

@@ -56,7 +56,7 @@ def stronger_figure(name: str, table: str, *readings: str) -> Figure:
         SELECT 'bounded below 1', bounded, defense, '', seed FROM {table} WHERE adversary = '{JOINT}'"""
     return Figure(
         name,
-        "the gain of stronger adversaries, which the paper does not have",
+        "mean gain, not in the paper",
         query,
         "table",
         "",

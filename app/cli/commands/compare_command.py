@@ -512,7 +512,7 @@ def _workload(history: History, made: Sequence[Compared], seed: int) -> Workload
 
 
 class _Trials(NamedTuple):
-    """What the trials of all settings share; ``step`` is called before each of ``phases`` phases of a trial."""
+    """Records, attacks and measures of all trials; ``step`` is called before each of the ``phases`` of a trial."""
 
     records: ReadTable
     known: Learning

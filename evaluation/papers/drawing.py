@@ -179,9 +179,9 @@ def draw(figure: Figure, rows: pd.DataFrame) -> Picture:
     if entries:
         title = f"numbers at points: {figure.point_label}" if figure.point_label else ""
         below = picture.legend(
-            [*entries.values()], [*entries], loc="outside lower center", ncols=2, fontsize=8, frameon=False
+            [*entries.values()], [*entries], loc="outside lower center", ncols=2, fontsize=9, frameon=False
         )
-        below.set_title(title, FontProperties(size=8))
+        below.set_title(title, FontProperties(size=9))
     return picture
 
 
@@ -249,7 +249,7 @@ def _draw_panel(figure: Figure, rows: pd.DataFrame, lines: Sequence[str], axes: 
                     Rectangle((x[0], y[0]), x[1] - x[0], y[1] - y[0], label=f"{label}, printed range", **frame)
                 )
     if figure.kind == "bars":
-        axes.set_xticks(range(len(places)), [without_mathtext(x) for x in places], fontsize=8)
+        axes.set_xticks(range(len(places)), [without_mathtext(x) for x in places], fontsize=9)
         axes.set_ylim(bottom=0)
     elif figure.kind == "curves" and min(np.diff([*places]), default=1) > np.ptp([*places]) / 15:
         axes.set_xticks([*places], [f"{x:g}" for x in places])
@@ -267,4 +267,4 @@ def _label_points(rows: pd.DataFrame, color: str, axes: Axes, taken: list[Any]) 
         place = axes.transData.transform((x, y))
         if all((abs(place - other) > (14, 9)).any() for other in taken):
             taken.append(place)
-            axes.annotate(f"{point:g}", (x, y), (3, 2), textcoords="offset points", fontsize=7, color=color)
+            axes.annotate(f"{point:g}", (x, y), (3, 2), textcoords="offset points", fontsize=8, color=color)

@@ -34,7 +34,7 @@ from foreknow.models.tables.columns import lookalike
 MIN_WRITTEN_PROBABILITY = 0.005
 """Probability below which a cell of the heat map has no number."""
 
-PANELS_PER_ROW = 4
+PANELS_PER_ROW = 2
 
 
 @overload
@@ -84,7 +84,7 @@ def belief_over_time(
     time : str
         Label of the horizontal axis.
     ax : Axes, or array of Axes, shape (p,), optional
-        Where to draw: one for `Beliefs`, p for the p titles of a mapping; by default a new figure, with four panels in a row. The
+        Where to draw: one for `Beliefs`, p for the p titles of a mapping; by default a new figure, with two panels in a row. The
         colour bar takes room from these axes.
 
     Returns
@@ -196,7 +196,7 @@ def _heat_map(
                 spread = spreads[time][value] if time in spreads else 0.0
                 second = f"\n±{spread:.2f}" if spread >= MIN_WRITTEN_PROBABILITY else ""
                 axes.text(
-                    column, value, f"{probability:.2f}{second}", ha="center", va="center", fontsize=8, color=color
+                    column, value, f"{probability:.2f}{second}", ha="center", va="center", fontsize=9, color=color
                 )
         corner = (column - 0.47, truth[time] - 0.46)
         axes.add_patch(Rectangle(corner, 0.94, 0.92, fill=False, edgecolor="black", linewidth=1.6, zorder=2))
@@ -308,7 +308,7 @@ def belief_forest(
     handles = axes.get_legend_handles_labels()[0]
     if holders & set(names):
         handles.append(Patch(color=HOLDER_COLOR, label=without_mathtext(f"has {value}")))
-    place_legend(axes, handles, fontsize=8.5, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    place_legend(axes, handles, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return axes
 
 
@@ -367,7 +367,7 @@ def _draw_forest(axes: Axes, rows: list[_Row | None], number: int, of: int, labe
 def _finish(axes: Axes, names: list[Hashable], beliefs: Beliefs, value: Hashable, time: Any) -> None:
     schema = beliefs.releases[0].observation.people.schema
     hide_frame(axes, "x")
-    axes.set_yticks(range(len(names)), [without_mathtext(respondent) for respondent in names], fontsize=8.5)
+    axes.set_yticks(range(len(names)), [without_mathtext(respondent) for respondent in names], fontsize=9)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(names) - 0.4), ylabel=without_mathtext(schema.respondent))
     axes.set_xlabel(without_mathtext(f"belief in {schema.sensitive} = {value} after release {time}"))
     axes.tick_params(axis="y", length=0)

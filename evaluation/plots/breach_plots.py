@@ -83,7 +83,7 @@ def breach_curve(
     share = np.concatenate([np.zeros(0), *(outcome.share for outcome in outcomes)])
     holds = np.concatenate([np.zeros(0, dtype=np.bool_), *(outcome.holds for outcome in outcomes)])
     title = f"Breaches of the sensitive set: {int(holds.sum()):,} holders among {len(holds):,} records"
-    left, right = panels = new_or_given_panels("breach_curve", ax, (2,), (11.0, 4.9), title)
+    left, right = panels = new_or_given_panels("breach_curve", ax, (2,), (8.5, 4.6), title)
     _recall(left, belief, share, holds, threshold)
     _precision(right, belief, share, holds, threshold)
     for axes in (left, right):
@@ -103,7 +103,7 @@ def _recall(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArray,
             _steps(axes, places, heights, color, dash, marker, f"{name}: {source}")
         if threshold is not None and kind.any():
             _mark_threshold(axes, threshold, mean(belief[kind] > threshold), color, "left")
-    axes.set(title="Share of holders and of non-holders in breach", ylabel="share in breach")
+    axes.set(title="Recall: share of each kind in breach", ylabel="share in breach")
 
 
 def _precision(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArray, threshold: float | None) -> None:
@@ -116,7 +116,7 @@ def _precision(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArr
         _steps(axes, places, heights, color, dash, marker, name)
     if threshold is not None and (belief > threshold).any():
         _mark_threshold(axes, threshold, mean(holds[belief > threshold]), COLORS[1], "right")
-    axes.set(title="Precision: share of holders among the records in breach", ylabel="share of holders")
+    axes.set(title="Precision: holders in breach", ylabel="share of holders")
 
 
 def _steps(axes: Axes, places: FloatArray, heights: FloatArray, color: str, dash: str, marker: str, label: str) -> None:

@@ -138,7 +138,7 @@ def _label(axes: Axes, table: pd.DataFrame) -> None:
     """Label the signatures where there is room; those furthest from the table's share first."""
     ordered = table.sort_values("far", ascending=False, kind="stable")
     labels = [
-        axes.annotate(without_mathtext(name), (x, y), (0, 0), textcoords="offset points", va="center", fontsize=8)
+        axes.annotate(without_mathtext(name), (x, y), (0, 0), textcoords="offset points", va="center", fontsize=9)
         for name, x, y in zip(ordered["signature"], ordered["frequency"], ordered["probability"], strict=True)
     ]
     axes.add_artist(MarkerLabels(labels, ordered["size"].to_numpy() / 2))

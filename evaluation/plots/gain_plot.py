@@ -235,13 +235,13 @@ def leak_plot(table: pd.DataFrame, time: str = "release", *, ax: Panels | None =
     if table["time"].duplicated().any():
         raise ValueError("leak_plot: a time of the table is repeated; plot the releases of one history.")
     title = "Beliefs about each release, before and after later releases"
-    panels = new_or_given_panels("leak_plot", ax, (3,), (11.4, 3.9), title, fontsize=11)
+    panels = new_or_given_panels("leak_plot", ax, (3,), (8.6, 3.4), title, fontsize=11)
     for axes, measure in zip(panels, ("log_score", "sure"), strict=False):
         _draw_area(axes, table, f"{measure}_forward", f"{measure}_hindsight")
     panels[2].axhline(0, color="black", linewidth=0.6)
     panels[2].plot(*_points(table["time"].tolist(), table["leak"].to_numpy(dtype=float)), **LEAK)
     panels[0].set(ylabel="bits (0: certain and right)", title="Log score")
-    panels[1].set(ylabel="share of respondents", title="Respondents with a sure belief")
+    panels[1].set(ylabel="share of respondents", title="Sure beliefs")
     panels[1].yaxis.set_major_formatter(PercentFormatter(1))
     panels[1].set_ylim(bottom=0)
     panels[2].set(ylabel="bits", title="Retroactive leak")
@@ -376,7 +376,7 @@ def _draw_convergence(axes: Axes, table: pd.DataFrame, column: str, axis: TimeAx
     axes.axhline(reference, color="0.4", linestyle="--", linewidth=1, zorder=1)
     place = (1.0, reference)
     label = axes.annotate(f"{reference:g}", place, (2, 0), ("axes fraction", "data"), "offset points", va="center")
-    label.set(color="0.4", fontsize=8)
+    label.set(color="0.4", fontsize=9)
     places = table["time"].map(axis.columns).to_numpy(dtype=float)
     rank = table.groupby("time", sort=False).cumcount().to_numpy(dtype=float)
     size = table.groupby("time", sort=False)["rhat"].transform("size").to_numpy(dtype=float)

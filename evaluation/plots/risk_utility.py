@@ -204,7 +204,7 @@ def _draw_curve(
     return [
         axes.annotate(
             without_mathtext(text), (x[i], y[i]), (1 if x[i] >= x.mean() else -1, 1 if y[i] >= y.mean() else -1),
-            textcoords="offset points", fontsize=8, color=style["color"],
+            textcoords="offset points", fontsize=9, color=style["color"],
         )
         for i, text in places.items()
     ]  # fmt: skip

@@ -152,12 +152,12 @@ class TestBelief:
             assert all(p.get_zorder() > axes.images[0].get_zorder() for p in axes.patches if not p.get_fill())
 
     @pytest.mark.slow
-    def test_four_panels_in_a_row(self, tmp_path):
+    def test_two_panels_in_a_row(self, tmp_path):
         panels = belief_over_time({f"p{i}": BELIEFS for i in range(6)}, HISTORY, "B")
         assert panels.shape == (6,)
         assert list(panels) == [axes for axes in panels[0].figure.axes if axes.images]
         assert [axes.get_title() for axes in panels] == [f"p{i}" for i in range(6)]
-        assert len({axes.get_subplotspec().rowspan.start for axes in panels}) == 2
+        assert len({axes.get_subplotspec().rowspan.start for axes in panels}) == 3
         assert drawn(panels, tmp_path).std() > 0
 
     def test_it_can_be_drawn(self, tmp_path):

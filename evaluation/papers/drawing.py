@@ -231,7 +231,7 @@ def _draw_panel(figure: Figure, rows: pd.DataFrame, lines: Sequence[str], axes: 
                 at, own["y"], 0.8 / len(lines), yerr=errors, color=style["color"], label=label, error_kw={"lw": 0.8}
             )
         elif figure.kind == "points":
-            left, right = (own["x"] + sign * own["across"] for sign in (-1, 1))
+            left, right = ((own["x"] + sign * own["across"]).clip(*figure.within) for sign in (-1, 1))
             bars = {"color": style["color"], "linewidth": 0.7, "alpha": 0.5}
             axes.vlines(own["x"], low, high, **bars)
             axes.hlines(own["y"], left, right, **bars)

@@ -47,7 +47,7 @@ class Figure:
     log : bool
         Logarithmic vertical axis.
     within : pair of float
-        Least and largest value that y can have; intervals end there.
+        Least and largest value that y can have, and x of a map; intervals end there.
     point_label : str
         What the points of a map stand for.
     """

@@ -218,7 +218,8 @@ def _of_readings(own: Decision) -> Decision:
     if readings:
         others = f", and {len(readings) - 1} more" if len(readings) > 1 else ""
         return own._replace(verdict=f"{HOLDS} under the reading: {readings[0]}{others}", why="")
-    return own._replace(verdict=f"{IN_PART}: {'; '.join(each.reading for each in holding)}", why="") if holding else own
+    parts = "; ".join(each.reading for each in holding)
+    return own._replace(verdict=f"{IN_PART}: {parts} (as it stands: {own.verdict})", why="") if holding else own
 
 
 def _decided(

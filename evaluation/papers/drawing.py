@@ -189,21 +189,22 @@ def _limits(figure: Figure, rows: pd.DataFrame) -> tuple[float, float]:
     """Limits of the vertical axis, logarithms on a logarithmic one."""
     printed = [y for panel, _, _, y in figure.printed if panel in set(rows["panel"])]
     also = [*figure.marks.values(), *np.ravel(printed), *([0.0] if figure.kind == "bars" else [])]
-    return _around(rows["y"], rows["half"], also, figure.log)
+    return _around(rows["y"], rows["half"], also, figure)
 
 
 def _around(
-    values: "pd.Series[float]", halves: "pd.Series[float]", also: Sequence[float], log: bool = False
+    values: "pd.Series[float]", halves: "pd.Series[float]", also: Sequence[float], figure: Figure, vertical: bool = True
 ) -> tuple[float, float]:
     """Limits of an axis around means, other values, and a part of their intervals."""
-    scaled = [np.asarray(each, dtype=float) for each in (values, values - halves, values + halves, also)]
-    if log:
+    ends = ((values + sign * halves).clip(*figure.within) for sign in (-1, 1))
+    scaled = [np.asarray(each, dtype=float) for each in (values, *ends, also)]
+    if figure.log and vertical:
         scaled = [np.log10(np.where(each > 0, each, np.nan)) for each in scaled]
     known = np.concatenate([scaled[0], scaled[3]])
     known = known[np.isfinite(known)] if np.isfinite(known).any() else np.zeros(1)
     low, high = float(known.min()), float(known.max())
-    span, ends = (high - low) or abs(high) or 1.0, np.concatenate([known, *scaled[1:3]])
-    bottom, top = max(float(np.nanmin(ends)), low - span / 4), min(float(np.nanmax(ends)), high + span / 4)
+    span, reached = (high - low) or abs(high) or 1.0, np.concatenate([known, *scaled[1:3]])
+    bottom, top = max(float(np.nanmin(reached)), low - span / 4), min(float(np.nanmax(reached)), high + span / 4)
     return bottom - 0.04 * span, top + 0.04 * span
 
 
@@ -213,7 +214,7 @@ def _draw_panel(figure: Figure, rows: pd.DataFrame, lines: Sequence[str], axes: 
     labels: list[Any] = []
     if figure.kind == "points":
         ranges = [x for panel, _, x, _ in figure.printed if panel == rows["panel"].iloc[0]]
-        axes.set_xlim(*_around(rows["x"], rows["across"], np.ravel(ranges).tolist()))
+        axes.set_xlim(*_around(rows["x"], rows["across"], np.ravel(ranges).tolist(), figure, vertical=False))
     for number, line in enumerate(lines):
         own = rows[rows["line"] == line]
         if own.empty:

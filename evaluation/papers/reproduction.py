@@ -24,8 +24,9 @@ CELLS, PAGE = "cells", "index"
 HOW = (
     "A claim *holds* if the 95 % interval of its value over the seeds is inside what it asks, *does not hold* if it is outside, "
     "and *cannot be judged* with the bound within, or with fewer than three seeds. *In part* names a weaker form that holds. "
-    "*Strongest adversary* is the same value under the strongest attack of this package. Readings are choices that a paper leaves "
-    "open. Figures have means over the seeds, with intervals from three seeds on; lines joined by ≈ coincide."
+    "*Strongest adversary* is the same value under the joint law of all releases, without presence, or for the foreground paper "
+    "under mined knowledge; tables *stronger adversaries* beside the figures have presence. Readings are choices that a paper "
+    "leaves open. Figures have means over the seeds, with intervals from three seeds on; lines joined by ≈ coincide."
 )
 """How to read the page."""
 

@@ -1,6 +1,6 @@
-"""Adversaries of the joint law who read more than in the claims: who is listed when, or the releases alone; and the bound over all.
+"""Further adversaries of the joint law: one who reads presence, its control, and one who learned the law from the releases alone.
 
-Of none of the papers. `presence` is the chance of leaving after each value, counted in the published history; its control reads it
+Of none of the papers. Presence is the chance of leaving after each value, counted in the published history; its control reads it
 without any group, so that what leaving alone tells is no fault of a defense.
 """
 
@@ -29,9 +29,9 @@ STRONGER_SEEDS = (2, 3, 4)
 
 
 def stronger(defense: str, history: History, releases: Sequence[Release], known: Adversary) -> pd.DataFrame:
-    """Gain of each adversary, the mean over releases that have records, and the share of records whose belief is bounded below 1.
+    """Signed gain of each adversary, the mean over releases that have records, and the share of records that are bounded.
 
-    ``known`` has prior and transitions.
+    ``known`` has prior and transitions. A record is bounded if `bound` excludes a belief of 1 in its value, for this adversary.
     """
     reads = JointAttack(replace(known, presence=Presence.fit(history, pseudo_count=0.5)))
     attacks: dict[str, Attack] = {JOINT: JointAttack(known), READ: reads, CONTROL: WithoutGroups(reads)}
@@ -60,12 +60,12 @@ def stronger_figure(name: str, table: str, *readings: str) -> Figure:
         query,
         "table",
         "",
-        "mean gain",
+        "mean signed gain",
         "",
         (
             "Presence is read as the chance of leaving after each value, counted in the history. What it tells without groups is "
             "told by who is listed, whatever is published.",
-            "*Bounded below 1* is the share of published records for which `bound` excludes a sure belief of the joint adversary.",
+            "*Bounded below 1* is the share of published records for which `bound` excludes a belief of 1, by the first adversary.",
             *readings,
         ),
     )

@@ -489,7 +489,18 @@ def measured(run: CompareRun, seed: int, tried: Sequence[Compared], scenarios: M
         else:
             attacks = _by_adversaries(run, seed, records, shown.parts, step)
         sure = {name: one.threshold for name, one in scenarios.items()} or run.sure
-        trials = _Trials(records, run.known, seed, defender, attacks, sure, workload, len(phases), step, shown.parts)
+        trials = _Trials(
+            records,
+            run.known,
+            seed=seed,
+            defender=defender,
+            attacks=attacks,
+            sure=sure,
+            workload=workload,
+            phases=len(phases),
+            step=step,
+            parts=shown.parts,
+        )
         if run.keep is None:
             rows = pd.DataFrame([{"setting": each.title} | trials.row(each) for each in made])
         else:

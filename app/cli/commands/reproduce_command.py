@@ -87,6 +87,11 @@ def reproduce_command(run: ReproduceRun) -> Outcome:
     if run.adult is not None:
         os.environ[FOLDER_OF_ADULT] = str(run.adult.resolve())
     has_adult = _adult_is_there(papers, figure, run.adult is not None)
+    asked = [
+        (each, cell) for each in papers for experiment in experiments_of([each], figure) for cell in experiment.cells
+    ]
+    if not run.full and not any(each.fast(cell) for each, cell in asked):
+        notice("--fast has no cells of this figure; --full measures them.")
     (run.out / CELLS).mkdir(parents=True, exist_ok=True)
     measure(
         papers,

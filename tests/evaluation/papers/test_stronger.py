@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foreknow.attacks import JointAttack
+from foreknow.attacks import JointAttack, LearnedAttack, WithoutGroups
 from foreknow.defenses import KAnonymity, Mondrian, publish
 from foreknow.evaluation import adversary_gain, exams
 from foreknow.evaluation.papers import stronger
@@ -16,11 +16,14 @@ def test_gains_are_those_of_the_attacks():
     releases, known = publish(history, Mondrian(KAnonymity(3)), rng=1), Adversary(prior, chain)
     rows = stronger.stronger("Mondrian", history, releases, known).set_index("adversary")["gain"]
     presence = Presence.fit(history, pseudo_count=0.5)
-    for name, adversary in {
-        stronger.JOINT: known,
-        stronger.READ: Adversary(prior, chain, presence=presence),
+    read = JointAttack(Adversary(prior, chain, presence=presence))
+    for name, attack in {
+        stronger.JOINT: JointAttack(known),
+        stronger.READ: read,
+        stronger.CONTROL: WithoutGroups(read),
+        stronger.LEARNED: LearnedAttack(),
     }.items():
-        gain = adversary_gain(JointAttack(adversary)(releases), history)["gain"].mean()
+        gain = adversary_gain(attack(releases), history)["gain"].mean()
         assert rows[name] == pytest.approx(gain, abs=6e-5)
 
 

@@ -47,7 +47,7 @@ ABANDONED_AFTER = 3600.0
 """Age in seconds after which a file that is being written is that of a killed run."""
 
 TOLERANCE = 1e-6
-"""Largest absolute plus relative difference of a number that is measured again: iterations on another processor differ by 1e-8."""
+"""Largest absolute plus relative difference of a number that is measured again; a relative one of 2e-8 has been seen."""
 
 STDLIB = sysconfig.get_path("stdlib")
 

@@ -271,7 +271,7 @@ def frameworks(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
 
 
 def against_stronger(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
-    """Not in the paper: frameworks of Figure 9, of one and two steps, and of Figure 6 against adversaries who read more.
+    """Not in the paper: frameworks of Figure 9, of one and two steps, and of Figure 6 against further adversaries.
 
     All know the chain of one step that is counted in the published history. Exams are of order 1, so that no adversary of two steps
     is stronger.

@@ -207,7 +207,7 @@ def published(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def against_stronger(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
-    """Not in the paper: JS-reduce as printed against adversaries of the joint law who read more."""
+    """Not in the paper: JS-reduce as printed against further adversaries of the joint law."""
     world = _world(cell)
     releases = publish(world.history, PRINTED, world.adversary("DK"), rng=rng, infeasible="suppress")
     return stronger("JS-reduce", world.history, releases, Adversary(world.prior, world.one_step))

@@ -179,7 +179,7 @@ def attacked(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def against_stronger(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
-    """Not in the paper: the algorithm against adversaries of the joint law who read more."""
+    """Not in the paper: the algorithm against further adversaries of the joint law."""
     simulation = exam_tables(cell["seed"])
     releases = publish(simulation.history, defenses(*AT)["UHRA"], Adversary(simulation.prior), rng=rng)
     return stronger("UHRA", simulation.history, releases, Adversary(simulation.prior, simulation.transitions))

@@ -1,6 +1,7 @@
 """The command `foreknow reproduce` on a paper of one experiment: what it measures, writes, goes on with, and refuses."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -84,3 +85,10 @@ def test_a_folder_of_other_files_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     assert "no reproduction" in str(run("reproduce", "js-reduce", "--out", tmp_path, status=1).exception)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_figure_without_fast_cells_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(reproduce_command, "paper", lambda _: replace(TINY, fast=lambda _: False))
+    asked = ["reproduce", "js-reduce", "3", "--out", tmp_path, "--workers", 1]
+    assert "--full measures them" in run(*asked).stderr.replace("\n", " ")
+    assert "--full measures them" not in run(*asked, "--full").stderr.replace("\n", " ")

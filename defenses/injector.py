@@ -657,35 +657,47 @@ def most_general_denials(table: DistinctRecords, min_confidence: float, least_su
     """The most general conditions that deny each value.
 
     Itemsets are visited in lexicographic order. As an item comes after its parent, each itemset comes after all more general
-    ones. The open values of an itemset are those for which it has the least support, shape ``(m,)``, and which no more general
-    itemset denies. An itemset is made narrower only while it has open values.
+    ones. The open values of an itemset are those for which it has the least support and which no more general itemset denies, as
+    the bits of an integer. An itemset is made narrower only while it has open values.
     """
     root: Itemset = (0,) * len(table.items)
-    open_values, denials, n = {root: np.isfinite(least_support)}, list[Denial](), float(table.count.sum())
+    parents = [attribute.parents.tolist() for attribute in table.items]
+    open_values, denials, n = {root: _bits(np.isfinite(least_support))}, list[Denial](), float(table.count.sum())
+
+    def open_in_all_broader(itemset: Itemset, last: int) -> int:
+        """Values that are open in all itemsets that are one step more general; no attribute after ``last`` has a condition."""
+        values = -1
+        for a in range(last, -1, -1):
+            if item := itemset[a]:
+                values &= open_values.get((*itemset[:a], parents[a][item], *itemset[a + 1 :]), 0)
+                if not values:
+                    break
+        return values
 
     def narrow(itemset: Itemset, first: int, rows: IntArray, degree: FloatArray) -> None:
         """Visit the itemsets with an item of one more attribute, from ``first`` on; ``degree`` is that of each of ``rows``."""
         for a in reversed(range(first, len(itemset))):
-            for item in range(1, len(table.items[a].labels)):
+            for item in range(1, len(parents[a])):
                 narrower = (*itemset[:a], item, *itemset[a + 1 :])
-                values = _open_in_all_broader(table, open_values, narrower)
-                if not values.any():
+                values = open_in_all_broader(narrower, a)
+                if not values:
                     continue
                 # The degree of membership is the least over the items.
                 narrowed = np.minimum(degree, table.degree[a][item, rows])
                 some, narrowed = rows[narrowed > 0], narrowed[narrowed > 0]
                 weight = narrowed * table.count[some]
                 total = float(weight.sum())
-                values = values & (total / n >= least_support)
-                if not values.any():
+                values &= _bits(total / n >= least_support)
+                if not values:
                     continue
                 with_value = np.bincount(table.value[some], weight, len(table.share))
-                denied = values & (with_value <= (1 - min_confidence) * total * (1 + LEVEL_TOLERANCE))
-                confidence = 1 - with_value / total
+                denied = values & _bits(with_value <= (1 - min_confidence) * total * (1 + LEVEL_TOLERANCE))
                 denials.extend(
-                    Denial(narrower, int(v), float(confidence[v]), total / n, some) for v in np.flatnonzero(denied)
+                    Denial(narrower, v, float(1 - with_value[v] / total), total / n, some)
+                    for v in range(len(with_value))
+                    if denied >> v & 1
                 )
-                if (values & ~denied).any():
+                if values & ~denied:
                     open_values[narrower] = values & ~denied
                     narrow(narrower, a + 1, some, narrowed)
 
@@ -693,14 +705,9 @@ def most_general_denials(table: DistinctRecords, min_confidence: float, least_su
     return denials
 
 
-def _open_in_all_broader(table: DistinctRecords, open_values: dict[Itemset, BoolArray], itemset: Itemset) -> BoolArray:
-    """Values that are open in all itemsets that are one step more general."""
-    values = table.share > 0
-    for a, item in enumerate(itemset):
-        if item:
-            broader = (*itemset[:a], int(table.items[a].parents[item]), *itemset[a + 1 :])
-            values = values & open_values.get(broader, False)
-    return values
+def _bits(chosen: BoolArray) -> int:
+    """The chosen values as the bits of an integer."""
+    return int.from_bytes(np.packbits(chosen, bitorder="little").tobytes(), "little")
 
 
 # Decimals to which positions between the peaks of fuzzy terms are rounded, so that a number on a peak has degree 1

@@ -4,7 +4,7 @@ Of none of the papers. Presence is the chance of leaving after each value, count
 without any group, so that what leaving alone tells is no fault of a defense.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,17 +12,19 @@ import pandas as pd
 
 from foreknow.attacks import Attack, JointAttack, LearnedAttack, WithoutGroups
 from foreknow.evaluation.papers.figures import Figure
-from foreknow.evaluation.risk.adversary_gain import adversary_gain
+from foreknow.evaluation.risk.adversary_gain import adversary_gain, gains
+from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth, mean
 from foreknow.evaluation.risk.bounds import bound
 from foreknow.models import Adversary, History, Presence, Release
 
-JOINT, READ, CONTROL, LEARNED = (
+JOINT, READ, CONTROL, LEARNED, UPPER = (
     "joint",
     "joint, presence read",
     "presence read without groups",
     "learned from the releases",
+    "upper bound",
 )
-"""Adversaries of the rows, and their control."""
+"""Adversaries of the rows, the control of the second, and the bound of the first."""
 
 STRONGER_SEEDS = (2, 3, 4)
 """Few, since an adversary takes minutes; 1 is the seed of ``--fast``."""
@@ -31,23 +33,23 @@ STRONGER_SEEDS = (2, 3, 4)
 def stronger(defense: str, history: History, releases: Sequence[Release], known: Adversary) -> pd.DataFrame:
     """Signed gain of each adversary, the mean over releases that have records, and the share of records that are bounded.
 
-    ``known`` has prior and transitions. A record is bounded if `bound` excludes a belief of 1 in its value, for this adversary.
+    ``known`` has prior and transitions. The upper bound is the gain of beliefs at the `bound` of this adversary; a record is
+    bounded if that excludes a belief of 1 in its value.
     """
     reads = JointAttack(replace(known, presence=Presence.fit(history, pseudo_count=0.5)))
     attacks: dict[str, Attack] = {JOINT: JointAttack(known), READ: reads, CONTROL: WithoutGroups(reads)}
     attacks[LEARNED] = LearnedAttack()
-    gains = {name: adversary_gain(attack(releases), history) for name, attack in attacks.items()}
-    rows = [(name, each["gain"].mean()) for name, each in gains.items()]
-    bounded = np.concatenate([*_bounded(history, releases, known)])
+    beliefs = {name: attack(releases) for name, attack in attacks.items()}
+    rows = [(name, adversary_gain(each, history)["gain"].mean()) for name, each in beliefs.items()]
+    uppers, open_gains, bounded = bound(releases, known).upper, [], []
+    for upper, release in zip(uppers, beliefs_and_truth("stronger", beliefs[JOINT], history), strict=True):
+        highest = replace(release, belief=upper[release.rows])
+        gain, certain = gains(highest)
+        open_gains.append(mean(gain[~certain]))
+        bounded.append(highest.confidence < 1)
+    rows.append((UPPER, pd.Series(open_gains).mean()))
     table = pd.DataFrame(rows, columns=pd.Index(["adversary", "gain"]))
-    return table.assign(defense=defense, bounded=float(bounded.mean())).round(4)
-
-
-def _bounded(history: History, releases: Sequence[Release], known: Adversary) -> Iterator[np.ndarray]:
-    """True for each published record whose value is not open to a belief of 1, release by release."""
-    for upper, view, release in zip(bound(releases, known).upper, history, releases, strict=True):
-        rows = np.flatnonzero(release.group >= 0)
-        yield upper[rows, view.sensitive[rows]] < 1
+    return table.assign(defense=defense, bounded=float(np.concatenate(bounded).mean())).round(4)
 
 
 def stronger_figure(name: str, table: str, *readings: str) -> Figure:
@@ -65,7 +67,8 @@ def stronger_figure(name: str, table: str, *readings: str) -> Figure:
         (
             "Presence is read as the chance of leaving after each value, counted in the history. What it tells without groups is "
             "told by who is listed, whatever is published.",
-            "*Bounded below 1* is the share of published records for which `bound` excludes a belief of 1, by the first adversary.",
+            "*Upper bound* is the gain of beliefs at the `bound` of the first adversary, whose own gain is the lower side; "
+            "*bounded below 1* is the share of published records for which it excludes a belief of 1.",
             *readings,
         ),
     )

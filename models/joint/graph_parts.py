@@ -297,8 +297,13 @@ def link_of(at: Layout, r: int, place: int) -> int:
 
 
 @compiled
-def _link(first: int, last: int, at: Layout, leader: IntArray, label: IntArray, tied: BoolArray) -> None:
-    """Label the members of a group by blocks: the smallest record of each. ``leader`` labels the edge of each link."""
+def _link(
+    first: int, last: int, at: Layout, leader: IntArray, label: IntArray, tied: BoolArray, of_edge: IntArray
+) -> None:
+    """Label the members of a group by blocks: the smallest record of each. ``leader`` labels the edge of each link.
+
+    ``of_edge``, shape ``(R + P,)``, holds the label of each edge meanwhile; -1 throughout before and after.
+    """
     for r in range(first, last):
         label[r] = r
     if not tied[at.group[first]]:
@@ -316,15 +321,21 @@ def _link(first: int, last: int, at: Layout, leader: IntArray, label: IntArray, 
                         label[r] = label[end] = least
                         changed = True
         for r in range(first, last):
-            for q in range(r + 1, last):
-                after = at.following[r] >= 0 and at.following[q] >= 0 and leader[r] == leader[q]
-                before = (
-                    at.previous[r] >= 0 and at.previous[q] >= 0 and leader[at.previous[r]] == leader[at.previous[q]]
-                )
-                if (after or before) and label[r] != label[q]:
-                    least = min(label[r], label[q])
-                    label[r] = label[q] = least
+            for place in range(2):
+                link = link_of(at, r, place)
+                if link < 0:
+                    continue
+                edge = leader[link]
+                if of_edge[edge] < 0:
+                    of_edge[edge] = label[r]
+                elif of_edge[edge] != label[r]:
+                    of_edge[edge] = label[r] = min(of_edge[edge], label[r])
                     changed = True
+    for r in range(first, last):
+        for place in range(2):
+            link = link_of(at, r, place)
+            if link >= 0:
+                of_edge[leader[link]] = -1
 
 
 @compiled
@@ -400,9 +411,12 @@ def split_large(
     groups = len(at.group_starts) - 1
     nothing = np.zeros((0, 1), dtype=np.int16)
     dirty = np.ones(groups, dtype=np.bool_)
+    # Number of members of each edge, in the place of its leader.
+    members = np.bincount(leader[leader >= 0], minlength=len(leader))
     for r in range(len(leader)):
-        if leader[r] == r and _longest_key(r, at, leader) >= MAX_KEY:
+        if leader[r] == r and _longest_key(r, at, members[r]) >= MAX_KEY:
             _split_edge(r, at, leader, split, dirty)
+    of_edge, members[:] = np.full(len(leader), -1, dtype=np.int64), 0
     some = True
     while some:
         some = False
@@ -413,7 +427,7 @@ def split_large(
             first, last, start = at.group_starts[g], at.group_starts[g + 1], at.value_starts[g]
             if first == last:
                 continue
-            _link(first, last, at, leader, label, tied)
+            _link(first, last, at, leader, label, tied, of_edge)
             if not tied[g]:
                 mode[g] = COUNTS_IN_BLOCK
                 continue
@@ -424,19 +438,15 @@ def split_large(
                 bits += 2 + int(np.log2(max(left[s], 1.0)))
                 radix[start + s] = int(size) if size < 2.0**31 else 0
                 size *= left[s] + 1.0
-            for b in range(first, last):
-                if label[b] != b:
-                    continue
-                members = 0
-                for r in range(b, last):
-                    members += label[r] == b
-                block, i = np.zeros(members, dtype=np.int64), 0
-                for r in range(b, last):
-                    if label[r] == b:
-                        block[i] = r
-                        i += 1
+            order = first + np.argsort(label[first:last], kind="mergesort")
+            begin = 0
+            while begin < len(order):
+                end = begin + 1
+                while end < len(order) and label[order[end]] == label[order[begin]]:
+                    end += 1
+                block, begin = order[begin:end], end
                 number = arrange(block, left, starts, support, limit, nothing)
-                if number > limit and _split_largest(block, at, leader, split, dirty):
+                if number > limit and _split_largest(block, at, leader, split, dirty, members):
                     dirty[g] = True
                 blocks += 1
                 cost += number
@@ -462,16 +472,11 @@ def _scrambled(number: int) -> int:
 
 
 @compiled
-def _longest_key(r: int, at: Layout, leader: IntArray) -> float:
+def _longest_key(r: int, at: Layout, members: int) -> float:
     """Number of keys that the members of an edge need at the end with more values."""
     one, two = ends_of(at, r)
     g, h = at.group[one], at.group[two]
     most = max(at.value_starts[g + 1] - at.value_starts[g], at.value_starts[h + 1] - at.value_starts[h])
-    members = 0
-    for q in range(at.group_starts[g], at.group_starts[g + 1]):
-        for place in range(links_of(at, q)):
-            link = link_of(at, q, place)
-            members += link >= 0 and leader[link] == r and ends_of(at, link)[0] == q
     return float(most) ** members
 
 
@@ -496,22 +501,23 @@ def _split_edge(r: int, at: Layout, leader: IntArray, split: BoolArray, dirty: B
 
 
 @compiled
-def _split_largest(block: IntArray, at: Layout, leader: IntArray, split: BoolArray, dirty: BoolArray) -> bool:
-    """Split the largest edge of a block; False if no edge has several links."""
+def _split_largest(
+    block: IntArray, at: Layout, leader: IntArray, split: BoolArray, dirty: BoolArray, members: IntArray
+) -> bool:
+    """Split the largest edge of a block, the first of equal ones; False if no edge has several links.
+
+    ``members``, shape ``(R + P,)``, counts the links of each edge in the block meanwhile; 0 throughout before and after.
+    """
     best, most = -1, 1
-    for r in block:
-        for place in range(links_of(at, r)):
-            p = link_of(at, r, place)
-            if p < 0 or leader[p] < 0:
-                continue
-            members = 0
-            for q in block:
-                for other in range(links_of(at, q)):
-                    link = link_of(at, q, other)
-                    # An edge within a group without counts is one link of two blocks.
-                    members += link >= 0 and leader[link] == leader[p]
-            if members > most:
-                best, most = p, members
+    for change in (1, 0, -1):
+        for r in block:
+            for place in range(links_of(at, r)):
+                link = link_of(at, r, place)
+                if link < 0 or leader[link] < 0:
+                    continue
+                members[leader[link]] += change
+                if change == 0 and members[leader[link]] > most:
+                    best, most = link, members[leader[link]]
     return best >= 0 and _split_edge(best, at, leader, split, dirty)
 
 

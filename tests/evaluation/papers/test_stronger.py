@@ -25,6 +25,7 @@ def test_gains_are_those_of_the_attacks():
     }.items():
         gain = adversary_gain(attack(releases), history)["gain"].mean()
         assert rows[name] == pytest.approx(gain, abs=6e-5)
+    assert rows[stronger.JOINT] <= rows[stronger.UPPER] <= 1
 
 
 @pytest.mark.parametrize(("groups", "share"), [([[0] * 4, [0] * 4], 1.0), ([[0, 0, 1, 1], [0, 1, 0, 1]], 0.0)])
@@ -36,3 +37,5 @@ def test_bounded_are_members_who_stay_together(groups, share):
     stays = np.array([[0.9, 0.1], [0.1, 0.9]])
     found = stronger.stronger("given", history, releases, Adversary(UniformPrior(), MarkovChain(1, stays)))
     assert set(found["bounded"]) == {share}
+    # A bound of 1 is a gain of 1; together, the share of the group bounds each belief but for the chain, which is symmetric.
+    assert found.set_index("adversary")["gain"][stronger.UPPER] == pytest.approx(1 - share, abs=1e-4)

@@ -330,9 +330,9 @@ READINGS_OF_ALL = (
     "In the figures the joint adversary attacks the frameworks of one step, with their knowledge; it reads the same claims by "
     "Bayes' rule.",
 )
-ALIKE = "k=3, t=0.5, J=0.6; no compromised records."
-CASCADED = "k=3, beta=5, J=0.6, CR=0.9, sigma 0.01 and 0.1; the framework cascades as its adversary does."
-THREE = "k=3, t=0.5, J=0.6, CR=0.9, sigma=0.1; each framework cascades."
+ALIKE = "k=3, t=0.5, J=0.6, Dirichlet rule up to 8 members; no compromised records."
+CASCADED = "k=3, beta=5, J=0.6, CR=0.9, sigma 0.01 and 0.1, Dirichlet rule up to 8 members; the framework cascades as its adversary does."
+THREE = "k=3, t=0.5, J=0.6, CR=0.9, sigma=0.1, Dirichlet rule up to 8 members; each framework cascades."
 UNIFORM = (
     "Adult: 4,000 records, then 400 deleted, 400 inserted and 400 updated before each release; QI age, gender, education; "
     f"occupation sensitive; uniform PDcor. {CASCADED}"

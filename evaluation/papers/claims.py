@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 
 from foreknow.evaluation.papers.drawing import LEAST_SEEDS, Missing, answered, interval
+from foreknow.evaluation.papers.stronger import CONTROL, JOINT, LEARNED, READ, UPPER
 from foreknow.evaluation.scenario import check_near
 
 HOLDS, IN_PART, FAILS, OPEN = "holds", "holds in part", "does not hold", "cannot be judged"
@@ -28,6 +29,18 @@ class Reading:
     at_least: float | None = None
     at_most: float | None = None
     weaker: bool = False
+
+
+@dataclass(frozen=True)
+class Further:
+    """What a claim asks of the mean signed gain of the adversaries of `stronger`, who are measured on few seeds.
+
+    Name of the experiment, and of the defense in it; the gain that the claim allows.
+    """
+
+    table: str
+    defense: str
+    at_most: float
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,8 @@ class Claim:
         Source of the tolerance, or of a bound that the paper does not give.
     strongest, not_applicable : str
         As ``query``, under the strongest adversary of the package that the experiment has; or the reason why there is none.
+    further : Further, optional
+        Where the releases are attacked by those who read presence or learn the law, and their beliefs are bounded.
     reading : sequence of Reading
     missing : str
         Why an experiment cannot judge it, also if a query has a value.
@@ -81,6 +96,7 @@ class Claim:
     tolerance_from: str = ""
     strongest: str = ""
     not_applicable: str = ""
+    further: Further | None = None
     reading: Sequence[Reading] = ()
     missing: str = ""
     shown_by: str = ""
@@ -139,6 +155,9 @@ def _claim(entry: dict[str, Any], names: Mapping[str, str], axes: Mapping[str, M
         name = ", ".join(words for words, _ in combination if words)
         readings.append(Reading(name, asked(dict(zip(chosen, (text for _, text in combination), strict=True)))))
     other = {name: asked(entry[name]) for name in ("query", "strongest") if name in entry}
+    if "further" in entry:
+        _check_keys(f"{where}, further", entry["further"], Further)
+        other["further"] = Further(**entry["further"])
     claim = Claim(**entry | other | {"reading": tuple(readings)})
     if not (claim.query or claim.missing or claim.verdict) or (claim.query and not claim.asked):
         raise ValueError(f"{where}: it has no query with a bound, no `missing`, and no verdict; give one.")
@@ -172,11 +191,15 @@ class Decision(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A claim, the decision under the adversary of the paper, and that under the strongest one, empty where there is none."""
+    """A claim, the decision under the adversary of the paper, and that under the strongest one, empty where there is none.
+
+    ``further`` has those under further adversaries, by their names.
+    """
 
     claim: Claim
     own: Decision
     strongest: Decision
+    further: Mapping[str, Decision] = {}
 
     @property
     def short(self) -> str:
@@ -207,7 +230,29 @@ def judged(claims: Iterable[Claim], tables: Mapping[str, pd.DataFrame]) -> list[
                 tried.append((each, _decided(each.query, others, claim.tolerance, tables)))
             own = _of_readings(own._replace(tried=tried))
         strongest = _decided(claim.strongest, bounds, claim.tolerance, tables) if claim.strongest else Decision()
-        found.append(Verdict(claim, own, strongest))
+        found.append(Verdict(claim, own, strongest, _under_further(claim.further, tables) if claim.further else {}))
+    return found
+
+
+def _under_further(asked: Further, tables: Mapping[str, pd.DataFrame]) -> dict[str, Decision]:
+    """Decisions under further adversaries.
+
+    Two-sided: a claim holds against whoever knows no more than the first one where the upper bound keeps it, and does not hold
+    where that adversary's own gain breaks it.
+    """
+    one = f"SELECT seed, {{}} AS value FROM {asked.table} WHERE defense = '{asked.defense}' GROUP BY seed"
+    gain = "max(gain) FILTER (adversary = '{}')"
+    forms = {
+        "presence above its control": f"{gain.format(READ)} - {gain.format(CONTROL)}",
+        LEARNED: gain.format(LEARNED),
+        "lower side": gain.format(JOINT),
+        "upper side": gain.format(UPPER),
+    }
+    found = {name: _decided(one.format(form), (None, asked.at_most), 0.0, tables) for name, form in forms.items()}
+    low, high = found.pop("lower side"), found.pop("upper side")
+    sides = f"{low.mean:.2f} to {high.mean:.2f}"
+    verdict = FAILS if low.verdict == FAILS else HOLDS if high.verdict == HOLDS else OPEN
+    found["two-sided"] = high._replace(verdict=verdict, why=low.why if low.seeds < LEAST_SEEDS else sides, mean=nan)
     return found
 
 

@@ -25,7 +25,8 @@ HOW = (
     "A claim *holds* if the 95 % interval of its value over the seeds is inside what it asks, *does not hold* if it is outside, "
     "and *cannot be judged* with the bound within, or with fewer than three seeds. *In part* names a weaker form that holds. "
     "*Strongest adversary* is the same value under the joint law of all releases, without presence, or for the foreground paper "
-    "under mined knowledge; tables *stronger adversaries* beside the figures have presence. Readings are choices that a paper "
+    "under mined knowledge. *Further adversaries* read presence, above a control that reads it without groups, or learn the law "
+    "from the releases; *two-sided* is the gain of the joint adversary, and the bound over it. Readings are choices that a paper "
     "leaves open. Figures have means over the seeds, with intervals from three seeds on; lines joined by ≈ coincide."
 )
 """How to read the page."""
@@ -163,7 +164,7 @@ def _judged(verdicts: Sequence[Verdict]) -> list[str]:
     """Table of claims that cells decide."""
     heads = ["", "claim", "asked", "printed", "measured (seeds)", "verdict", "strongest adversary"]
     rows = []
-    for claim, own, under in verdicts:
+    for claim, own, under, _ in verdicts:
         within = f" ± {claim.tolerance:g}" if claim.tolerance else ""
         source = f" ({claim.tolerance_from})" if claim.tolerance_from else ""
         asked = f"{claim.value}: {claim.asked}{within}{source}" if claim.query else ""
@@ -176,10 +177,14 @@ def _judged(verdicts: Sequence[Verdict]) -> list[str]:
         reasons.setdefault(claim.not_applicable, []).append(str(claim.number))
     texts = [f"{reason} ({', '.join(numbers)})" for reason, numbers in reasons.items() if reason]
     lines += ["", f"No strongest adversary: {'; '.join(texts)}."] if texts else []
-    for claim, own, _ in verdicts:
+    for claim, own, _, further in verdicts:
         if own.tried:
             tried = "; ".join(f"{each.reading}: {with_interval(found.mean, found.half)}" for each, found in own.tried)
             lines += ["", f"Other readings of claim {claim.number}: {tried}."]
+        if claim.further and (seeds := max(each.seeds for each in further.values())):
+            found = "; ".join(f"{name}: {_words(each, True)}" for name, each in further.items())
+            asked = f"mean signed gain at most {claim.further.at_most:g}, {seeds} seeds"
+            lines += ["", f"Claim {claim.number} against further adversaries ({asked}): {found}."]
     return lines
 
 
@@ -191,7 +196,7 @@ def _words(decision: Decision, with_mean: bool = False) -> str:
 def _shown(verdicts: Sequence[Verdict]) -> list[str]:
     """Table of theorems and examples."""
     rows = []
-    for claim, own, _ in verdicts:
+    for claim, own, *_ in verdicts:
         file, _, test = claim.shown_by.partition("::")
         shown = f"`{test}` in `{file}`" if test else claim.shown_by
         rows.append([claim.number, _cited(claim), _words(own), shown])

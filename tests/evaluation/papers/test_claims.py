@@ -13,6 +13,7 @@ from foreknow.evaluation.papers.claims import (
     IN_PART,
     OPEN,
     Claim,
+    Further,
     Reading,
     all_claims,
     judged,
@@ -85,6 +86,48 @@ def test_few_seeds_have_a_provisional_side(bound, side):
 def test_the_strongest_adversary_is_judged_by_the_same_bounds():
     found = verdict_of(strongest="SELECT seed, gain / 2 AS value FROM tiny_gain")
     assert (found.own.verdict, found.strongest.verdict) == (HOLDS, FAILS)
+
+
+class TestFurther:
+    """Gains of three seeds that do not vary, so that each verdict is that of the mean."""
+
+    def verdicts(self, at_most, seeds=3, **gains):
+        gains = {"joint": 0.2, "joint, presence read": 0.3, "presence read without groups": 0.25} | gains
+        gains = {"learned from the releases": 0.1, "upper bound": 0.5} | gains
+        rows = [(seed, "own", name, gain) for seed in range(seeds) for name, gain in gains.items()]
+        rows += [(0, "another", name, 0.9) for name in gains]
+        table = pd.DataFrame(rows, columns=["seed", "defense", "adversary", "gain"])
+        claim = replace(CLAIM, further=Further("further", "own", at_most))
+        (found,) = judged([claim], TABLES | {"further": table})
+        return {name: each.verdict for name, each in found.further.items()}, found.further
+
+    @pytest.mark.parametrize(
+        ("at_most", "presence", "learned", "sides"),
+        [
+            (0.6, HOLDS, HOLDS, HOLDS),
+            (0.3, HOLDS, HOLDS, OPEN),
+            (0.08, HOLDS, FAILS, FAILS),
+            (0.04, FAILS, FAILS, FAILS),
+        ],
+    )
+    def test_presence_is_judged_above_its_control_and_the_bound_decides_what_holds(
+        self, at_most, presence, learned, sides
+    ):
+        verdicts, found = self.verdicts(at_most)
+        assert verdicts == {
+            "presence above its control": presence,
+            "learned from the releases": learned,
+            "two-sided": sides,
+        }
+        assert found["presence above its control"].mean == pytest.approx(0.05)
+        assert found["two-sided"].why == "0.20 to 0.50"
+
+    def test_few_seeds_judge_nothing(self):
+        assert set(self.verdicts(0.3, seeds=2)[0].values()) == {OPEN}
+
+    def test_a_key_of_another_name_is_named(self):
+        with pytest.raises(ValueError, match="further: .tabel. is not a key"):
+            read_claims(TestReading.TEXT + 'values = {of = "1", measure = "gain"}\nfurther = {tabel = "a"}')
 
 
 class TestReading:

@@ -8,7 +8,7 @@ from places import ROOT
 
 from foreknow.evaluation.cells import Experiment
 from foreknow.evaluation.papers import PAPERS, paper, reproduction
-from foreknow.evaluation.papers.claims import Claim, Reading, all_claims
+from foreknow.evaluation.papers.claims import Claim, Further, Reading, all_claims
 from foreknow.evaluation.papers.drawing import Missing, answered, interval, means, with_interval
 from foreknow.evaluation.papers.figures import ADULT, FOLDER_OF_ADULT, Figure, Paper, adult_folder
 from foreknow.evaluation.papers.reproduction import (
@@ -192,3 +192,26 @@ def test_figures_are_drawn_from_the_kept_cells(name, tmp_path):
     write_pictures([own], tables([own], kept), tmp_path)
     drawn = {f"{name}-{figure.file}.png" for figure in own.figures if figure.kind != "table"}
     assert {path.name for path in tmp_path.iterdir()} == drawn
+
+
+def test_a_page_names_further_adversaries_where_they_are_measured(folder, monkeypatch):
+    names = (
+        "joint",
+        "joint, presence read",
+        "presence read without groups",
+        "learned from the releases",
+        "upper bound",
+    )
+    gains = [
+        (seed, "own", name, gain) for seed in SEEDS for name, gain in zip(names, (0.2, 0.3, 0.1, 0.4, 1), strict=True)
+    ]
+    further = pd.DataFrame(gains, columns=["seed", "defense", "adversary", "gain"])
+    claim = replace(CLAIM, further=Further("further", "own", 0.25))
+    monkeypatch.setattr(reproduction, "all_claims", lambda: [claim])
+    found = tables([TINY], folder) | {"further": pd.DataFrame()}
+    assert "further adversaries" not in page([TINY], found).partition("## Claims")[2]
+    assert (
+        "Claim 1 against further adversaries (mean signed gain at most 0.25, 5 seeds): presence above its control: holds: "
+        "0.2 ± 0; learned from the releases: does not hold: 0.4 ± 0; two-sided: cannot be judged: 0.20 to 1.00."
+        in page([TINY], found | {"further": further})
+    )

@@ -331,7 +331,10 @@ READINGS_OF_ALL = (
     "Bayes' rule.",
 )
 ALIKE = "k=3, t=0.5, J=0.6, Dirichlet rule up to 8 members; no compromised records."
-CASCADED = "k=3, beta=5, J=0.6, CR=0.9, sigma 0.01 and 0.1, Dirichlet rule up to 8 members; the framework cascades as its adversary does."
+CASCADED = (
+    "k=3, beta=5, J=0.6, CR=0.9, sigma 0.01 and 0.1, Dirichlet rule up to 8 members; the framework cascades as its adversary "
+    "does."
+)
 THREE = "k=3, t=0.5, J=0.6, CR=0.9, sigma=0.1, Dirichlet rule up to 8 members; each framework cascades."
 UNIFORM = (
     "Adult: 4,000 records, then 400 deleted, 400 inserted and 400 updated before each release; QI age, gender, education; "
@@ -407,7 +410,7 @@ FIGURES = (
             "bayframe_compromised",
             "framework || CASE WHEN attacker IN ('BayFrame', 'joint') THEN ', none compromised' WHEN attacker LIKE '%prior' "
             "THEN ', prior-based' WHEN attacker LIKE '%posterior' THEN ', posterior-based' ELSE ', compromised' END",
-            "BKAA with k=3 and 8, beta=5, J=0.6, CR=0.9, sigma=0.1, one step.",
+            "BKAA with k=3 and 8, beta=5, J=0.6, CR=0.9, sigma=0.1, one step, Dirichlet rule up to 8 members.",
             y=column,
             readings=("The cascade of the adversary is not named: both are drawn. The framework itself has none.",),
         )

@@ -1,6 +1,7 @@
 """Respondents on the page of a report: names, the most exposed ones and groups with the reasons, and the explorer."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.evaluation.risk.respondent_risk import member_contributions
 from foreknow.models import Adversary, Auto, Beliefs, History, People, Release
 from foreknow.models.arrays import IntArray, object_array
+from foreknow.models.joint.group_graph import MOST_TOGETHER, threads_of
 from foreknow.models.progress import Progress
 
 PEOPLE, GROUPS = 10, 10
@@ -177,20 +179,34 @@ def _beliefs_by_prefix(
 
     For more records those up to its own alone, or none without ``own``.
     """
-    every = sum(len(release.view) for release in releases) <= MAX_PREFIX_RECORDS and len(releases) > 1
+    records = sum(len(release.view) for release in releases)
+    every = records <= MAX_PREFIX_RECORDS and len(releases) > 1
     found: list[list[float]] = [[] for _ in places]
     if not every and not own:
         return found
-    assert isinstance(attack.adversary, Adversary)
-    times, told = [release.time for release in releases], attack.adversary.compromised
-    for t in progress(range(1, len(releases) + 1)):
+    adversary = attack.adversary
+    assert isinstance(adversary, Adversary)
+    times, told = [release.time for release in releases], adversary.compromised
+
+    def by(t: int) -> dict[int, float]:
+        """Beliefs given the first t releases, by the numbers of the places."""
         some = [number for number, place in enumerate(places) if (place.t < t if every else place.t == t - 1)]
-        if some:
-            known = None if told is None else replace(told, frame=told.frame[told.frame["time"].isin(times[:t])])
-            prefix = replace(attack, adversary=replace(attack.adversary, compromised=known), hindsight=True)
-            beliefs = hindsight if t == len(releases) else prefix(releases[:t])
-        for number in some:
-            found[number].append(places[number].belief(beliefs))
+        if not some:
+            return {}
+        known = None if told is None else replace(told, frame=told.frame[told.frame["time"].isin(times[:t])])
+        prefix = replace(attack, adversary=replace(adversary, compromised=known), hindsight=True)
+        beliefs = hindsight if t == len(releases) else prefix(releases[:t])
+        return {number: places[number].belief(beliefs) for number in some}
+
+    # The longest first, so that no thread is left with it alone.
+    lengths = range(len(releases), 0, -1)
+    threads = threads_of() if records <= MOST_TOGETHER else 1
+    with ThreadPoolExecutor(threads) as pool:
+        solved = (pool.map if threads > 1 else map)(by, lengths)
+        beliefs_by = [own for _, own in zip(progress(lengths), solved, strict=True)]
+    for of_prefix in reversed(beliefs_by):
+        for number, belief in of_prefix.items():
+            found[number].append(belief)
     return found
 
 

@@ -85,6 +85,9 @@ NOISY_SWEEPS = 20
 MANY_RECORDS = 5000
 """Number of records from which the groups of a release are visited by several threads."""
 
+MOST_TOGETHER = 25_000
+"""Largest number of records of which prefixes are solved together, in threads; of more they would fill the memory."""
+
 ROUNDING = 1e-13
 """Largest change of the messages to a group that no cycle reaches that is not passed on, in total variation."""
 
@@ -221,13 +224,16 @@ class GroupGraph:
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it: each prefix is solved anew, T times the cost of a solution.
 
-        The messages of the prefix before, as a start, send its evidence around cycles again.
+        The messages of the prefix before, as a start, send its evidence around cycles again. Prefixes of at most `MOST_TOGETHER`
+        records are solved together, one in each thread.
         """
         if problem.noisy.any():
             return self._noisy(problem).forward(problem)
         if problem.order > 1:
             return _all_tilted(GroupMessages(progress=self.progress).forward(problem))
-        return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
+        threads = threads_of(self.workers) if len(problem.path) <= MOST_TOGETHER and self.scratch is None else 1
+        one = replace(self, progress=iter, workers=1 if threads > 1 else self.workers)
+        return forward_by_prefixes(one, problem, self.progress, threads=threads)
 
     def _noisy(self, problem: JointProblem) -> JointSolver:
         """Solver of noisy counts."""
@@ -395,8 +401,13 @@ def send_all(
 
 
 def _threads(at: Layout, workers: int | None = None) -> int:
-    """Number of threads for a history: one for a small one, and at most those that Numba may use."""
-    return int(workers or min(cpu_count(), numba.get_num_threads())) if len(at.group) >= MANY_RECORDS else 1
+    """Number of threads for a history: one for a small one."""
+    return threads_of(workers) if len(at.group) >= MANY_RECORDS else 1
+
+
+def threads_of(workers: int | None = None) -> int:
+    """Number of threads: as given, or one for each processor, and at most those that Numba may use."""
+    return int(workers or min(cpu_count(), numba.get_num_threads()))
 
 
 class GraphLaw:

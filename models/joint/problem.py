@@ -1,6 +1,7 @@
 """Estimation problem of a whole history as arrays, with its layout and components, and the posterior that a solver returns."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -617,17 +618,22 @@ def forward_by_prefixes(
     problem: JointProblem,
     progress: Progress = iter,
     prefix: Callable[[JointProblem, int], JointProblem] | None = None,
+    threads: int = 1,
 ) -> JointPosterior:
     """Posterior of each release given the releases up to it, by a solution of each prefix: T times the cost of a solver.
 
     One item of ``progress`` is taken before each prefix. ``prefix`` returns the problem of the first releases, `first_releases` by
-    default; another one where the evidence of records depends on later releases.
+    default; another one where the evidence of records depends on later releases. Several ``threads`` are for solvers without a
+    random state.
     """
     if not problem.releases:
         return solver(problem)
-    at = problem.layout
-    numbers, of_first = range(problem.releases), prefix or first_releases
-    parts = [solver(of_first(problem, t + 1)) for t, _ in zip(numbers, progress(numbers), strict=True)]
+    at, of_first = problem.layout, prefix or first_releases
+    # The longest first, so that no thread is left with it alone.
+    lengths = range(problem.releases, 0, -1)
+    with ThreadPoolExecutor(threads) as pool:
+        solutions = (pool.map if threads > 1 else map)(lambda length: solver(of_first(problem, length)), lengths)
+        parts = [part for _, part in zip(progress(lengths), solutions, strict=True)][::-1]
     groups = [slice(at.release_starts[t], at.release_starts[t + 1]) for t in range(len(parts))]
     beliefs = [slice(*part.starts[at.group_starts[[g.start, g.stop]]]) for part, g in zip(parts, groups, strict=True)]
 

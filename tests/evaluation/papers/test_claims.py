@@ -126,7 +126,7 @@ class TestFurther:
         assert set(self.verdicts(0.3, seeds=2)[0].values()) == {OPEN}
 
     def test_a_key_of_another_name_is_named(self):
-        with pytest.raises(ValueError, match="further: .tabel. is not a key"):
+        with pytest.raises(ValueError, match=r"further: .tabel. is not a key"):
             read_claims(TestReading.TEXT + 'values = {of = "1", measure = "gain"}\nfurther = {tabel = "a"}')
 
 

@@ -14,6 +14,7 @@ import json
 import pickle
 import sysconfig
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -139,8 +140,11 @@ def run(
         remove_torn(place, ABANDONED_AFTER)
         left = [task for key, task in tasks.items() if key not in set(kept.loc[~kept["stale"], "key"])]
         results = Parallel(workers, return_as="generator_unordered")(delayed(_keep)(task, place) for task in left)
-        for _ in zip(progress([str(task) for task in left]), results, strict=True):
-            pass
+        with warnings.catch_warnings():
+            # joblib replaces a worker whose memory grew, and loses nothing.
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+            for _ in zip(progress([str(task) for task in left]), results, strict=True):
+                pass
         return _kept(tasks, place)
 
 

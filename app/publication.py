@@ -9,6 +9,7 @@
         certificate.json    requirements that were verified
     private/                for the publisher alone, with mode 0700 and files with mode 0600
         groups.csv          the key: respondent, time, group; or groups.parquet
+        defense.json        the defense with the chain of its ghosts, which no public file has; not of other defenses
         settings.json       options and versions, with which the run can be repeated
         manifest.json       checksums of all other files, and of the records
 
@@ -41,8 +42,17 @@ TABLE, EXPERIMENT, KEY = "published", "not-for-release", "groups"
 PARTS = ".parquet"
 """Ending of a table, and of the folder of its parts."""
 
-RELEASE, SETTINGS, MANIFEST, BEGUN = "release.json", "settings.json", "manifest.json", "begun.json"
+RELEASE, DEFENSE, SETTINGS, MANIFEST, BEGUN = (
+    "release.json",
+    "defense.json",
+    "settings.json",
+    "manifest.json",
+    "begun.json",
+)
 """Names of the files beside them. ``begun.json`` is the first file of a run from disk."""
+
+FOUND_BY_TRIAL = 2**64
+"""Seeds below are found by trying all of them; one of 128 bits, as this program draws and proposes, is not."""
 
 REACHED = "reached_terminal"
 """Number of respondents who reached a terminal value, in ``release.json`` of a series by `Cohorts`."""
@@ -71,10 +81,20 @@ def write_release(
     more: Mapping[str, Any] | None = None,
 ) -> None:
     """Write ``release.json``: ``sums`` of the files of the published table, and ``columns``: time, sensitive, quasi_identifiers."""
-    about = {"program": program_version(), "defense": settings(defense), "settings": defense_record(defense)}
+    about: dict[str, Any] = {"program": program_version(), "defense": settings(defense, public=True)}
+    about["settings"] = defense_record(defense, public=True)
     about["times"] = [str(time) for time in times]
     about |= {"columns": dict(columns), "sha256": dict(sums)}
     write_json(public / RELEASE, about | dict(more or {}), private=False)
+
+
+def write_defense(private: Path, defense: Defense | NoisyDefense) -> list[Path]:
+    """Write ``defense.json`` if ``release.json`` leaves a part of the defense out; return the files."""
+    record, path = defense_record(defense), private / DEFENSE
+    if record == defense_record(defense, public=True):
+        return []
+    write_json(path, {"settings": record})
+    return [path]
 
 
 def write_manifest(

@@ -28,7 +28,7 @@ from foreknow.app.cli.options import (
     option_text,
     switch,
 )
-from foreknow.app.publication import PUBLIC, RELEASE
+from foreknow.app.publication import DEFENSE, PUBLIC, RELEASE
 from foreknow.defenses import (
     BKAA,
     DEFENSES,
@@ -612,7 +612,7 @@ def read_defense(record: Any) -> Defense | None:
 
 def recorded_defense(groups: Path, kind: str | None = None) -> Defense | None:
     """The defense, of a class or of any, that `foreknow publish` wrote beside its output, if the file of groups is there."""
-    for path in (groups.parent.parent / PUBLIC / RELEASE, groups.parent / RELEASE):
+    for path in (groups.parent / DEFENSE, groups.parent.parent / PUBLIC / RELEASE, groups.parent / RELEASE):
         try:
             record = json.loads(path.read_text(encoding="utf-8"))["settings"]
         except (OSError, ValueError, KeyError, TypeError):

@@ -33,7 +33,9 @@ NOTATION: dict[str, Any] = {
 }
 """Parameters of the notation of published tables and of the rules by which they are cleaned, and their defaults."""
 
-SUPPRESSED_AS_TRIED = "--infeasible suppress leaves out a release that the defense cannot publish, as the trial did."
+SUPPRESSED_AS_TRIED = (
+    "With --infeasible suppress, as in the trial, a release that the defense cannot publish would be left out."
+)
 """Line on the option that a proposed publication has besides those of the present command."""
 
 
@@ -158,7 +160,9 @@ def error_lines(error: Exception) -> list[str]:
         return lines
     settling = [[setting for setting in settings_in(line) if setting.settles] for line in error.lines]
     options = " ".join(dict.fromkeys(_words(settings[0]) for settings in settling if settings))
-    together = f" In one step: {options}" if options else ""
+    left = [str(number) for number, settings in enumerate(settling, 1) if not settings]
+    remain = f", and {' and '.join(left)} {'needs' if len(left) == 1 else 'need'} a choice" if left else ""
+    together = f" {'In one step' if not left else 'Settled by'}: {options}{remain}" if options else ""
     return [
         *(f"{number}. {line}" for number, line in enumerate(lines, 1)),
         f"{len(lines)} faults in the file.{together} (foreknow describe FILE shows each column.)",

@@ -50,8 +50,8 @@ PASSED, FAILED, RELAXED, NOT_VERIFIED, PROMISED = "passed", "failed", "relaxed",
 """Verdicts of a certificate."""
 
 SEEDS = {
-    False: "128 bits of fresh entropy, kept by the publisher",
-    True: "chosen by the publisher; one that is found by trial undoes the publication",
+    False: "of 128 bits, kept by the publisher",
+    True: "short, and chosen by the publisher; one that is found by trial undoes the publication",
 }
 """Statements on the seed, which is in no certificate."""
 
@@ -254,7 +254,7 @@ def certificate_of(
     return Certificate(
         _verdict(defense, shown),
         {
-            "defense": settings(defense),
+            "defense": settings(defense, public=True),
             "requirements": [
                 {"name": type(part).__name__, "parameters": parameters_of(part), "text": text}
                 for text, part in by_text.items()

@@ -11,23 +11,28 @@ from typing import Any
 import numpy as np
 
 from foreknow.defenses import Defense, NoisyDefense
+from foreknow.models import MarkovChain
 
 PACKAGES = ("foreknow", "numpy", "scipy", "pandas", "numba", "duckdb", "pyarrow")
 """Packages whose versions are recorded."""
 
 
-def settings(defense: Defense | NoisyDefense) -> str:
-    """A defense and its settings as text, without its random generator."""
+def settings(defense: Defense | NoisyDefense, public: bool = False) -> str:
+    """A defense and its settings as text, without its random generator; for the ``public`` without its chain.
+
+    A chain may be counted from the records, and its digits tell each count.
+    """
     if not dataclasses.is_dataclass(defense):
         return repr(defense)
     fields = (field.name for field in dataclasses.fields(defense) if field.repr and field.name != "rng")
     given = {name: getattr(defense, name) for name in fields}
     texts = {name: value.__name__ if isinstance(value, type) else repr(value) for name, value in given.items()}
+    texts |= {name: "not published" for name, value in given.items() if public and isinstance(value, MarkovChain)}
     return f"{type(defense).__name__}({', '.join(f'{name}={text}' for name, text in texts.items())})"
 
 
-def defense_record(value: Any) -> Any:
-    """A defense, or a setting of one, as JSON has it: the name of the class and the settings, without the random generator.
+def defense_record(value: Any, public: bool = False) -> Any:
+    """A defense, or a setting of one, as JSON has it: the name of the class and the settings, as in `settings`.
 
     Examples
     --------
@@ -39,13 +44,16 @@ def defense_record(value: Any) -> Any:
         return {"class": "type", "name": value.__name__}
     if dataclasses.is_dataclass(value):
         shown = [field.name for field in dataclasses.fields(value) if field.init and field.repr and field.name != "rng"]
-        return {"class": type(value).__name__} | {name: defense_record(getattr(value, name)) for name in shown}
+        own = {name: getattr(value, name) for name in shown}
+        told = {name: each for name, each in own.items() if not (public and isinstance(each, MarkovChain))}
+        return {"class": type(value).__name__} | {name: defense_record(each, public) for name, each in told.items()}
     if isinstance(value, Mapping):
-        return {"class": "dict", "items": [[defense_record(key), defense_record(each)] for key, each in value.items()]}
+        pairs = [[defense_record(part, public) for part in item] for item in value.items()]
+        return {"class": "dict", "items": pairs}
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple | list | set | frozenset):
-        return [defense_record(each) for each in value]
+        return [defense_record(each, public) for each in value]
     return value if value is None or isinstance(value, bool | int | float | str) else {"class": repr(value)}
 
 

@@ -367,7 +367,7 @@ class Cleaning:
         record = [roles.respondent, roles.time]
         table = pd.DataFrame({PART: part, **columns})[keep].dropna(subset=record)
         if self.repeated == "refuse":
-            distinct, faults, changes = without_copies(table, record, self.duplicates)
+            distinct, faults, changes = without_copies(table, record, self.duplicates, self.period)
         else:
             distinct, faults, changes = self._one_of_each(table, record, roles.sensitive)
         keep = keep.copy()
@@ -457,7 +457,7 @@ PART = "foreknow:part"
 """Name of the column that numbers the tables, in a table of all of them: a respondent may be in two."""
 
 
-def without_copies(table: pd.DataFrame, record: list[str], rule: Duplicates) -> Kept:
+def without_copies(table: pd.DataFrame, record: list[str], rule: Duplicates, period: Period | None = None) -> Kept:
     """The rows that are no copy of an earlier row, and the faults or changes.
 
     Parameters
@@ -468,6 +468,8 @@ def without_copies(table: pd.DataFrame, record: list[str], rule: Duplicates) -> 
         The columns of the respondent and the time.
     rule : {"refuse", "drop"}
         Copies in all columns are a fault, or dropped. Different records of one respondent at one time are always a fault.
+    period : {"week", "month", "quarter", "year"}, optional
+        That of the times of the table; without one the fault proposes one.
     """
     twice = table.duplicated([PART, *record], keep=False).to_numpy()
     copies = np.zeros(len(table), dtype=np.bool_)
@@ -476,7 +478,7 @@ def without_copies(table: pd.DataFrame, record: list[str], rule: Duplicates) -> 
     differing = others[others.duplicated([PART, *record], keep=False)]
     if len(differing) and len(table[record[-1]].drop_duplicates()) == 1:
         return ~copies, [_one_time(differing, record)], []
-    faults = [_different(differing, record)] if len(differing) else []
+    faults = [_different(differing, record, period is None)] if len(differing) else []
     if number and rule == "refuse":
         faults.append(_copied(table[copies], record, number))
     changes = [Change("", number, f"{counted(number, 'copy')} of records dropped.")] if number else []
@@ -492,19 +494,15 @@ def _one_time(differing: pd.DataFrame, record: list[str]) -> Fault:
     return Fault("", problem, examples, len(differing), way_out)
 
 
-def _different(differing: pd.DataFrame, record: list[str]) -> Fault:
+def _different(differing: pd.DataFrame, record: list[str], proposes_period: bool) -> Fault:
     """The fault of respondents with several records at one time, with both rows of the first."""
     pair = _first_two(differing, record)
     unequal = [name for name in differing.columns.drop([PART, *record]) if len(pair[name].drop_duplicates()) > 1]
     listed = ", ".join(map(repr, unequal))
     problem = f"{_respondents(differing, record)} several records at one time, which differ in {listed}"
     first, month = Setting("repeated", "first"), Setting("period", "month")
-    way_out = Advice(
-        "keep one record of each respondent and time, as by ",
-        first,
-        ", or if times are days, choose a period, as ",
-        month,
-    )
+    by_period = (", or if times are days, choose a period, as ", month) if proposes_period else ()
+    way_out = Advice("keep one record of each respondent and time, as by ", first, *by_period)
     return Fault("", problem, _examples(pair, record), len(differing), way_out)
 
 

@@ -202,12 +202,14 @@ def _notes(description: Description) -> list[str]:
     two = [fault.column for fault in run.faults if _two_formats(fault)]
     unsettled = [fault.column or "repeated records" for fault in run.left if not _is_repeated(fault)]
     is_repeated = any(map(_is_repeated, run.left))
+    person = "If one of them names the respondents, it is the one for --id. " if RESPONDENT in unknown else ""
     of_columns: dict[str, object] = {}
     for fact in description.facts:
         for short, long in fact.alike if published is None else ():
             told = f"{fact.name}: {short[0]!r} in {counted(short[1], 'record')} and {long[0]!r} in {counted(long[1], 'record')}"
             merge = option_texts(merge=f"{fact.name}:{short[0]}={long[0]}")
-            of_columns[f"{told} look like one value; {merge} writes the latter."] = fact.role == QUASI_IDENTIFIER
+            told = f"{told} look like one value; add {merge} to the command below to write the latter."
+            of_columns[told] = fact.role == QUASI_IDENTIFIER
         marks = f"{fact.name}: {', '.join(map(repr, fact.marks))} probably means a missing value."
         units = f"{fact.name}: numbers with a unit, as {fact.example!r}."
         of_columns |= {marks: fact.marks, units: fact.kind == UNITS and published is None}
@@ -215,7 +217,7 @@ def _notes(description: Description) -> list[str]:
         "Records further on, and their faults, were not read.": not description.whole,
         f"This looks like a published table, not like records: {published}; no respondent.": published is not None,
         f"Identifiers are not published: {', '.join(identifiers)}.": identifiers,
-        f"Not used: {', '.join(unused)}. Add --qi COLUMN for each that an adversary may know.": unused,
+        f"Not used: {', '.join(unused)}. {person}Add --qi COLUMN for each that an adversary may know.": unused,
         **of_columns,
         f"Codes with leading zeros are published as intervals of numbers: {', '.join(codes)}. Add --categorical COLUMN for "
         "each that is kept as written.": codes,
@@ -422,7 +424,7 @@ GROUP_ROLE = "group"
 # fmt: off
 PERSONS = (
     "patient", "person", "respondent", "subject", "participant", "member", "client", "customer", "pseudonym", "pid", "mrn",
-    "patnr", "insured",
+    "patnr", "patienten", "patientennr", "patientnr", "patientid", "patid", "patientennummer", "insured",
 )
 RECORDS = ("visit", "record", "row", "encounter", "case", "order", "invoice")
 TIMES = (

@@ -85,6 +85,7 @@ from foreknow.app.noisy_publication import noise_record, noisy_certificate
 from foreknow.app.publication import (
     BEGUN,
     EXPERIMENT,
+    FOUND_BY_TRIAL,
     KEY,
     MANIFEST,
     PARTS,
@@ -96,6 +97,7 @@ from foreknow.app.publication import (
     TABLE,
     read_json,
     sums_below,
+    write_defense,
     write_manifest,
     write_release,
 )
@@ -426,7 +428,7 @@ def publish_command(run: PublishRun) -> Outcome:
         defense,
         adversary,
         verified=not run.no_verify,
-        seeded=run.seed is not None,
+        seeded=run.seed is not None and run.seed < FOUND_BY_TRIAL,
         progress=lambda published: tracked(published, "verifying"),
         promises=promises,
     )
@@ -527,9 +529,10 @@ def _with_chain(
     row = leaving_shift(chain, presence, made.ends, codes).iloc[0]
     if is_own:
         notice(
-            "The chain by which ghosts are drawn is learned from the records themselves, and is known to an adversary; name a "
-            "--corpus for one that no published record enters. To publish later releases name one with all values that may occur, "
-            "and the same --seed: otherwise the releases before change with the records, and are published twice."
+            "The chain by which ghosts are drawn is learned from the records themselves. An adversary is assumed to know it, but "
+            "no public file has it; name a --corpus for one that no published record enters. To publish later releases name one "
+            "with all values that may occur, and the same --seed: otherwise the releases before change with the records, and are "
+            "published twice."
         )
     notice(
         f"By leaving, an adversary who reads presence shifts the log odds between one who left and one who stayed by at most "
@@ -624,6 +627,7 @@ def _written(
         public = [folder / run.published, folder / PUBLIC / RELEASE]
         replace(stated, files=checksums_of(public)).write(folder / PUBLIC / CERTIFICATE)
         write_json(folder / PRIVATE / SETTINGS, used)
+        write_defense(folder / PRIVATE, defense)
         yield folder
         sums = sums_below(folder / PRIVATE, folder / PRIVATE) | sums_below(folder / PUBLIC, folder / PRIVATE)
         write_manifest(folder / PRIVATE, {str(run.table.records): checksum(run.table.records)}, sums)
@@ -672,10 +676,6 @@ def _notice_formulas(table: pd.DataFrame, quoted: bool) -> None:
             f"{formulas} published cells begin like formulas (= + - @), which a spreadsheet may run; --quote-formulas writes an "
             "apostrophe before them."
         )
-
-
-FOUND_BY_TRIAL = 2**64
-"""Seeds below are found by trying all of them; one of 128 bits, as this program draws and proposes, is not."""
 
 
 def _notice_seed(seed: int | None, of_config: bool) -> None:
@@ -732,7 +732,7 @@ def _outcome(
     # The sentence on a publication that is not verified says why, with what was not recomputed.
     told = () if stated.verdict == NOT_VERIFIED else stated.enforced["unchecked"]
     say(
-        f"{'NOT FOR RELEASE' if run.for_experiment else 'For the public'}: {table}, and {RELEASE} beside it.",
+        f"{'NOT FOR RELEASE' if run.for_experiment else 'For the public'}: {table}, with {RELEASE} and {CERTIFICATE} beside it.",
         *lines,
         *(f"Not recomputed: {promise}" for promise in told),
         f"{stated.sentence} {kept}",
@@ -883,6 +883,7 @@ def _certified(
     unfinished = public / f".{CERTIFICATE}"
     stated.write(unfinished)
     written = {
+        **{path.name: path for path in write_defense(private, defense)},
         SETTINGS: private / SETTINGS,
         f"../{PUBLIC}/{RELEASE}": public / RELEASE,
         f"../{PUBLIC}/{CERTIFICATE}": unfinished,

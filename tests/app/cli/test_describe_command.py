@@ -201,7 +201,7 @@ class TestHospital:
         assert f"Datum has {days} times, of" in told
         assert f" of {people}. Each time would be a release; --per month makes 4." in told
         assert "Geschlecht: 1 respondent has more than one value; correct the records" in told
-        assert "look like one value; --merge Geschlecht:F=Female writes the latter." in told
+        assert "look like one value; add --merge Geschlecht:F=Female to the command below to write the latter." in told
         assert "Choose the record of a respondent and time that is kept, and write it in place of RULE below" in told
         (words,) = proposed(run("describe", path).stdout)
         assert {"--per", "--ids", "--repeated"} < set(words)

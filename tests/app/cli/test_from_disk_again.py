@@ -132,7 +132,9 @@ def test_a_certificate_that_was_removed(folder, source, whole, out):
     run("check", out / "public")
 
 
-@pytest.mark.parametrize(("first", "seed"), [(["--seed", 5], "chosen"), ([], "128 bits of fresh entropy")])
+@pytest.mark.parametrize(
+    ("first", "seed"), [(["--seed", 5], "short"), ([], "of 128 bits"), (["--seed", 2**100], "of 128 bits")]
+)
 def test_the_certificate_tells_how_the_seed_was_chosen_at_first(folder, source, out, first, seed):
     """Also where the seed is read from the settings of the run, or left out."""
     run(*publish(folder, source, *first, "--overwrite"))

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from commands import ROLES, TOWNS, read, records, run, write
@@ -11,8 +12,10 @@ from printed_tables import printed
 from typer.testing import CliRunner
 
 from foreknow.app.cli import command_line
+from foreknow.app.cli.defense_choices import recorded_defense
 from foreknow.app.cli.files.columns import Columns
 from foreknow.app.cli.files.release_files import read_releases
+from foreknow.app.publication import key_at
 from foreknow.defenses import DEFENSES, ForegroundSafe
 from foreknow.evaluation import leaving_shift
 from foreknow.models import Categorical, History, MarkovChain, Numeric, Presence, Schema
@@ -267,6 +270,19 @@ class TestCohorts:
         page = ["--out", tmp_path / "r.html", "--stricter", 0, "--json"]
         each = json.loads(run("report", source, *ROLES, "--groups", out, *page).stdout)["adversaries"].values()
         assert all("whatever is computed" in one["bound"] for one in each)
+
+    @pytest.mark.parametrize("place", [(), ("--from-disk",)])
+    def test_no_public_file_has_the_chain_that_was_counted_from_the_records(self, tmp_path, place):
+        """Its probabilities tell how many people went from each value to each other."""
+        source, _, out = self.published(tmp_path, "-a", 3, "--size", 6, *place)
+        for name in ("release.json", "certificate.json"):
+            text = (out / "public" / name).read_text()
+            assert "transitions=not published" in text
+            assert "probabilities" not in text
+        chain = recorded_defense(key_at(out), "Cohorts").transitions
+        history = History.read(read_table(source, ["id"]), SCHEMA, time="week")
+        np.testing.assert_allclose(chain.probabilities, MarkovChain.fit(history, pseudo_count=0.1).probabilities)
+        assert (out / "private" / "defense.json").stat().st_mode & 0o777 == 0o600
 
     def test_from_disk_the_releases_are_those_in_memory(self, tmp_path):
         options = ("-a", 3, "--size", 6, "--ends", 1, "--seed", 4)

@@ -58,7 +58,7 @@ def test_what_was_enforced_measured_and_assumed():
         {"j": 0.6, "base": 2.0},
     ]
     assert found.enforced["unchecked"] == []
-    assert found.enforced["seed"] == "128 bits of fresh entropy, kept by the publisher"
+    assert found.enforced["seed"] == "of 128 bits, kept by the publisher"
     assert found.measured["verified"] is True
     for release, stated in zip(releases, found.measured["releases"], strict=True):
         levels = verify(release, KAnonymity(3) & TCloseness(0.7)).groupby("requirement")["level"]

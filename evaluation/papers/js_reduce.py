@@ -240,6 +240,10 @@ READINGS = (
     "The joint adversary is not the paper's: it reads all releases together, in hindsight, by one-step knowledge; forward, those "
     f"up to the release, at {', '.join(map(str, FORWARD_AT))}.",
     "A release without a published record has no gain: curves have a gap there, and means are over the other seeds.",
+    "DK is domain knowledge, here the simulated law; SPM are sequential patterns mined from another history, IE those extracted "
+    "from the releases so far; BKsv is the law of a single value. *Past and class* is the law of the first reading.",
+    "Curves are means over the histories. A claim on a largest gain takes the largest of each history, and then the mean, which is "
+    "above the peak of a curve.",
 )
 JOINT = ("joint, in hindsight", "joint, forward")
 TIGHT, SIGNED = {"the text: below .12": 0.12}, (-1.0, 1.0)

@@ -113,6 +113,10 @@ REPORTED = (*(each.name for each in fields(AttackOptions)), *KNOWLEDGE_OPTIONS, 
 """Parameters that `foreknow report` reads as `foreknow attack` does, besides those of the table."""
 
 
+REPORTS = "A report judges by two adversaries of its own, and reads no scenario; --attack adds a row to the table of its numbers."
+"""Sentence above the proposed report, whose verdict may be another one."""
+
+
 def attack_command(run: AttackRun) -> Outcome:
     r"""Run `foreknow attack`; its help text has the paragraphs below.
 
@@ -260,7 +264,7 @@ def _end(run: AttackRun, verdict: Sequence[str]) -> None:
         say(f"Seed: {run.seed}.")
     if run.out is not None:
         say_files(run)
-    say(*next_lines(run.context, "report", f"--out {unused_path('report.html')}", also=REPORTED))
+    say(REPORTS, *next_lines(run.context, "report", f"--out {unused_path('report.html')}", also=REPORTED))
 
 
 def _read(run: AttackRun) -> tuple[Attacked, History]:

@@ -33,9 +33,9 @@ class Reading:
 
 @dataclass(frozen=True)
 class Further:
-    """What a claim asks of the mean signed gain of the adversaries of `stronger`, who are measured on few seeds.
+    """Largest mean signed gain that a claim allows the adversaries of `stronger`, who are measured on few seeds.
 
-    Name of the experiment, and of the defense in it; the gain that the claim allows.
+    ``table`` is the name of their experiment, ``defense`` that of the releases in it.
     """
 
     table: str

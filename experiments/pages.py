@@ -420,7 +420,7 @@ def verdicts(tables, *numbers):
     asked, lines = [claim for claim in all_claims() if str(claim.number) in numbers], []
     if not asked:
         return ["| not judged yet |", "|---|"]
-    for claim, own, under in judged(asked, tables):
+    for claim, own, under, _ in judged(asked, tables):
         value = f"{with_interval(own.mean, own.half)} ({own.seeds})" if own.seeds else ""
         strongest = f"{under.verdict}: {under.mean:.3g}" if under.verdict and not np.isnan(under.mean) else ""
         lines.append([claim.says, claim.asked if claim.query else "", value, own.verdict, strongest])

@@ -16,7 +16,7 @@ from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.evaluation.risk.respondent_risk import member_contributions
 from foreknow.models import Adversary, Auto, Beliefs, History, People, Release
 from foreknow.models.arrays import IntArray, object_array
-from foreknow.models.joint.group_graph import MOST_TOGETHER, threads_of
+from foreknow.models.joint.group_graph import MOST_TOGETHER, GroupGraph, threads_of
 from foreknow.models.progress import Progress
 
 PEOPLE, GROUPS = 10, 10
@@ -198,14 +198,16 @@ def _beliefs_by_prefix(
         beliefs = hindsight if t == len(releases) else prefix(releases[:t])
         return {number: places[number].belief(beliefs) for number in some}
 
+    lengths = range(1, len(releases) + 1)
+    # Another solver may have a random state, which threads would share.
+    threads = threads_of() if records <= MOST_TOGETHER and isinstance(attack.solver, GroupGraph) else 1
     # The longest first, so that no thread is left with it alone.
-    lengths = range(len(releases), 0, -1)
-    threads = threads_of() if records <= MOST_TOGETHER else 1
+    order = lengths if threads == 1 else lengths[::-1]
     with ThreadPoolExecutor(threads) as pool:
-        solved = (pool.map if threads > 1 else map)(by, lengths)
-        beliefs_by = [own for _, own in zip(progress(lengths), solved, strict=True)]
-    for of_prefix in reversed(beliefs_by):
-        for number, belief in of_prefix.items():
+        solved = (pool.map if threads > 1 else map)(by, order)
+        of_prefix = dict(zip(progress(order), solved, strict=True))
+    for length in lengths:
+        for number, belief in of_prefix[length].items():
             found[number].append(belief)
     return found
 

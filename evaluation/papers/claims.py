@@ -237,7 +237,7 @@ def judged(claims: Iterable[Claim], tables: Mapping[str, pd.DataFrame]) -> list[
 def _under_further(asked: Further, tables: Mapping[str, pd.DataFrame]) -> dict[str, Decision]:
     """Decisions under further adversaries.
 
-    Two-sided: a claim holds against whoever knows no more than the first one where the upper bound keeps it, and does not hold
+    Two-sided: a claim holds against all who know no more than the first one where the upper bound keeps it, and does not hold
     where that adversary's own gain breaks it.
     """
     one = f"SELECT seed, {{}} AS value FROM {asked.table} WHERE defense = '{asked.defense}' GROUP BY seed"

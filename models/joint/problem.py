@@ -629,11 +629,13 @@ def forward_by_prefixes(
     if not problem.releases:
         return solver(problem)
     at, of_first = problem.layout, prefix or first_releases
-    # The longest first, so that no thread is left with it alone.
-    lengths = range(problem.releases, 0, -1)
+    lengths = range(1, problem.releases + 1)
+    # The longest first, so that no thread is left with it alone; in order of time for a solver with a random state.
+    order = lengths if threads == 1 else lengths[::-1]
     with ThreadPoolExecutor(threads) as pool:
-        solutions = (pool.map if threads > 1 else map)(lambda length: solver(of_first(problem, length)), lengths)
-        parts = [part for _, part in zip(progress(lengths), solutions, strict=True)][::-1]
+        solutions = (pool.map if threads > 1 else map)(lambda length: solver(of_first(problem, length)), order)
+        found = dict(zip(progress(order), solutions, strict=True))
+    parts = [found[length] for length in lengths]
     groups = [slice(at.release_starts[t], at.release_starts[t + 1]) for t in range(len(parts))]
     beliefs = [slice(*part.starts[at.group_starts[[g.start, g.stop]]]) for part, g in zip(parts, groups, strict=True)]
 

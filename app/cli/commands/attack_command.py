@@ -264,7 +264,8 @@ def _end(run: AttackRun, verdict: Sequence[str]) -> None:
         say(f"Seed: {run.seed}.")
     if run.out is not None:
         say_files(run)
-    say(REPORTS, *next_lines(run.context, "report", f"--out {unused_path('report.html')}", also=REPORTED))
+    say_sentences(REPORTS)
+    say(*next_lines(run.context, "report", f"--out {unused_path('report.html')}", also=REPORTED))
 
 
 def _read(run: AttackRun) -> tuple[Attacked, History]:

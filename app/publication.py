@@ -51,9 +51,6 @@ RELEASE, DEFENSE, SETTINGS, MANIFEST, BEGUN = (
 )
 """Names of the files beside them. ``begun.json`` is the first file of a run from disk."""
 
-FOUND_BY_TRIAL = 2**64
-"""Seeds below are found by trying all of them; one of 128 bits, as this program draws and proposes, is not."""
-
 REACHED = "reached_terminal"
 """Number of respondents who reached a terminal value, in ``release.json`` of a series by `Cohorts`."""
 

@@ -34,7 +34,7 @@ READS_TEXT = {
 MOST_FILES = 20
 """Largest number of files of a folder."""
 
-MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 81_153, 45_856, 280
+MOST_LINES, MOST_STATEMENTS, MOST_MODULES = 81_143, 45_855, 280
 """Largest size of the package; its statements are counted together with those of the benchmarks and experiments."""
 
 MOST_NAMES = 253

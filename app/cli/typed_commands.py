@@ -161,8 +161,8 @@ def error_lines(error: Exception) -> list[str]:
     settling = [[setting for setting in settings_in(line) if setting.settles] for line in error.lines]
     options = " ".join(dict.fromkeys(_words(settings[0]) for settings in settling if settings))
     left = [str(number) for number, settings in enumerate(settling, 1) if not settings]
-    remain = f", and {' and '.join(left)} {'needs' if len(left) == 1 else 'need'} a choice" if left else ""
-    together = f" {'In one step' if not left else 'Settled by'}: {options}{remain}" if options else ""
+    open_ones = f"; {' and '.join(left)} {'stays' if len(left) == 1 else 'stay'} open" if left else ""
+    together = f" {'Some are settled by' if left else 'In one step'}: {options}{open_ones}" if options else ""
     return [
         *(f"{number}. {line}" for number, line in enumerate(lines, 1)),
         f"{len(lines)} faults in the file.{together} (foreknow describe FILE shows each column.)",

@@ -9,16 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from foreknow.app.atomic_output import check_output, write_json
-from foreknow.app.publication import (
-    BEGUN,
-    FOUND_BY_TRIAL,
-    MANIFEST,
-    PRIVATE,
-    PUBLIC,
-    check_no_extra_file,
-    listing_of,
-    read_json,
-)
+from foreknow.app.publication import BEGUN, MANIFEST, PRIVATE, PUBLIC, check_no_extra_file, listing_of, read_json
 from foreknow.evaluation.checks.program import versions
 from foreknow.models.advice import Advice, Wording
 from foreknow.models.tables.atomic_file import SCRATCH_FILES, locked, remove_torn
@@ -119,9 +110,8 @@ def make_folder(owner: str, folder: Path, mode: int = 0o777) -> None:
 
 
 def is_seeded(folder: Path) -> bool:
-    """True unless the run that began a publication drew its seed, or was given one that trial does not find."""
-    begun = read_json(folder / PRIVATE / BEGUN)
-    return "seed" not in begun["drawn"] and int(begun["settings"]["seed"]) < FOUND_BY_TRIAL
+    """True unless the run that began a publication drew its seed."""
+    return "seed" not in read_json(folder / PRIVATE / BEGUN)["drawn"]
 
 
 def remove_publication(folder: Path) -> None:

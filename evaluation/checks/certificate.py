@@ -50,8 +50,8 @@ PASSED, FAILED, RELAXED, NOT_VERIFIED, PROMISED = "passed", "failed", "relaxed",
 """Verdicts of a certificate."""
 
 SEEDS = {
-    False: "of 128 bits, kept by the publisher",
-    True: "short, and chosen by the publisher; one that is found by trial undoes the publication",
+    False: "128 bits of fresh entropy, kept by the publisher",
+    True: "given by the publisher, who keeps it; a short one is found by trial, and undoes the publication",
 }
 """Statements on the seed, which is in no certificate."""
 

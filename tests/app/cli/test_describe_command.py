@@ -205,6 +205,9 @@ class TestHospital:
         assert "Choose the record of a respondent and time that is kept, and write it in place of RULE below" in told
         (words,) = proposed(run("describe", path).stdout)
         assert {"--per", "--ids", "--repeated"} < set(words)
+        frame.rename(columns={"PatNr": "Patientennr"}).to_csv(tmp_path / "other.csv", index=False, sep=";")
+        (others,) = proposed(run("describe", tmp_path / "other.csv").stdout)
+        assert others[others.index("--id") + 1] == "Patientennr"
         words = ["last" if word == "RULE" else word for word in words]
         done = run(*words[:-1], tmp_path / "out", "--defense", "mondrian", "--merge", "Geschlecht:F=Female")
         assert sorted(read(tmp_path / "out" / "public" / "published.csv")["Datum"].unique()) == [

@@ -58,7 +58,7 @@ def test_what_was_enforced_measured_and_assumed():
         {"j": 0.6, "base": 2.0},
     ]
     assert found.enforced["unchecked"] == []
-    assert found.enforced["seed"] == "of 128 bits, kept by the publisher"
+    assert found.enforced["seed"] == "128 bits of fresh entropy, kept by the publisher"
     assert found.measured["verified"] is True
     for release, stated in zip(releases, found.measured["releases"], strict=True):
         levels = verify(release, KAnonymity(3) & TCloseness(0.7)).groupby("requirement")["level"]
@@ -213,7 +213,7 @@ def test_files_and_seed(tmp_path):
     text = (tmp_path / "certificate.json").read_text()
     assert json.loads(text) == found.content
     assert "987654321" not in text
-    assert "chosen by the publisher" in found.enforced["seed"]
+    assert "given by the publisher" in found.enforced["seed"]
     for wrong in (Mondrian, 3):
         with pytest.raises(TypeError, match=r"certificate: defense is .*; it is a settings object, as Mondrian"):
             certificate([], wrong)

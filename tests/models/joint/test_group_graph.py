@@ -11,6 +11,7 @@ import pytest
 from foreknow.models import Enumeration, GroupGraph, GroupMessages, MaxEntropy, PathSampler, Status
 from foreknow.models.joint import JointProblem, group_graph
 from foreknow.models.joint.group_graph import GraphLaw
+from foreknow.models.joint.problem import forward_by_prefixes
 from foreknow.models.problem import DOUBT
 
 FINEST = GroupGraph(tolerance=1e-9, sweeps=200)
@@ -197,6 +198,21 @@ def test_more_sweeps_repeat_the_evidence_of_a_ring():
 
 
 class TestScratch:
+    @pytest.mark.parametrize("threads", [1, 3])
+    def test_prefixes_are_solved_in_order_of_time_unless_by_threads(self, threads):
+        """A solver with a random state would draw others in another order; the parts are joined in order of time in any case."""
+        problem = JointProblem(**joint_oracle.cohorts(np.random.default_rng(5), 4, 4, 2, "drawn"))
+        solved = []
+
+        def solver(part):
+            solved.append(part.releases)
+            return Enumeration()(part)
+
+        found = forward_by_prefixes(solver, problem, threads=threads)
+        np.testing.assert_array_equal(found.beliefs, Enumeration().forward(problem).beliefs)
+        assert sorted(solved) == [*range(1, problem.releases + 1)]
+        assert threads > 1 or solved == sorted(solved)
+
     @pytest.mark.parametrize("limit", [30, 10_000])
     @pytest.mark.parametrize("forward", [False, True])
     def test_beliefs_do_not_depend_on_files_and_threads(self, tmp_path, monkeypatch, limit, forward):

@@ -211,6 +211,9 @@ class TestRepeatedRecords:
         assert "(row 1), 'p1' at 2 (row 6); keep one record of each respondent and time, as by repeated='first'" in str(
             error
         )
+        assert "choose a period" in str(error)
+        frame = frame.assign(week=pd.to_datetime("2024-01-01") + pd.to_timedelta(40 * frame["week"], "D"))
+        assert "choose a period" not in str(faults(frame, Cleaning(period="month")))
 
     @settings(max_examples=30, deadline=None)
     @given(

@@ -83,7 +83,7 @@ class KPrimacy(ClusteringDefense):
 
     def _limits(self, table: TableCounts) -> GroupLimits:
         """Largest beta-like shares: ``p (1 + min(beta, -ln p))``, with the tolerance of `BetaLikeness`."""
-        share = table.counts / table.counts.sum()
+        share = table.shares
         gain = np.minimum(self.beta, -np.log(np.where(share > 0, share, 1.0)))
         return GroupLimits(int(self.k), share, np.inf, share * (1 + gain + LEVEL_TOLERANCE))
 

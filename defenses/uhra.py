@@ -124,9 +124,9 @@ class UHRA(ClusteringDefense):
 
     def _group_cluster(self, requirement: GroupPredicate, cluster: Cluster) -> ClusterGrouping:
         """Steps 2 and 3. A requirement that limits do not express is a predicate: of the distances only "equal" is a limit."""
-        is_equal, table = self.distance == "equal", cluster.records.table.counts
+        is_equal, table = self.distance == "equal", cluster.records.table.shares
         t, most = float(self.t) if is_equal else np.inf, np.full(len(table), np.inf)
-        limits = GroupLimits(int(self.k), table / table.sum(), t, most)
+        limits = GroupLimits(int(self.k), table, t, most)
         rule = GroupRule(limits, None if is_equal and self.also is None else requirement)
         labels = utility_groups(
             cluster.records, cluster.points, cluster.order, requirement, rule, self.repaired, self.patience

@@ -229,10 +229,12 @@ def _place(
     """Nearest group that satisfies with a record, and the value with which it does; (-1, -1) if there is none."""
     own, m = int(record.counts.argmax()), groups.counts.shape[1]
     values = np.arange(m) if distort else np.array([own])
-    versions = _with_values(record, values)
+    versions = _with_values(record, values) if distort else record
     for batch in nearest:
-        pairs = versions[np.tile(values, len(batch))] if distort else record
-        satisfies = requirement(groups[np.repeat(batch, len(values))] + pairs).reshape(len(batch), len(values))
+        each, pairs = batch, versions
+        if distort:
+            each, pairs = np.repeat(batch, m), versions[np.tile(values, len(batch))]
+        satisfies = requirement(groups[each] + pairs).reshape(len(batch), len(values))
         if satisfies.any():
             which = int(satisfies.any(axis=1).argmax())
             possible = values[satisfies[which]]

@@ -64,7 +64,7 @@ class TCloseness(CountsPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Earth mover's distance of each group from the table."""
-        table = summary.table.counts / summary.table.counts.sum()
+        table = summary.table.shares
         if self.distance == "equal":
             return equal_distance(summary.counts, summary.size, table)
         excess = summary.counts / np.maximum(summary.size, 1)[:, None] - table
@@ -214,8 +214,7 @@ def gains(summary: Summary) -> FloatArray:
 
     At least -1. For a value that the table lacks it is infinite if the group shows the value, and 0 otherwise.
     """
-    table = summary.table.counts
-    expected = np.maximum(summary.size, 1)[:, None] * (table / np.maximum(table.sum(), 1))
+    expected = np.maximum(summary.size, 1)[:, None] * summary.table.shares
     lacking = np.where(summary.counts > 0, np.inf, 0.0)
     return np.asarray(np.divide(summary.counts - expected, expected, out=lacking, where=expected > 0))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -34,6 +35,11 @@ class TableCounts:
 
     def __post_init__(self) -> None:
         check_shape("TableCounts: counts", self.counts, (len(self.values),), "one count for each value")
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Share of the table's records that have each value, shape ``(m,)``; 0 of an empty table."""
+        return np.asarray(self.counts / max(int(self.counts.sum()), 1))
 
 
 class GroupMembers(NamedTuple):
@@ -95,14 +101,24 @@ class Summary:
     def __add__(self, other: "Summary") -> "Summary":
         """Summaries of the unions of two batches, pair by pair; one batch may have length 1."""
         members = None if self.members is None or other.members is None else self.members.joined(other.members)
-        return Summary(*map(np.add, self._sums, other._sums), self.table, members)  # type: ignore[call-arg, arg-type]
+        # By name, as all sums below: requirements are evaluated on hundreds of thousands of small batches.
+        return Summary(
+            self.size + other.size,
+            self.counts + other.counts,
+            self.prior + other.prior,
+            self.entropy + other.entropy,
+            self.table,
+            members,
+        )
 
     def __getitem__(self, which: "NDArray[Any] | slice | int") -> "Summary":
         if isinstance(which, int | np.integer):
             row = range(len(self))[which]  # IndexError past the end, which ends an iteration
             which = slice(row, row + 1)
         members = None if self.members is None else self.members.select(which)
-        return Summary(*(array[which] for array in self._sums), self.table, members)  # type: ignore[call-arg, arg-type]
+        return Summary(
+            self.size[which], self.counts[which], self.prior[which], self.entropy[which], self.table, members
+        )
 
     def replaced(self, which: int, by: "Summary") -> "Summary":
         """The batch with one group replaced by another, which is a batch of length 1."""

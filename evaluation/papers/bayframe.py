@@ -1,7 +1,7 @@
 """BayFrame (Amiri, Yazdani, Shakery, Ho 2019): its experiments in its own setting, and its figures.
 
 A framework is a defense and the adversary that it assumes; its gain is that of this adversary, by Equation 8. Where it assumes one
-step, the adversary of the joint law attacks it too: in hindsight, and forward for the seeds of `FORWARD` of some frameworks.
+step, the adversary of the joint law attacks it too: in hindsight, and forward at the releases `FORWARD_AT` of some frameworks.
 """
 
 import math
@@ -20,7 +20,7 @@ from foreknow.evaluation.datasets.adult import adult_history
 from foreknow.evaluation.datasets.exams import exams
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.papers.figures import ADULT, Figure, Paper, adult_folder
-from foreknow.evaluation.papers.stronger import STRONGER_SEEDS, stronger, stronger_figure
+from foreknow.evaluation.papers.stronger import STRONGER_SEEDS, forward, stronger, stronger_figure
 from foreknow.evaluation.risk.adversary_gain import adversary_gain
 from foreknow.evaluation.risk.record_linkage import record_linkage
 from foreknow.models import (
@@ -48,8 +48,9 @@ SIGMAS, CONFIDENCE = (0.01, 0.1), 0.9
 STEPS = {1: "FDTMM", 2: "SDTMM"}
 """Names of the knowledge of one and two steps."""
 
-SEEDS, FORWARD = range(1, 11), (2, 3, 4)
-"""Seeds, and those that the joint adversary attacks forward too, which takes over two minutes of the processor for a seed."""
+SEEDS = range(1, 11)
+FORWARD_AT = (4, 12, 20)
+"""Releases at which the joint adversary attacks forward, each of which takes a solution of all releases up to it."""
 
 READINGS: dict[str, dict[str, float]] = {
     "stated": {},
@@ -148,7 +149,7 @@ def measured(
         releases = publish(known.history, each.defense, own, rng=cell["seed"])
         attacks: dict[str, Attack] = {"own": SequentialAttack(own)}
         if cell["reading"] == "stated" and each.steps == 1:
-            attacks |= joint(known, claims, each.name in forward and cell["seed"] in FORWARD)
+            attacks |= joint(known, claims, each.name in forward)
         rows += attacked(each, known.history, releases, attacks, claims)
     return joined(rows)
 
@@ -164,7 +165,7 @@ def joint(known: Knowledge, claims: CompromisedRecords | None, forward: bool = F
     cascade = None if claims is None else EvidenceCascade()
     adversary = Adversary(known.prior, MarkovChain.fit(known.history), claims, cascade=cascade)
     attacks: dict[str, Attack] = {"joint": JointAttack(adversary)}
-    return attacks | ({"joint, forward": JointAttack(adversary, hindsight=False)} if forward else {})
+    return attacks | ({"joint, forward": JointAttack(adversary)} if forward else {})
 
 
 def attacked(
@@ -174,7 +175,7 @@ def attacked(
     attacks: Mapping[str, Attack],
     claims: CompromisedRecords | None,
 ) -> Iterator[pd.DataFrame]:
-    """One row per attack and release, with what the release costs beside the first attack.
+    """One row per attack and release, with what the release costs beside the first attack; forward, of `FORWARD_AT`.
 
     ``others`` is the gain of the records that are not compromised. GCP is relative to the table.
     """
@@ -184,7 +185,8 @@ def attacked(
         "suppressed": suppressed(releases)["suppressed"],
     }
     for attacker, attack in attacks.items():
-        beliefs = attack(releases)
+        at = FORWARD_AT if attacker == "joint, forward" else None
+        beliefs, seen = (attack(releases), history) if at is None else forward(attack, history, releases, at)
         gains = {"gain": {"absolute": True}, "signed": {}} | (
             {} if claims is None else {"others": {"absolute": True, "leaving_out": claims}}
         )
@@ -194,8 +196,8 @@ def attacked(
                 "steps": framework.steps,
                 "sigma": framework.sigma,
                 "attacker": attacker,
-                "time": [release.time for release in releases],
-                **{name: adversary_gain(beliefs, history, **how)["gain"].round(4) for name, how in gains.items()},
+                "time": [view.time for view in seen.views],
+                **{name: adversary_gain(beliefs, seen, **how)["gain"].round(4) for name, how in gains.items()},
                 **cost,
             }
         )
@@ -271,23 +273,19 @@ def frameworks(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
 
 
 def against_stronger(cell: Cell, _rng: np.random.Generator) -> pd.DataFrame:
-    """Not in the paper: frameworks of Figure 9, of one and two steps, and of Figure 6 against further adversaries.
+    """Not in the paper: frameworks of Figures 9 and 6 against further adversaries.
 
-    All know the chain of one step that is counted in the published history. Exams are of order 1, so that no adversary of two steps
-    is stronger.
+    All know the chain of one step that is counted in the published history.
     """
     rows, stated = [], {**cell, "reading": "stated"}
-    exam, adult = bkseq(cell["seed"]), adult_releases(cell["seed"])
-    cases = [
-        (
-            f"BayFrame, {'two steps' if steps == 2 else 'one step'}",
-            exam,
-            Framework("", bkaa(stated, beta=None), mixed(stated), steps),
-        )
-        for steps in STEPS
-    ]
-    cases += [("BayFrame+Prior, sigma=0.01, Adult", adult, cascading(stated, BETA, SIGMAS[:1], (1,))[0])]
-    for name, known, each in cases:
+    cases = {
+        "BayFrame, one step": (bkseq(cell["seed"]), Framework("", bkaa(stated, beta=None), mixed(stated))),
+        "BayFrame+Prior, sigma=0.01, Adult": (
+            adult_releases(cell["seed"]),
+            cascading(stated, BETA, SIGMAS[:1], (1,))[0],
+        ),
+    }
+    for name, (known, each) in cases.items():
         own = each.adversary(known, claimed(known, each.sigma, cell) if each.sigma else None)
         releases = publish(known.history, each.defense, own, rng=cell["seed"])
         rows.append(stronger(name, known.history, releases, Adversary(known.prior, MarkovChain.fit(known.history))))
@@ -300,12 +298,14 @@ def cells_of(*readings: str) -> list[Cell]:
 
 
 EXPERIMENTS = (
-    Experiment("bayframe_estimators", estimators, cells_of("size 4", "size 16", "nats")),
+    Experiment("bayframe_estimators", estimators, cells_of("size 4", "size 16", "nats"), revision=2),
     Experiment("bayframe_compromised", compromised, cells_of("size 16")),
     Experiment("bayframe_cascades", cascades, cells_of("size 16")),
     Experiment("bayframe_adult", cascades_on_adult, cells_of(), data=ADULT),
     Experiment("bayframe_frameworks", frameworks, cells_of("size 16")),
-    Experiment("bayframe_stronger", against_stronger, [{"seed": seed} for seed in STRONGER_SEEDS], data=ADULT),
+    Experiment(
+        "bayframe_stronger", against_stronger, [{"seed": seed} for seed in STRONGER_SEEDS], revision=2, data=ADULT
+    ),
 )
 
 ATTACKERS = (

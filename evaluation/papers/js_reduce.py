@@ -21,7 +21,7 @@ from foreknow.evaluation.datasets.exams import exam_transitions, exams
 from foreknow.evaluation.loss.generalization_loss import gcp
 from foreknow.evaluation.loss.queries import Workload, query_error
 from foreknow.evaluation.papers.figures import Figure, Paper
-from foreknow.evaluation.papers.stronger import STRONGER_SEEDS, stronger, stronger_figure
+from foreknow.evaluation.papers.stronger import STRONGER_SEEDS, forward, stronger, stronger_figure
 from foreknow.evaluation.risk.adversary_gain import adversary_confidence, adversary_gain
 from foreknow.models import Omega
 from foreknow.models.adversary import Adversary
@@ -107,26 +107,24 @@ def _steps_of(cell: Cell) -> Sequence[str]:
 
 def _attacked(
     world: _World, releases: Sequence[Release], names: Sequence[str], joint: bool = True
-) -> Iterator[tuple[str, Beliefs]]:
-    """Beliefs of sequential adversaries by the names of their knowledge, and of the joint one."""
+) -> Iterator[tuple[str, Beliefs, History]]:
+    """Beliefs of sequential adversaries by the names of their knowledge, and of the joint one, with what they are about."""
     for name in names:
         attack: Any = SnapshotAttack if name == "BKsv" else SequentialAttack
-        yield name, attack(world.adversary("DK" if name == "BKsv" else name))(releases)
+        yield name, attack(world.adversary("DK" if name == "BKsv" else name))(releases), world.history
     if joint:
         attack = JointAttack(Adversary(world.prior, world.one_step))
-        yield "joint, in hindsight", attack(releases)
-        parts = [attack(releases[:number]).releases[-1] for number in FORWARD_AT]
-        yield "joint, forward", Beliefs(tuple(parts))
+        yield "joint, in hindsight", attack(releases), world.history
+        yield "joint, forward", *forward(attack, world.history, releases, FORWARD_AT)
 
 
 def _rows(
-    world: _World, releases: Sequence[Release], attacks: Iterator[tuple[str, Beliefs]], **labels: str
+    world: _World, releases: Sequence[Release], attacks: Iterator[tuple[str, Beliefs, History]], **labels: str
 ) -> pd.DataFrame:
     """Gain of each attack per release; of DK and the joint attack the confidence, and beside DK the loss of the releases."""
     parts = []
-    for attacker, beliefs in attacks:
-        at = list(FORWARD_AT) if attacker == "joint, forward" else list(range(1, VIEWS + 1))
-        seen = History(world.history.views[number - 1] for number in at)
+    for attacker, beliefs, seen in attacks:
+        at = FORWARD_AT if attacker == "joint, forward" else range(1, VIEWS + 1)
         rows = pd.DataFrame({**labels, "attacker": attacker, "release": at})
         rows["gain"] = adversary_gain(beliefs, seen)["gain"].to_numpy()
         if attacker == "DK" or attacker.startswith("joint"):

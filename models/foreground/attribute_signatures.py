@@ -128,18 +128,32 @@ def attribute_signatures(
     -----
     Cost: O(n log n) per attribute.
     """
+    return _signatures_of(people, attributes, min_support, among, {})
+
+
+def _signatures_of(
+    people: People,
+    attributes: Sequence[str],
+    min_support: int,
+    among: BoolArray | None,
+    codes_of: dict[int, IntArray],
+) -> AttributeSignatures:
+    """The same; ``codes_of`` keeps the numbers of the values of each quasi-identifier for further sets."""
     columns = [list(people.schema.quasi_identifiers).index(name) for name in attributes]
     counted = np.ones(len(people), dtype=np.bool_) if among is None else among
     combination = np.zeros(len(people), dtype=np.int64)
     for column in columns:
-        _, code = np.unique(people.quasi_identifiers[:, column], return_inverse=True)
+        if column not in codes_of:
+            codes_of[column] = np.unique(people.quasi_identifiers[:, column], return_inverse=True)[1]
+        code = codes_of[column]
         _, combination = np.unique(combination * (int(code.max(initial=0)) + 1) + code, return_inverse=True)
     support = np.bincount(combination[counted], minlength=int(combination.max(initial=-1)) + 1)
     kept = np.flatnonzero(support >= max(min_support, 1))
     number = np.full(len(support), -1, dtype=np.int64)
     number[kept] = np.arange(len(kept))
     signature = number[combination] if len(people) else np.zeros(0, dtype=np.int64)
-    _, first = np.unique(combination, return_index=True)
+    first = np.zeros(len(support), dtype=np.int64)
+    first[combination[::-1]] = np.arange(len(people))[::-1]  # the last to be written is the first record
     codes = people.quasi_identifiers[first[kept]][:, columns]
     return AttributeSignatures(tuple(attributes), codes, signature, support[kept], people)
 
@@ -162,12 +176,13 @@ def supported_sets(
     every = (chosen for size in range(1, len(names) + 1) for chosen in combinations(names, size))
     sets = every if isinstance(given, str) else _listed_sets(given, names)
     unsupported: set[frozenset[str]] = set()
+    codes_of: dict[int, IntArray] = {}
     for attributes in sets:
         whole = frozenset(attributes)
         if any(whole - {name} in unsupported for name in whole):
             unsupported.add(whole)
             continue
-        found = attribute_signatures(people, attributes, min_support, among)
+        found = _signatures_of(people, attributes, min_support, among, codes_of)
         if len(found):
             yield found
         else:

@@ -24,13 +24,16 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def states(table):
-    """Numbers of cells of each experiment: all, current, missing, and kept files of other code or of no cell."""
+    """Numbers of cells of each experiment: all, kept, missing, kept of other code; and files of no cell of it."""
     rows = []
     for each in EXPERIMENTS:
-        kept = table[table["experiment"] == each.name].drop_duplicates("key")
-        current, stale = int((~kept["stale"]).sum()), int(kept["stale"].sum())
-        rows.append([each.name, len(each.cells), current, len(each.cells) - current, stale])
-    return "\n".join(markdown_table(["experiment", "cells", "current", "missing or stale", "stale files"], rows))
+        of_name = table[table["experiment"] == each.name].drop_duplicates("key")
+        kept = of_name[of_name["key"].isin(keys([each]))]
+        numbers = len(kept), len(each.cells) - len(kept), int(kept["stale"].sum()), len(of_name) - len(kept)
+        rows.append([each.name, len(each.cells), *numbers])
+    return "\n".join(
+        markdown_table(["experiment", "cells", "kept", "missing", "kept of other code", "files of no cell"], rows)
+    )
 
 
 def main():

@@ -1,6 +1,6 @@
 """Settings of all tests: the path of the oracles, and the profile of Hypothesis."""
 
-import importlib
+import importlib.util
 import os
 import re
 import sys
@@ -72,11 +72,17 @@ def closed_figures():
 
 
 def pytest_configure(config):
-    """Settings of `--quick`; and in a run of all tests, the second worker makes the objects of `public_objects` first.
+    """Check of the checkout; settings of `--quick`; and `public_objects` first in the second worker of a run of all tests.
 
     Both workers collect all tests, the first from test_axes and test_columns on: each compiles other kernels, which are on disk
     when the other needs them. An error is left to the tests that import the objects: here it would end the run without its cause.
     """
+    found = Path(importlib.util.find_spec("foreknow.models").origin)
+    if not found.is_relative_to(TESTS.parent):
+        raise pytest.UsageError(
+            f"foreknow is imported from {found.parents[1]}, another checkout, whose links `.venv` has; remove `.venv` and run "
+            "`make .venv/installed` here."
+        )
     if config.getoption("quick"):
         config.option.markexpr = "not slow"
         settings.load_profile("quick")

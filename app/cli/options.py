@@ -15,7 +15,7 @@ import pandas as pd
 import typer
 
 from foreknow.app.cli.files.columns import Columns, time_column
-from foreknow.app.cli.terminal import tracked
+from foreknow.app.cli.terminal import notice, tracked
 from foreknow.models import Cleaning, History, Schema
 
 if TYPE_CHECKING:
@@ -370,13 +370,19 @@ class TableOptions:
 
     def read(self, corpus: Path | None = None, settle: Settle | None = None) -> "ReadTable":
         """The records and those of a corpus, with one schema: that of their values, or the one of ``settle``."""
-        columns = self.columns
-        tables = columns.read(*(path for path in (self.records, corpus) if path is not None))
+        columns, changes = self.columns, list[str]()
+
+        def tell(sentence: str) -> None:
+            notice(sentence)
+            changes.append(sentence)
+
+        tables = columns.read(*(path for path in (self.records, corpus) if path is not None), tell=tell)
         schema = columns.schema(*tables)
         if settle is not None:
             schema, tables = settle(schema, tables)
         table, *others = tables
-        return ReadTable(columns, schema, table, History.read(others[0], schema, columns.time) if others else None)
+        known = History.read(others[0], schema, columns.time) if others else None
+        return ReadTable(columns, schema, table, known, tuple(changes))
 
     @property
     def files(self) -> list[Path]:
@@ -385,12 +391,13 @@ class TableOptions:
 
 
 class ReadTable(NamedTuple):
-    """A table of records that was read, and the history of the corpus, if there is one."""
+    """A table of records that was read, the history of the corpus, if there is one, and what cleaning changed, in sentences."""
 
     columns: Columns
     schema: Schema
     table: pd.DataFrame
     corpus: History | None
+    changes: tuple[str, ...]
 
     @property
     def history(self) -> History:

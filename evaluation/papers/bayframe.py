@@ -328,7 +328,7 @@ READINGS_OF_ALL = (
     "Equation 5 is applied as printed to the claimed value, and the row divided by its sum. Definition 6 says nothing of groups "
     "under Omega: there the posterior cascade has no effect.",
     "In the figures the joint adversary attacks the frameworks of one step, with their knowledge; it reads the same claims by "
-    "Bayes' rule.",
+    f"Bayes' rule. Forward it reads the releases up to one, at {', '.join(map(str, FORWARD_AT))}.",
 )
 ALIKE = "k=3, t=0.5, J=0.6, Dirichlet rule up to 8 members; no compromised records."
 CASCADED = (

@@ -33,7 +33,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Further:
-    """Largest mean signed gain that a claim allows the adversaries of `stronger`, who are measured on few seeds.
+    """Largest mean signed gain that a claim allows the adversaries of `stronger`.
 
     ``table`` is the name of their experiment, ``defense`` that of the releases in it.
     """

@@ -118,9 +118,7 @@ def _attacked(
         yield "joint, forward", *forward(attack, world.history, releases, FORWARD_AT)
 
 
-def _rows(
-    world: _World, releases: Sequence[Release], attacks: Iterator[tuple[str, Beliefs, History]], **labels: str
-) -> pd.DataFrame:
+def _rows(releases: Sequence[Release], attacks: Iterator[tuple[str, Beliefs, History]], **labels: str) -> pd.DataFrame:
     """Gain of each attack per release; of DK and the joint attack the confidence, and beside DK the loss of the releases."""
     parts = []
     for attacker, beliefs, seen in attacks:
@@ -153,7 +151,7 @@ def existing(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
                 names = [name for name in names if "back-off" not in name and "before" not in name]
             joint = variant == "strict" and cell["law"] != "order 1"
             attacks = _attacked(world, releases, names, joint)
-            parts.append(_rows(world, releases, attacks, technique=technique, variant=variant))
+            parts.append(_rows(releases, attacks, technique=technique, variant=variant))
     return pd.concat(parts)
 
 
@@ -174,9 +172,7 @@ def defended(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
     for defender, variant, defense, names in cases:
         releases = publish(world.history, defense, world.adversary(defender), rng=rng, infeasible="suppress")
         joint = variant in ("as printed", "published table judged") and cell["law"] != "order 1"
-        parts.append(
-            _rows(world, releases, _attacked(world, releases, names, joint), defender=defender, variant=variant)
-        )
+        parts.append(_rows(releases, _attacked(world, releases, names, joint), defender=defender, variant=variant))
     return pd.concat(parts)
 
 

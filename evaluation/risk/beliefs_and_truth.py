@@ -41,7 +41,7 @@ class BeliefsAndTruth:
         if self.group_shares is None:
             raise ValueError(
                 f"the counts of the release at {self.time!r} are noisy, and show no share of a value in a group; give "
-                'adversary_gain or risk_table baseline="law", or use a measure without shares, as adversary_confidence.'
+                'adversary_gain, total_risk or risk_table baseline="law", or use a measure without shares, as adversary_confidence.'
             )
         return self.group_shares
 

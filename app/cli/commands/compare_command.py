@@ -39,6 +39,7 @@ from foreknow.app.cli.defense_choices import (
     DefenseChoice,
     DefenseOptions,
     defense_choice,
+    defense_text,
     fresh_seed,
     seeded_generator,
 )
@@ -60,7 +61,7 @@ from foreknow.app.cli.options import (
     option_text,
     output_folder,
 )
-from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, notice, say, say_verdict, show
+from foreknow.app.cli.terminal import PrintedTable, TimeLeft, definitions, notice, paragraph, say, say_verdict, show
 from foreknow.app.cli.typed_commands import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.app.exposure import Verdict
 from foreknow.app.publication import SETTINGS
@@ -357,6 +358,9 @@ def compare_command(run: CompareRun) -> Outcome:
     show(PrintedTable(printed, "Risk and price"))
     of_noise = OF_NOISE if any(promises) else ""
     show(definitions({name: text.format(of_noise=of_noise) for name, text in TERMS.items() if name in printed}))
+    if made:
+        settings = [defense_text(one.defense) for one, known in zip(tried, is_known, strict=True) if known]
+        paragraph(f"With the defaults: {'; '.join(dict.fromkeys(settings))}.")
     for row in found[~is_known].itertuples():
         notice(f"{row.setting}: {row.problem}")
     if run.out is not None:

@@ -3,10 +3,11 @@
 import codecs
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ import typer
 from foreknow.app.cli.command_shape import Outcome
 from foreknow.app.cli.files.columns import InputFiles
 from foreknow.app.cli.files.register import is_generalized
-from foreknow.app.cli.options import Encoding, MissingValues, Separator, option_texts, separator_character
+from foreknow.app.cli.options import Encoding, MissingValues, Separator, option, option_texts, separator_character
 from foreknow.app.cli.terminal import PrintedTable, continued, error_console, paragraph, say, show
 from foreknow.app.cli.typed_commands import attack_of_key, line_in_options, unused_path
 from foreknow.app.publication import BEGUN, MANIFEST, ONE_RELEASE, listed_in
@@ -27,6 +28,7 @@ from foreknow.models.advice import settings_in
 from foreknow.models.settings import counted
 from foreknow.models.tables.atomic_file import scratch_folder
 from foreknow.models.tables.cell_types import PERIODS, are_dates, in_periods, number_cell, ordered_times
+from foreknow.models.tables.columns import check_columns
 from foreknow.models.tables.faults import DistinctCells, Fault, Places, blank_as_missing, distinct_cells, folded
 from foreknow.models.tables.table_files import SEPARATORS, columns_of, file_notation, likely_encoding, read_table
 
@@ -39,6 +41,11 @@ class DescribeRun:
     """Options of `foreknow describe`."""
 
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file, one row per record.")]
+    id_: Annotated[
+        str | None, option("Column of the respondent, if the proposal is wrong.", "COLUMN", None, "--id")
+    ] = None
+    time: Annotated[str | None, option("Column of the time.", "COLUMN")] = None
+    sensitive: Annotated[str | None, option("Column of the sensitive value.", "COLUMN")] = None
     encoding: Encoding = "utf-8"
     separator: Separator = None
     missing_value: MissingValues = field(default_factory=list)
@@ -50,7 +57,8 @@ def describe_command(run: DescribeRun) -> Outcome:
     The table has the type of each column, its numbers of distinct and of missing cells, and a proposed role. The faults that
     publishing would refuse follow, with the options that settle them, and the next command to type.
 
-    Roles are proposed by the names and the contents of columns. They are guesses: check them. Nothing is written.
+    Roles are proposed by the names and the contents of columns. They are guesses: check them, and name the right column where one
+    is wrong, as faults are found for the columns of the roles. Nothing is written.
 
     Of a larger file the first million records are read, and the next command publishes it from disk.
 
@@ -67,7 +75,8 @@ def describe_command(run: DescribeRun) -> Outcome:
     if (hierarchy := hierarchy_in(run.file, files)) is not None:
         return _hierarchy(run.file, hierarchy)
     with error_console.status("reading"):
-        description = described(run.file, files)
+        named = {RESPONDENT: run.id_, TIME: run.time, SENSITIVE: run.sensitive}
+        description = described(run.file, files, {role: name for role, name in named.items() if name is not None})
     first = "" if description.whole else "the first "
     title = f"{run.file.name}: {first}{description.records:,} records, {len(description.facts)} columns"
     if (mark := description.separator) is not None:
@@ -223,6 +232,9 @@ def _notes(description: Description) -> list[str]:
         "each that is kept as written.": codes,
         **dict.fromkeys(run.notes, published is None),
         f"No column was recognized as {' or '.join(unknown)}; name one in the command below.": unknown,
+        "Describe the file again with --id COLUMN: faults of its cells, and repeated records, were not looked for.": (
+            RESPONDENT in unknown
+        ),
         f"{counted(len(run.lines), 'fault')} would be refused:": run.lines,
         **{f" {number}. {line_in_options(line)}": True for number, line in enumerate(run.lines, 1)},
         f"Choose one of the two formats of {', '.join(two)}, and write it in place of {CHOSEN_FORMAT} in the command below.": (
@@ -453,16 +465,22 @@ FEW_VALUES = 200
 """Greatest number of distinct values of a sensitive column."""
 
 
-def proposed_roles(table: pd.DataFrame, facts: Sequence[ColumnFacts]) -> dict[str, str]:
-    """Propose a role for each column. A proposal is a guess: names decide, then types and numbers of distinct cells."""
+def proposed_roles(table: pd.DataFrame, facts: Sequence[ColumnFacts], named: Mapping[str, str]) -> dict[str, str]:
+    """Propose a role for each column but those that are named by role.
+
+    A proposal is a guess: names decide, then types and numbers of distinct cells.
+    """
     roles = dict.fromkeys((fact.name for fact in facts), UNUSED)
-    time = _best({fact.name: _time_score(fact) for fact in facts}, 2)
-    others = [fact for fact in facts if fact.name != time]
-    respondent = _best({fact.name: _respondent_score(fact, table, time) for fact in others}, 2)
+    free = [fact for fact in facts if fact.name not in named.values()]
+    time = named.get(TIME) or _best({fact.name: _time_score(fact) for fact in free}, 2)
+    others = [fact for fact in free if fact.name != time]
+    respondent = named.get(RESPONDENT) or _best({fact.name: _respondent_score(fact, table, time) for fact in others}, 2)
     others = [fact for fact in others if fact.name != respondent]
     roles |= {fact.name: IDENTIFIER for fact in others if _identifies(fact)}
     others = [fact for fact in others if roles[fact.name] != IDENTIFIER]
-    sensitive = _best({fact.name: _sensitive_score(fact, last=fact is others[-1]) for fact in others}, 2)
+    sensitive = named.get(SENSITIVE) or _best(
+        {fact.name: _sensitive_score(fact, last=fact is others[-1]) for fact in others}, 2
+    )
     rest = [fact for fact in others if fact.name != sensitive]
     traits = [fact for fact in rest if _has(fact, TRAITS)] or [fact for fact in rest if fact.kind != TEXT]
     roles |= {fact.name: QUASI_IDENTIFIER for fact in traits}
@@ -700,8 +718,8 @@ def _first_lines(path: Path, scratch: Path, most: int) -> bool:
     return False
 
 
-def described(path: Path, files: InputFiles) -> Description:
-    """Describe a file, a large one by its `first_records`.
+def described(path: Path, files: InputFiles, named: Mapping[str, str] = MappingProxyType({})) -> Description:
+    """Describe a file, a large one by its `first_records`; ``named`` has the columns that the user named, by role.
 
     If it is not UTF-8 and no other encoding is named, the likely one is used.
 
@@ -719,8 +737,9 @@ def described(path: Path, files: InputFiles) -> Description:
         table = table.rename(columns={name: str(name).strip() for name in table.columns})
         if table.empty:
             raise ValueError(f"{path} has no record.")
+        check_columns(table, named.values(), str(path))
         facts = tuple(column_facts(table[name]) for name in table.columns)
-        roles, published = _roles(table, facts)
+        roles, published = _roles(table, facts, named)
         facts = tuple(fact._replace(role=roles[fact.name]) for fact in facts)
         used = [fact for fact in facts if fact.role in (RESPONDENT, TIME, SENSITIVE, QUASI_IDENTIFIER)]
         marks = tuple(dict.fromkeys([*files.missing, *(text for fact in used for text in fact.marks)]))
@@ -729,13 +748,15 @@ def described(path: Path, files: InputFiles) -> Description:
     return Description(path, len(table), codec, mark, facts, run, marks, published, whole, files.separator)
 
 
-def _roles(table: pd.DataFrame, facts: tuple[ColumnFacts, ...]) -> tuple[dict[str, str], str | None]:
-    """The proposed roles, and the signs of a published table: of one without a respondent."""
+def _roles(
+    table: pd.DataFrame, facts: tuple[ColumnFacts, ...], named: Mapping[str, str]
+) -> tuple[dict[str, str], str | None]:
+    """The roles, and the signs of a published table: of one without a respondent."""
     group = group_column(facts)
-    roles = proposed_roles(table, [fact for fact in facts if fact.name != group])
+    roles = proposed_roles(table, [fact for fact in facts if fact.name != group], named)
     published = None if RESPONDENT in roles.values() else signs_of_publication(table, facts, group)
     if published is None:
-        return proposed_roles(table, facts), None
+        return proposed_roles(table, facts, named), None
     return roles | ({} if group is None else {group: GROUP_ROLE}), published
 
 

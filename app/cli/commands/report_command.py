@@ -263,7 +263,11 @@ def report_command(run: ReportRun) -> Outcome:
             details=None if run.knowledge is None else DETAILS[run.knowledge],
             names=run.names,
             stricter=run.stricter,
-            notes=[*made.notes, f"The informed adversary learned frequencies and changes of values from {source}."],
+            notes=[
+                *made.notes,
+                *read.changes,
+                f"The informed adversary learned frequencies and changes of values from {source}.",
+            ],
             rng=used,
             progress=shown.steps,
         )

@@ -1,6 +1,6 @@
 """Tables of the user: files, names and roles of their columns, and the schema that they imply."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,11 +99,11 @@ class Columns:
             self.sensitive, self.quasi_identifiers, self.respondent, self.time, self.categories[1:], self.numbers
         )
 
-    def read(self, *paths: Path) -> tuple[pd.DataFrame, ...]:
+    def read(self, *paths: Path, tell: Callable[[str], None] = notice) -> tuple[pd.DataFrame, ...]:
         """Read and clean tables of records: respondents as text, categories as they are written.
 
-        Each change is printed as a notice. The categories of a column are whole numbers if all tables write them so; one cell
-        ``042`` or ``250.10`` makes them text.
+        ``tell`` takes the sentence of each change; by default it is printed as a notice. The categories of a column are whole
+        numbers if all tables write them so; one cell ``042`` or ``250.10`` makes them text.
 
         Raises
         ------
@@ -116,15 +116,17 @@ class Columns:
         files = InputFiles(self.encoding, self.separator, self.missing)
         with error_console.status("reading and cleaning"):
             tables = files.read(paths, [self.respondent, self.time, *self.categories], self.names, self.time)
-            return self.clean(tables, files.places(paths, tables))
+            return self.clean(tables, files.places(paths, tables), tell)
 
-    def clean(self, tables: tuple[pd.DataFrame, ...], places: Places) -> tuple[pd.DataFrame, ...]:
+    def clean(
+        self, tables: tuple[pd.DataFrame, ...], places: Places, tell: Callable[[str], None] = notice
+    ) -> tuple[pd.DataFrame, ...]:
         """Clean tables that were read; as `read`."""
         for table in tables:
             check_roles(table, self.names)
         tables, changes = self.cleaning.together(tables, self.roles, places)
         for change in changes:
-            notice(change.sentence)
+            tell(change.sentence)
         for name in self.categories:
             if all(holds_whole_numbers(table[name]) for table in tables):
                 tables = tuple(table.assign(**{name: table[name].astype(np.int64)}) for table in tables)

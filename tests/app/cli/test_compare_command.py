@@ -47,6 +47,7 @@ class TestCompare:
         told = run("compare", source, *ROLES, *arguments, "--fail-over", between, "--out", tmp_path / "c")
         assert "for your bound of" in told.stdout
         assert "The least detail lost (GCP) among them: mondrian k=12." in told.stdout
+        assert "With the defaults: mondrian -k 3 -l 2; mondrian -k 12 -l 2." in told.stdout
         assert read(tmp_path / "c" / "comparison.csv")["verdict"].tolist() == ["over", "not decided"]
         words = shlex.split(told.stdout.split("Next:")[1].replace("\\\n", " "))
         assert words[words.index("--defense") + 1 : words.index("--defense") + 4] == ["mondrian", "-k", "12"]

@@ -156,6 +156,27 @@ class TestLargeFile:
 
 
 class TestRecords:
+    def test_named_columns_take_their_roles_and_their_faults_are_found(self, tmp_path):
+        """An id whose name tells nothing, which two cells write as other numbers: 07 and 7 may be one respondent."""
+        table = pd.DataFrame(
+            {
+                "key7": ["07", "7", "8", "9"],
+                "age": [30, 31, 40, 50],
+                "stay": ["a", "b", "b", "a"],
+                "disease": list("xyxy"),
+            }
+        )
+        path = write(table, tmp_path / "r.csv")
+        before = described(path)
+        assert "respondent" not in roles(before).values()
+        assert "Describe the file again with --id COLUMN" in run("describe", path).stdout
+        found = json.loads(run("describe", path, "--id", "key7", "--sensitive", "stay", "--json").stdout)
+        assert (roles(found)["key7"], roles(found)["stay"]) == ("respondent", "sensitive")
+        assert "--id key7" in found["next"]
+        assert "--ids" in found["next"]
+        with pytest.raises(ValueError, match="no column 'keys'; it has 'key7'"):
+            raise run("describe", path, "--id", "keys", status=None).exception
+
     def test_dates_with_two_readings_leave_the_format_to_choose(self, tmp_path):
         table = records().rename(columns={"week": "visit date"})
         days = {week: f"{place:02}/01/2024" for place, week in enumerate(sorted(table["visit date"].unique()), 2)}

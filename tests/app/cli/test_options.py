@@ -26,7 +26,7 @@ KNOWLEDGE = ["--classes", "--order", "--pseudo-count", "--revision", "--gaps", "
 DISK = ["--memory", "--workers", "--scheduler", "--scratch", "--workers-within"]
 
 OPTIONS = {
-    "describe": ["--encoding", "--separator", "--missing-value", "--json", "--config"],
+    "describe": ["--id", "--time", "--sensitive", "--encoding", "--separator", "--missing-value", "--json", "--config"],
     "demo": ["--out", "--overwrite", "--json", "--config"],
     "simulate": ["--out", "--releases", "--records", "--seed", "--overwrite", "--json", "--config"],
     "publish": [

@@ -5,6 +5,7 @@ import re
 import shlex
 import stat
 
+import pandas as pd
 import pytest
 from commands import ROLES, records, run, write
 
@@ -78,14 +79,16 @@ def test_identifiers_and_another_attack(mondrian, tmp_path):
 
 
 def test_without_groups_it_publishes_first_and_says_so(tmp_path):
-    source = write(records(), tmp_path / "records.csv")
-    options = ["--stricter", 0, "--seed", 1]
+    """The page has what cleaning left out, too."""
+    source = write(pd.concat([records(), records().head(1)]), tmp_path / "records.csv")
+    options = ["--stricter", 0, "--seed", 1, "--duplicates", "drop"]
     told = run("report", source, *ROLES, "--out", tmp_path / "report.html", *options)
     run("report", source, *ROLES, "--out", tmp_path / "again.html", *options)
     assert "No groups are given" in told.stderr
     assert "trial publication by js-reduce -k 3 -l 2 -t 0.5 -j 0.6" in told.stderr
     page, again = ((tmp_path / name).read_text(encoding="utf-8") for name in ("report.html", "again.html"))
     assert "trial publication by js-reduce -k 3" in page
+    assert "1 copy of records dropped." in page
     assert page == again
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "again.html", "again.settings.json", "records.csv", "report.html", "report.settings.json",

@@ -101,7 +101,7 @@ class Summary:
     def __add__(self, other: "Summary") -> "Summary":
         """Summaries of the unions of two batches, pair by pair; one batch may have length 1."""
         members = None if self.members is None or other.members is None else self.members.joined(other.members)
-        # By name, as all sums below: requirements are evaluated on hundreds of thousands of small batches.
+        # By name rather than over `_sums`: requirements are evaluated on hundreds of thousands of small batches.
         return Summary(
             self.size + other.size,
             self.counts + other.counts,

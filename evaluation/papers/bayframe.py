@@ -20,7 +20,7 @@ from foreknow.evaluation.datasets.adult import adult_history
 from foreknow.evaluation.datasets.exams import exams
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.papers.figures import ADULT, Figure, Paper, adult_folder
-from foreknow.evaluation.papers.stronger import STRONGER_SEEDS, forward, stronger, stronger_figure
+from foreknow.evaluation.papers.stronger import STRONGER_SEEDS, forward_beliefs, stronger, stronger_figure
 from foreknow.evaluation.risk.adversary_gain import adversary_gain
 from foreknow.evaluation.risk.record_linkage import record_linkage
 from foreknow.models import (
@@ -186,7 +186,7 @@ def attacked(
     }
     for attacker, attack in attacks.items():
         at = FORWARD_AT if attacker == "joint, forward" else None
-        beliefs, seen = (attack(releases), history) if at is None else forward(attack, history, releases, at)
+        beliefs, seen = (attack(releases), history) if at is None else forward_beliefs(attack, history, releases, at)
         gains = {"gain": {"absolute": True}, "signed": {}} | (
             {} if claims is None else {"others": {"absolute": True, "leaving_out": claims}}
         )

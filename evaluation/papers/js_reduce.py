@@ -21,7 +21,7 @@ from foreknow.evaluation.datasets.exams import exam_transitions, exams
 from foreknow.evaluation.loss.generalization_loss import gcp
 from foreknow.evaluation.loss.queries import Workload, query_error
 from foreknow.evaluation.papers.figures import Figure, Paper
-from foreknow.evaluation.papers.stronger import STRONGER_SEEDS, forward, stronger, stronger_figure
+from foreknow.evaluation.papers.stronger import STRONGER_SEEDS, forward_beliefs, stronger, stronger_figure
 from foreknow.evaluation.risk.adversary_gain import adversary_confidence, adversary_gain
 from foreknow.models import Omega
 from foreknow.models.adversary import Adversary
@@ -115,7 +115,7 @@ def _attacked(
     if joint:
         attack = JointAttack(Adversary(world.prior, world.one_step))
         yield "joint, in hindsight", attack(releases), world.history
-        yield "joint, forward", *forward(attack, world.history, releases, FORWARD_AT)
+        yield "joint, forward", *forward_beliefs(attack, world.history, releases, FORWARD_AT)
 
 
 def _rows(releases: Sequence[Release], attacks: Iterator[tuple[str, Beliefs, History]], **labels: str) -> pd.DataFrame:

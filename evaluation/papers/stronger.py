@@ -30,7 +30,7 @@ STRONGER_SEEDS = range(2, 12)
 """Without 1, the seed of ``--fast``, since an adversary takes minutes."""
 
 
-def forward(
+def forward_beliefs(
     attack: Attack, history: History, releases: Sequence[Release], at: Sequence[int]
 ) -> tuple[Beliefs, History]:
     """Beliefs about some releases by number, from 1, each given those up to it; and their part of the history."""

@@ -159,6 +159,8 @@ def check_command(run: CheckRun) -> Outcome:
     """
     folder = next((path for path in run.published if path.is_dir()), None)
     if folder is None and run.sensitive is None:
+        if missing := [str(path) for path in run.published if not path.exists()]:
+            raise ValueError(f"there is no file or folder {missing[0]}; name a published table, or a publication.")
         raise typer.BadParameter(
             "missing; name the column of the sensitive value.", run.context, param_hint="--sensitive"
         )

@@ -24,6 +24,7 @@ BAD_CHECK = {
     "group as value": (lambda d: check(d, lambda table: table, "--group", "result"), "two roles"),
     "group as time": (lambda d: check(d, lambda table: table, "--time", "group"), "two roles"),
     "no file": (lambda d: ["check", d / "none.csv", "--sensitive", "x"], "there is no file"),
+    "no folder": (lambda d: ["check", d / "release"], "there is no file or folder"),
     "a binary file": (lambda d: ["check", bytes_of(d, "x.csv", NOISE), "--sensitive", "x"], "cannot be read"),
 }
 

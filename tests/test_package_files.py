@@ -1,5 +1,8 @@
-"""Files about the package: citation, version."""
+"""Files about the package: citation, version; and the checkout that tests import."""
 
+import os
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -34,3 +37,14 @@ def test_reports_reach_the_authors_of_a_clone():
 @pytest.mark.parametrize("name", ["SECURITY.md", "CODE_OF_CONDUCT.md", "RELEASING.md", "CHANGELOG.md", "LICENSE"])
 def test_the_files_of_a_project(name):
     assert (ROOT / name).stat().st_size > 500
+
+
+def test_a_run_of_tests_that_would_import_another_checkout_stops_and_names_it(tmp_path):
+    (tmp_path / "foreknow" / "models").mkdir(parents=True)
+    for folder in ("foreknow", "foreknow/models"):
+        (tmp_path / folder / "__init__.py").touch()
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests/test_package_files.py"]
+    options = {"env": os.environ | {"PYTHONPATH": str(tmp_path)}, "capture_output": True, "text": True}
+    ended = subprocess.run(collect, cwd=ROOT, check=False, **options)
+    assert ended.returncode == pytest.ExitCode.USAGE_ERROR
+    assert f"foreknow is imported from {tmp_path / 'foreknow'}, another checkout" in ended.stderr + ended.stdout

@@ -141,8 +141,7 @@ def coinciding(rows: pd.DataFrame, log: bool = False) -> dict[str, str]:
 def draw(figure: Figure, rows: pd.DataFrame) -> Picture:
     """Picture of the `means` of a figure; a panel's title names the lines that coincide.
 
-    The limits of the axes are those of the means, of the marks and of the printed values, and let bands be a quarter wider. Panels
-    have one vertical scale, on a linear axis only if the range of each is at least a third of that of all.
+    Panels have one vertical scale, on a linear axis only if the range of each is at least a third of that of all.
     """
     panels, lines = list(dict.fromkeys(rows["panel"])), list(dict.fromkeys(rows["line"]))
     wide = min(len(panels), IN_A_ROW)
@@ -195,17 +194,15 @@ def _limits(figure: Figure, rows: pd.DataFrame) -> tuple[float, float]:
 def _around(
     values: "pd.Series[float]", halves: "pd.Series[float]", also: Sequence[float], figure: Figure, vertical: bool = True
 ) -> tuple[float, float]:
-    """Limits of an axis around means, other values, and a part of their intervals."""
+    """Limits of an axis around means, their intervals, and other values."""
     ends = ((values + sign * halves).clip(*figure.within) for sign in (-1, 1))
-    scaled = [np.asarray(each, dtype=float) for each in (values, *ends, also)]
+    shown = np.concatenate([np.asarray(each, dtype=float) for each in (values, *ends, also)])
     if figure.log and vertical:
-        scaled = [np.log10(np.where(each > 0, each, np.nan)) for each in scaled]
-    known = np.concatenate([scaled[0], scaled[3]])
-    known = known[np.isfinite(known)] if np.isfinite(known).any() else np.zeros(1)
-    low, high = float(known.min()), float(known.max())
-    span, reached = (high - low) or abs(high) or 1.0, np.concatenate([known, *scaled[1:3]])
-    bottom, top = max(float(np.nanmin(reached)), low - span / 4), min(float(np.nanmax(reached)), high + span / 4)
-    return bottom - 0.04 * span, top + 0.04 * span
+        shown = np.log10(np.where(shown > 0, shown, np.nan))
+    shown = shown[np.isfinite(shown)] if np.isfinite(shown).any() else np.zeros(1)
+    low, high = float(shown.min()), float(shown.max())
+    margin = 0.04 * ((high - low) or abs(high) or 1.0)
+    return low - margin, high + margin
 
 
 def _draw_panel(figure: Figure, rows: pd.DataFrame, lines: Sequence[str], axes: Axes) -> None:

@@ -62,8 +62,8 @@ class Injector(SizedDefense):
     further bucket can be completed, each remaining record joins the nearest bucket without its value in which every record, by
     the matchings, still has l possible values; otherwise it is suppressed. That no bucket shows a value twice is Anatomy's
     rule; it makes buckets diverse also for an adversary without rules. With a sensitive set, N of the set counts the records with,
-    or denied, a value of it, and N of other values is 0. Records of the set start the first buckets. The paper has no such set;
-    without one, no l over 3 is possible where a value has a third of the records.
+    or denied, a value of it, and N of other values is 0. Records of the set start the first buckets. The set is for the
+    foreground paper; this one has none, and then no l over 3 is possible where a value has a third of the records.
 
     Of the records of one value, the first along a random order starts a bucket, and the nearest to that one in the order joins.
     With ``deterministic`` the order is that of a Hilbert curve. The choice is greedy: for l above 2, a bucket may be given up

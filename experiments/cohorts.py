@@ -45,7 +45,7 @@ SETTINGS = {
 }
 """Settings a and size of Cohorts."""
 
-VIEWS, RECORDS, SEEDS_OF_COHORTS = 24, 5000, 5
+VIEWS, RECORDS, SEEDS_OF_COHORTS = 24, 5000, 10
 
 
 @cache

@@ -47,7 +47,7 @@ BY_VALUE_POINTS = ((1_000, 12, 0.08, 2), (1_000, 12, 0.08, 6))
 LEAVING = 0.25, 1.75
 """Departures after the first and the last value where leaving depends on it, as shares of their mean; evenly between."""
 
-SEEDS = 3
+SEEDS = 10
 COHORTS = {"Cohorts(10, 10)": (10, 10), "Cohorts(10, 40)": (10, 40)}
 NOISE = {"NoisyCounts(gain=.05)": 0.05, "NoisyCounts(gain=.10)": 0.1}
 NOISE_CELLS = 16
@@ -247,7 +247,7 @@ def picture(rows):
         axis.set_xlabel("worst mean gain over the law, with 1/c")
     figure.supylabel("median relative error of queries")
     figure.suptitle(
-        "Left of .10: cohorts, noise, and Mondrian where none or few leave.\n"
+        "At about .10 or less: cohorts, noise, and where none or few leave Mondrian and FullDomain.\n"
         "Line: least error at a gain. Gains under .01 stand at .01"
     )
     return figure

@@ -12,10 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
 from experiments import groups_or_noise, groups_or_noise_attacks
-from experiments.cascades import DRAWS
 from experiments.cohorts import SETTINGS as COHORTS
 from experiments.defenders import DEFENSES as BELIEVING
 from experiments.groups_or_noise_more import MOST, answered, whole_map
@@ -401,17 +399,19 @@ def bits_of_cascades(rows):
 
 
 def cascades_on_panels(rows):
-    """Bits that each cascade loses per record without a claim on two panels, by draws of claims of .9, and the largest error."""
-    columns, lines = list(product(("exams", "pbc"), ("mixture", "likelihood"))), []
-    for name in CASCADES:
-        texts = []
-        for history, reading in columns:
-            own = _of(rows, history=history, reading=reading, cascade=name, about="others", confidence=0.9)
-            half = student.ppf(0.975, DRAWS - 1) * own["bits_lost_error"].mean()
-            texts.append(
-                f"{_text(own['bits_lost'].mean(), 3)} ± {_text(half, 3)} ({_text(own['largest_error'].max())})"
-            )
-        lines.append([name, *texts])
+    """Bits that each cascade loses per record without a claim on two panels, and the largest error of a belief."""
+    columns = list(product(("exams", "pbc"), ("mixture", "likelihood", "Jeffrey")))
+    own = _of(rows, about="others").set_index(["history", "reading", "cascade"]).sort_index()
+    lines = [
+        [
+            name,
+            *(
+                f"{_mean(own.loc[(*each, name), 'bits_lost'], 3)} ({_text(own.loc[(*each, name), 'largest_error'].max())})"
+                for each in columns
+            ),
+        ]
+        for name in CASCADES
+    ]
     return markdown_table(("cascade", *(f"{history}: {reading}" for history, reading in columns)), lines)
 
 
@@ -424,13 +424,17 @@ def verdicts(tables, *numbers):
         value = f"{with_interval(own.mean, own.half)} ({own.seeds})" if own.seeds else ""
         strongest = f"{under.verdict}: {under.mean:.3g}" if under.verdict and not np.isnan(under.mean) else ""
         lines.append([claim.says, claim.asked if claim.query else "", value, own.verdict, strongest])
-    return markdown_table(("claim", "asked", "measured (seeds)", "verdict", "strongest adversary"), lines)
+    return markdown_table(("claim", "asked", "measured (seeds)", "verdict", asked[0].stronger), lines)
 
 
 def shown(*numbers):
     """Theorems and examples of the papers with their verdicts, and the tests that show them."""
     lines = [
-        [claim.says, claim.verdict, f"`{claim.shown_by.rpartition('::')[2]}`"]
+        [
+            claim.says,
+            claim.verdict,
+            "; ".join(f"`{each.rpartition('::')[2]}`" for each in claim.shown_by if "::" in each),
+        ]
         for claim in all_claims()
         if str(claim.number) in numbers
     ]

@@ -79,9 +79,9 @@ def exams(
     """Simulate the exams of one institute, with the same number of respondents in each view.
 
     A respondent is under care for one unbroken run of views. The first result is drawn from the prior of the respondent's class,
-    each later one from the transitions after the last. A respondent recorded deceased or discharged does not return. Of the
-    others, respondents drawn independently of their result leave until `TURNOVER` of the places are free; none leaves where more
-    are free already. Newcomers take the free places; their age, gender and weight are uniform, and do not change.
+    each later one from the transitions after the last ``order`` results. A respondent recorded deceased or discharged does not
+    return. Of the others, respondents drawn independently of their result leave until `TURNOVER` of the places are free; none
+    leaves where more are free already. Newcomers take the free places; their age, gender and weight are uniform, and do not change.
 
     Parameters
     ----------

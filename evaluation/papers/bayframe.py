@@ -497,7 +497,7 @@ FIGURES = (
         THREE,
     ),
     stronger_figure(
-        "Section 6.3, stronger adversaries",
+        "Section 6.3, further adversaries",
         "bayframe_stronger",
         "Every adversary knows the chain of one step counted in the published history (exams are of order 1), and reads no "
         "compromised records.",

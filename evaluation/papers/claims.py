@@ -29,6 +29,7 @@ class Reading:
     at_least: float | None = None
     at_most: float | None = None
     weaker: bool = False
+    words: Sequence[str] = ()  # of each axis, in a sweep
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,19 @@ class Claim:
     tolerance_from : str
         Source of the tolerance, or of a bound that the paper does not give.
     strongest, not_applicable : str
-        As ``query``, under the strongest adversary of the package that the experiment has; or the reason why there is none.
+        As ``query``, under the strongest adversary of the package that the experiment has (`Claim.stronger`); or the reason why
+        there is none.
     further : Further, optional
         Where the releases are attacked by those who read presence or learn the law, and their beliefs are bounded.
+    reads : str
+        The reading that the claim has as it stands, if others are tried.
     reading : sequence of Reading
     missing : str
         Why an experiment cannot judge it, also if a query has a value.
-    shown_by, verdict : str
-        Of a theorem or an example: the test that shows it, and what it shows; with a form that holds after a colon.
+    shown_by : sequence of str
+        Of a theorem or an example: the tests that show it, or words.
+    verdict : str
+        What they show; with a form that holds after a colon.
     """
 
     number: int
@@ -97,10 +103,16 @@ class Claim:
     strongest: str = ""
     not_applicable: str = ""
     further: Further | None = None
+    reads: str = ""
     reading: Sequence[Reading] = ()
     missing: str = ""
-    shown_by: str = ""
+    shown_by: Sequence[str] = ()
     verdict: str = ""
+
+    @property
+    def stronger(self) -> str:
+        """Name of the strongest adversary."""
+        return "mined knowledge" if self.paper == "foreground" else "joint adversary"
 
     @property
     def asked(self) -> str:
@@ -152,8 +164,9 @@ def _claim(entry: dict[str, Any], names: Mapping[str, str], axes: Mapping[str, M
         other = each.pop("values", {})
         readings.append(Reading(**each | {"query": asked(each.get("query", other))}))
     for combination in islice(product(*(axes[axis].items() for axis in chosen)), 1, None):
-        name = ", ".join(words for words, _ in combination if words)
-        readings.append(Reading(name, asked(dict(zip(chosen, (text for _, text in combination), strict=True)))))
+        words, texts = zip(*combination, strict=True)
+        query_of = asked(dict(zip(chosen, texts, strict=True)))
+        readings.append(Reading(", ".join(filter(None, words)), query_of, words=words))
     other = {name: asked(entry[name]) for name in ("query", "strongest") if name in entry}
     if "further" in entry:
         _check_keys(f"{where}, further", entry["further"], Further)
@@ -177,8 +190,8 @@ def all_claims() -> list[Claim]:
 class Decision(NamedTuple):
     """Decision of the cells on one value: the verdict, why it is open, mean, half width of the interval, number of seeds.
 
-    ``tried`` has the decisions on the other readings, by their names, if the claim does not hold as it stands. ``side`` is the
-    verdict that the mean of too few seeds would give, empty where there are enough, or none.
+    ``ends`` are the least and the greatest value of a seed. ``tried`` has the decisions on the other readings, by their names.
+    ``side`` is the verdict that the mean of too few seeds would give, empty where there are enough, or none.
     """
 
     verdict: str = ""
@@ -186,6 +199,7 @@ class Decision(NamedTuple):
     mean: float = nan
     half: float = nan
     seeds: int = 0
+    ends: tuple[float, float] = (nan, nan)
     tried: "Sequence[tuple[Reading, Decision]]" = ()
     side: str = ""
 
@@ -211,8 +225,8 @@ def judged(claims: Iterable[Claim], tables: Mapping[str, pd.DataFrame]) -> list[
     """Verdicts of claims.
 
     A claim holds if the interval of its value over the seeds lies within its bounds, does not hold if it lies outside, and cannot
-    be judged if it has a bound within, with fewer than `LEAST_SEEDS` seeds, or without cells. One that has enough seeds and does
-    not hold as it stands may hold under other readings, all of which are tried, or in a weaker form.
+    be judged if it has a bound within, with fewer than `LEAST_SEEDS` seeds, or without cells. With enough seeds all readings are
+    tried: a claim may hold under some of them, or in a weaker form.
     """
     found = []
     for claim in claims:
@@ -223,12 +237,12 @@ def judged(claims: Iterable[Claim], tables: Mapping[str, pd.DataFrame]) -> list[
         own = _decided(claim.query, bounds, claim.tolerance, tables)
         if claim.missing:
             own = own._replace(verdict=OPEN, why=claim.missing, side="")
-        elif own.verdict != HOLDS and own.seeds >= LEAST_SEEDS:
+        elif own.seeds >= LEAST_SEEDS:
             tried = []
             for each in claim.reading:
                 others = bounds if each.at_least is each.at_most is None else (each.at_least, each.at_most)
                 tried.append((each, _decided(each.query, others, claim.tolerance, tables)))
-            own = _of_readings(own._replace(tried=tried))
+            own = _of_readings(claim, own._replace(tried=tried))
         strongest = _decided(claim.strongest, bounds, claim.tolerance, tables) if claim.strongest else Decision()
         found.append(Verdict(claim, own, strongest, _under_further(claim.further, tables) if claim.further else {}))
     return found
@@ -237,13 +251,14 @@ def judged(claims: Iterable[Claim], tables: Mapping[str, pd.DataFrame]) -> list[
 def _under_further(asked: Further, tables: Mapping[str, pd.DataFrame]) -> dict[str, Decision]:
     """Decisions under further adversaries.
 
-    Two-sided: a claim holds against all who know no more than the first one where the upper bound keeps it, and does not hold
-    where that adversary's own gain breaks it.
+    Of the gain with presence, what its control gains is subtracted, unless that is a loss. Two-sided: a claim
+    holds against all who know no more than the first one where the upper bound keeps it, and does not hold where that adversary's
+    own gain breaks it.
     """
     one = f"SELECT seed, {{}} AS value FROM {asked.table} WHERE defense = '{asked.defense}' GROUP BY seed"
     gain = "max(gain) FILTER (adversary = '{}')"
     forms = {
-        "presence above its control": f"{gain.format(READ)} - {gain.format(CONTROL)}",
+        "presence above its control": f"{gain.format(READ)} - greatest({gain.format(CONTROL)}, 0)",
         LEARNED: gain.format(LEARNED),
         "lower side": gain.format(JOINT),
         "upper side": gain.format(UPPER),
@@ -256,13 +271,20 @@ def _under_further(asked: Further, tables: Mapping[str, pd.DataFrame]) -> dict[s
     return found
 
 
-def _of_readings(own: Decision) -> Decision:
+def _of_readings(claim: Claim, own: Decision) -> Decision:
     """The decision on a claim by the readings under which it holds, else by the weaker forms that do."""
     holding = [each for each, decision in own.tried if decision.verdict == HOLDS]
     readings = [each.reading for each in holding if not each.weaker]
+    if own.verdict == HOLDS:
+        against: dict[str, list[str]] = {}
+        for each, decision in own.tried:
+            if decision.verdict != HOLDS and not each.weaker:
+                against.setdefault(decision.verdict, []).append(each.reading)
+        others = ". ".join(f"{verdict}: {'; '.join(names)}" for verdict, names in against.items())
+        return own._replace(verdict=f"{HOLDS} under the reading: {claim.reads} ({others})") if others else own
     if readings:
-        others = f", and {len(readings) - 1} more" if len(readings) > 1 else ""
-        return own._replace(verdict=f"{HOLDS} under the reading: {readings[0]}{others}", why="")
+        more = f", and {len(readings) - 1} more" if len(readings) > 1 else ""
+        return own._replace(verdict=f"{HOLDS} under the reading: {readings[0]}{more}", why="")
     parts = "; ".join(each.reading for each in holding)
     return own._replace(verdict=f"{IN_PART}: {parts} (as it stands: {own.verdict})", why="") if holding else own
 
@@ -276,7 +298,8 @@ def _decided(
     except Missing as missing:
         return Decision(OPEN, f"no cells of {missing}")
     mean, half = interval(values)
-    found = Decision(OPEN, "the interval has the bound within", mean, half, len(values))
+    ends = (float(values.min()), float(values.max()))
+    found = Decision(OPEN, "the interval has the bound within", mean, half, len(values), ends)
     low = -inf if bounds[0] is None else bounds[0] - tolerance
     high = inf if bounds[1] is None else bounds[1] + tolerance
     if len(values) < LEAST_SEEDS:

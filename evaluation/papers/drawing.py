@@ -32,6 +32,9 @@ IN_A_ROW, WIDTH = 2, 7.2
 ALIKE = 0.02
 """Fraction of the range of a panel, about a marker, within which two lines coincide."""
 
+SMALL = 1.5
+"""Size of the marker of a mean of fewer seeds than an interval needs, where others of the figure have enough."""
+
 MOST_LABELS = 8
 """Largest number of points of a line of a map that are labelled each; of more, the first and the last one."""
 
@@ -230,7 +233,7 @@ def _draw_panel(figure: Figure, rows: pd.DataFrame, lines: Sequence[str], axes: 
             )
         elif figure.kind == "points":
             left, right = ((own["x"] + sign * own["across"]).clip(*figure.within) for sign in (-1, 1))
-            bars = {"color": style["color"], "linewidth": 0.7, "alpha": 0.5}
+            bars = {"color": style["color"], "linewidth": 0.7, "alpha": 0.3}
             axes.vlines(own["x"], low, high, **bars)
             axes.hlines(own["y"], left, right, **bars)
             axes.plot(own["x"], own["y"], linestyle="none", **style, label=label)
@@ -238,7 +241,9 @@ def _draw_panel(figure: Figure, rows: pd.DataFrame, lines: Sequence[str], axes: 
         else:
             if line in alike:
                 style |= {"linestyle": "none", "markerfacecolor": "none"}
-            axes.plot(own["x"], own["y"], **style, linewidth=1.2, label=label)
+            few = (own["seeds"] < LEAST_SEEDS).to_numpy() & (rows["seeds"] >= LEAST_SEEDS).any()
+            axes.plot(own["x"], own["y"], **style, linewidth=1.2, label=label, markevery=np.flatnonzero(~few).tolist())
+            axes.plot(own["x"][few], own["y"][few], **style | {"linestyle": "none", "markersize": SMALL})
             axes.fill_between(own["x"], low, high, color=style["color"], alpha=0.15, linewidth=0)
         for panel, of, x, y in figure.printed if figure.kind == "points" else ():
             if (panel, of) == (rows["panel"].iloc[0], line):
@@ -263,6 +268,6 @@ def _label_points(rows: pd.DataFrame, color: str, axes: Axes, taken: list[Any]) 
     shown = shown if len(shown) <= MOST_LABELS else shown.iloc[[0, -1]]
     for point, x, y in shown[["point", "x", "y"]].itertuples(index=False, name=None):
         place = axes.transData.transform((x, y))
-        if all((abs(place - other) > (14, 9)).any() for other in taken):
+        if all((abs(place - other) > (22, 9)).any() for other in taken):
             taken.append(place)
             axes.annotate(f"{point:g}", (x, y), (3, 2), textcoords="offset points", fontsize=8, color=color)

@@ -516,7 +516,7 @@ FIGURES = [
         for figure in (
             of_techniques(f"{number}a", r, "attack_seconds", "time of the attack", "seconds"),
             of_techniques(f"{number}b", r, "making_seconds", "time of the technique", "seconds"),
-            of_techniques(f"{number}c", r, "breached", "sensitive records in breach", "fraction"),
+            of_techniques(f"{number}c", r, "breached", "sensitive records in breach", "share of sensitive records"),
             of_techniques(f"{number}d", r, "delta", "mean difference of global probabilities in a group", "mean Delta"),
         )
     ),

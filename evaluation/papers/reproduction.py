@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
+from math import nan
 from numbers import Real
 from pathlib import Path
 
@@ -23,11 +24,13 @@ CELLS, PAGE = "cells", "index"
 
 HOW = (
     "A claim *holds* if the 95 % interval of its value over the seeds is inside what it asks, *does not hold* if it is outside, "
-    "and *cannot be judged* with the bound within, or with fewer than three seeds. *In part* names a weaker form that holds. "
-    "*Strongest adversary* is the same value under the joint law of all releases, without presence, or for the foreground paper "
-    "under mined knowledge. *Further adversaries* read presence, above a control that reads it without groups, or learn the law "
-    "from the releases; *two-sided* is the gain of the joint adversary, and the bound over it. Readings are choices that a paper "
-    "leaves open. Figures have means over the seeds, with intervals from three seeds on; lines joined by ≈ coincide."
+    "and *cannot be judged* if the bound is inside the interval, or with fewer than three seeds. *In part* names a weaker form "
+    "that holds. *Joint adversary* is the same value under the joint law of all releases, without presence; *mined knowledge* "
+    "takes its place in the foreground paper. *Further adversaries*, against whom three claims were measured, read presence, "
+    "above a control that reads it without groups, or learn the law from the releases; *two-sided* is the gain of the joint "
+    "adversary, and the bound over it. Readings are choices that a paper leaves open, and all are tried. After a mean stand half "
+    "of its interval, the number of seeds, and the least and the greatest value of a seed. Figures have means over the seeds, "
+    "with intervals from three seeds on, and small points for fewer; lines joined by ≈ coincide."
 )
 """How to read the page."""
 
@@ -162,30 +165,53 @@ def _summary(verdicts: Sequence[Verdict]) -> list[str]:
 
 def _judged(verdicts: Sequence[Verdict]) -> list[str]:
     """Table of claims that cells decide."""
-    heads = ["", "claim", "asked", "printed", "measured (seeds)", "verdict", "strongest adversary"]
     rows = []
     for claim, own, under, _ in verdicts:
         within = f" ± {claim.tolerance:g}" if claim.tolerance else ""
         source = f" ({claim.tolerance_from})" if claim.tolerance_from else ""
         asked = f"{claim.value}: {claim.asked}{within}{source}" if claim.query else ""
-        measured = f"{with_interval(own.mean, own.half)} ({own.seeds})" if own.seeds else ""
         strongest = "none" if claim.not_applicable else _words(under, True)
-        rows.append([claim.number, _cited(claim), asked, claim.printed, measured, _words(own), strongest])
-    lines = markdown_table(heads, rows) if rows else []
+        rows.append([claim.number, _cited(claim), asked, claim.printed, measured(own), _words(own), strongest])
+    if not rows:
+        return []
+    heads = ["", "claim", "asked", "printed", "measured (seeds; ends)", "verdict", verdicts[0].claim.stronger]
+    lines = markdown_table(heads, rows)
     reasons: dict[str, list[str]] = {}
     for claim, *_ in verdicts:
         reasons.setdefault(claim.not_applicable, []).append(str(claim.number))
     texts = [f"{reason} ({', '.join(numbers)})" for reason, numbers in reasons.items() if reason]
-    lines += ["", f"No strongest adversary: {'; '.join(texts)}."] if texts else []
+    lines += ["", f"No {heads[-1]}: {'; '.join(texts)}."] if texts else []
     for claim, own, _, further in verdicts:
         if own.tried:
-            tried = "; ".join(f"{each.reading}: {with_interval(found.mean, found.half)}" for each, found in own.tried)
-            lines += ["", f"Other readings of claim {claim.number}: {tried}."]
+            lines += ["", *_readings(claim, own)]
         if claim.further and (seeds := max(each.seeds for each in further.values())):
             found = "; ".join(f"{name}: {_words(each, True)}" for name, each in further.items())
             asked = f"mean signed gain at most {claim.further.at_most:g}, {seeds} seeds"
             lines += ["", f"Claim {claim.number} against further adversaries ({asked}): {found}."]
     return lines
+
+
+def _readings(claim: Claim, own: Decision) -> list[str]:
+    """Values under the other readings of a claim; those of two axes as a table, where the claim as it stands is the first cell."""
+    values = {(*each.words,): with_interval(found.mean, found.half) for each, found in own.tried if each.words}
+    if not values:
+        tried = "; ".join(f"{each.reading}: {with_interval(found.mean, found.half)}" for each, found in own.tried)
+        return [f"Other readings of claim {claim.number}: {tried}."]
+    rows = dict.fromkeys(one for one, _ in values)
+    columns = [other for one, other in values if one == [*rows][-1]]
+    first = {(next(iter(rows)), columns[0]): with_interval(own.mean, own.half)}
+    cells = [[one, *((first | values)[one, other] for other in columns)] for one in rows]
+    heads = [f"readings of claim {claim.number}", *(other or "as it stands" for other in columns)]
+    return markdown_table(heads, cells)
+
+
+def measured(decision: Decision) -> str:
+    """Mean with half of its interval, and in parentheses the number of seeds and, where they differ, the ends of their values."""
+    if not decision.seeds:
+        return ""
+    low, high = (with_interval(end, nan) for end in decision.ends)
+    ends = f"; {low} to {high}" if low != high else ""
+    return f"{with_interval(decision.mean, decision.half)} ({decision.seeds}{ends})"
 
 
 def _words(decision: Decision, with_mean: bool = False) -> str:
@@ -197,8 +223,8 @@ def _shown(verdicts: Sequence[Verdict]) -> list[str]:
     """Table of theorems and examples."""
     rows = []
     for claim, own, *_ in verdicts:
-        file, _, test = claim.shown_by.partition("::")
-        shown = f"`{test}` in `{file}`" if test else claim.shown_by
+        places = (each.partition("::") for each in claim.shown_by)
+        shown = "; ".join(f"`{test}` in `{file}`" if test else file for file, _, test in places)
         rows.append([claim.number, _cited(claim), _words(own), shown])
     return markdown_table(["", "claim", "verdict", "shown by"], rows) if rows else []
 

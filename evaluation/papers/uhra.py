@@ -323,7 +323,7 @@ FIGURES = (
         ),
         within=(-1, 1),
     ),
-    stronger_figure("Section 6, stronger adversaries", "uhra_stronger"),
+    stronger_figure("Section 6, further adversaries", "uhra_stronger"),
 )
 
 PAPER = Paper(

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from foreknow.attacks import SequentialAttack, SnapshotAttack
-from foreknow.defenses import JSimilarity, Summary
+from foreknow.defenses import DistinctDiversity, JSimilarity, Summary
 from foreknow.defenses.requirements.summary import TableCounts, entropy
+from foreknow.evaluation import verify
 from foreknow.evaluation.risk.adversary_gain import adversary_confidence, adversary_gain
 from foreknow.models import (
     Adversary,
@@ -106,6 +107,17 @@ def test_tables_1b_and_1d():
         ["BCM-pos", "PNE-pos"],
         ["CX-neg", "CX-pos", "MAM-neg"],
     ]
+
+
+def test_the_releases_are_diverse_and_m_invariant():
+    """Section 2: two-diverse; m-invariant with m = 2, as values of a group differ, and no one has a value of both weeks."""
+    for release in RELEASES:
+        assert verify(release, DistinctDiversity(2))["holds"].all()
+        assert (release.observation.counts <= 1).all()
+    again = set(RECORDS.query("week == 1")["name"]) & set(RECORDS.query("week == 2")["name"])
+    assert again == {"Alice", "Carol"}
+    first, second = (RECORDS[RECORDS["week"] == week].set_index("name")["ex-res"] for week in (1, 2))
+    assert (first[[*again]] != second[[*again]]).all()
 
 
 @EVERY

@@ -131,7 +131,7 @@ def test_every_figure_is_drawn_with_each_line(tables):
         "10": 3,
         "11a": 8,
         "11b": 8,
-        "Section 6.3, stronger adversaries": 2,
+        "Section 6.3, further adversaries": 2,
     }
 
 

@@ -68,12 +68,24 @@ def test_all_readings_are_tried_and_have_their_values():
         ("twice", HOLDS, 0.4),
         ("thrice", HOLDS, 0.6),
     ]
-    assert verdict_of(reading=[TWICE]).own.tried == ()
+    assert [found.mean for _, found in verdict_of(reading=[TWICE]).own.tried] == [pytest.approx(0.4)]
+
+
+def test_a_claim_that_holds_names_the_readings_under_which_it_does_not():
+    half, near, tenth = (
+        Reading(name, f"SELECT seed, {times} * gain AS value FROM tiny_gain", weaker=weaker)
+        for name, times, weaker in (("half", 0.5, False), ("near", 0.75, False), ("tenth", 0.1, True))
+    )
+    found = verdict_of(reads="whole", reading=[THRICE, half, near, tenth])
+    assert found.own.verdict == "holds under the reading: whole (does not hold: half. cannot be judged: near)"
+    assert found.short == "holds under the reading"
+    assert verdict_of(reads="whole", reading=[THRICE, tenth]).own.verdict == HOLDS
 
 
 def test_the_interval_is_that_of_students_t():
     own = verdict_of().own
     low, high = ttest_1samp(GAINS["gain"], 0).confidence_interval(0.95)
+    assert own.ends == (0.19, 0.21)
     assert (own.mean - own.half, own.mean + own.half, own.seeds) == (pytest.approx(low), pytest.approx(high), 5)
 
 
@@ -121,6 +133,10 @@ class TestFurther:
         }
         assert found["presence above its control"].mean == pytest.approx(0.05)
         assert found["two-sided"].why == "0.20 to 0.50"
+
+    def test_a_control_that_loses_adds_nothing(self):
+        found = self.verdicts(0.3, **{"presence read without groups": -0.1})[1]
+        assert found["presence above its control"].mean == pytest.approx(0.3)
 
     def test_few_seeds_judge_nothing(self):
         assert set(self.verdicts(0.3, seeds=2)[0].values()) == {OPEN}

@@ -1,5 +1,6 @@
 """Figures as queries over cells, verdicts on claims, and the command `foreknow reproduce`, on a paper of one experiment."""
 
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -8,13 +9,14 @@ from places import ROOT
 
 from foreknow.evaluation.cells import Experiment
 from foreknow.evaluation.papers import PAPERS, paper, reproduction
-from foreknow.evaluation.papers.claims import Claim, Further, Reading, all_claims
+from foreknow.evaluation.papers.claims import Claim, Decision, Further, Reading, all_claims
 from foreknow.evaluation.papers.drawing import Missing, answered, interval, means, with_interval
 from foreknow.evaluation.papers.figures import ADULT, FOLDER_OF_ADULT, Figure, Paper, adult_folder
 from foreknow.evaluation.papers.reproduction import (
     counted,
     markdown_table,
     measure,
+    measured,
     page,
     stale_cells,
     tables,
@@ -108,7 +110,16 @@ def test_a_figure_without_cells_is_named(tmp_path):
 
 def test_a_page_has_main_claims_first_then_details_then_theory(folder, monkeypatch):
     decided = {"tolerance": 0.01, "tolerance_from": "rounding", "printed": "beyond .15"}
-    theory = Claim(3, "tiny", "4", "A lemma.", "theory", False, shown_by="tests/test_a.py::test_lemma", verdict="holds")
+    theory = Claim(
+        3,
+        "tiny",
+        "4",
+        "A lemma.",
+        "theory",
+        False,
+        shown_by=["a sentence", "tests/test_a.py::test_lemma"],
+        verdict="holds",
+    )
     claims = [
         theory,
         replace(CLAIM, number=2, main=False, not_applicable="it is about loss"),
@@ -123,8 +134,8 @@ def test_a_page_has_main_claims_first_then_details_then_theory(folder, monkeypat
     ]
     assert parts == sorted(parts)
     assert "(7.3) | largest gain: at least 0.15 ± 0.01 (rounding) | beyond .15 |" in text
-    assert "| holds | none |\n\nNo strongest adversary: it is about loss (2).\n" in text
-    assert "| 3 | A lemma. (4) | holds | `test_lemma` in `tests/test_a.py` |" in text
+    assert "| holds | none |\n\nNo joint adversary: it is about loss (2).\n" in text
+    assert "| 3 | A lemma. (4) | holds | a sentence; `test_lemma` in `tests/test_a.py` |" in text
     assert counted(verdicts_of([TINY], found)) == {("tiny", "holds"): 3}
 
 
@@ -134,6 +145,28 @@ def test_a_page_has_the_values_of_other_readings(folder, monkeypatch):
     found = tables([TINY], folder)
     value = with_interval(*interval(answered(twice.query, found)["value"]))
     assert f"Other readings of claim 1: twice: {value}." in page([TINY], found)
+
+
+def test_readings_of_two_axes_are_a_table(folder, monkeypatch):
+    """The claim as it stands is the first cell; the greatest of five gains, and multiples of it."""
+    forms = {("a", "x"): 1, ("a", "y"): 2, ("b", "x"): 3, ("b", "y"): 4}
+    own, *others = (
+        Reading(", ".join(words), f"SELECT seed, {times} AS value FROM tiny_gain GROUP BY seed", words=words)
+        for words, times in forms.items()
+    )
+    claim = replace(CLAIM, query=own.query, at_least=0.5, reads="a, x", reading=others)
+    monkeypatch.setattr(reproduction, "all_claims", lambda: [claim])
+    text = page([TINY], tables([TINY], folder))
+    assert (
+        "| readings of claim 1 | x | y |\n| --- | --- | --- |\n| a | 1 ± 0 | 2 ± 0 |\n| b | 3 ± 0 | 4 ± 0 |\n" in text
+    )
+
+
+def test_a_measured_value_has_its_seeds_and_their_ends():
+    decision = Decision("holds", mean=0.25, half=0.1, seeds=3, ends=(0.2, 0.31))
+    assert measured(decision) == "0.25 ± 0.10 (3; 0.2 to 0.31)"
+    assert measured(decision._replace(half=0.0, ends=(0.25, 0.25))) == "0.25 ± 0 (3)"
+    assert measured(Decision()) == ""
 
 
 def test_claims_of_too_few_seeds_have_a_side(tmp_path, monkeypatch):
@@ -180,8 +213,9 @@ def test_queries_of_each_paper_read_its_experiments(name):
         for query in filter(None, (claim.query, claim.strongest, *(each.query for each in claim.reading))):
             with pytest.raises(Missing):
                 answered(query, empty)
-        file, _, test = claim.shown_by.partition("::")
-        assert not test or f"def {test.split('::')[-1].partition('[')[0]}(" in (ROOT / file).read_text(encoding="utf-8")
+        for file, _, test in (each.partition("::") for each in claim.shown_by):
+            text = (ROOT / file).read_text(encoding="utf-8") if test else ""
+            assert all(each in text for each in re.findall(r"\bTest\w+|\btest_\w+", test)), test
     assert all(each.data in ("", ADULT) for each in own.experiments)
 
 

@@ -184,6 +184,14 @@ class TestConformance:
                 ESTIMATORS[name]()(dataclasses.replace(problem, evidence=np.zeros((2, 2))))
 
 
+@given(problem=problems(possible=True))
+def test_no_priors_leave_less_certainty_than_equal_ones(problem):
+    """Lemma 1 of UHRA: beliefs in a value have the mean of its share, which all are under equal priors; so one is not lower."""
+    posterior = Exact()(problem)
+    for _, rows, counts in answered(problem, posterior):
+        assert (posterior.probabilities[rows].max(axis=0) >= counts / counts.sum() - 1e-9).all()
+
+
 IMPOSSIBLE: dict[str, tuple[list[list[float]], list[int]]] = {
     "no member may have a shown value": ([[0, 0, 1.0], [0, 0, 1.0]], [1, 1, 0]),
     "no member may have one of the values": ([[1.0, 0, 0], [0.5, 0, 0.5], [1.0, 0, 0]], [2, 1, 0]),

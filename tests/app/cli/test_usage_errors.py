@@ -26,8 +26,9 @@ pytestmark = pytest.mark.usefixtures("wide")
 )
 def test_wrong_usage(arguments, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.csv").touch()
     status, error = main(capsys, monkeypatch, *arguments)
     assert status == 2
     assert "Usage" in error
     assert "Traceback" not in error
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["r.csv"]

@@ -243,7 +243,8 @@ def _draw_panel(figure: Figure, rows: pd.DataFrame, lines: Sequence[str], axes: 
                 style |= {"linestyle": "none", "markerfacecolor": "none"}
             few = (own["seeds"] < LEAST_SEEDS).to_numpy() & (rows["seeds"] >= LEAST_SEEDS).any()
             axes.plot(own["x"], own["y"], **style, linewidth=1.2, label=label, markevery=np.flatnonzero(~few).tolist())
-            axes.plot(own["x"][few], own["y"][few], **style | {"linestyle": "none", "markersize": SMALL})
+            if few.any():
+                axes.plot(own["x"][few], own["y"][few], **style | {"linestyle": "none", "markersize": SMALL})
             axes.fill_between(own["x"], low, high, color=style["color"], alpha=0.15, linewidth=0)
         for panel, of, x, y in figure.printed if figure.kind == "points" else ():
             if (panel, of) == (rows["panel"].iloc[0], line):

@@ -393,7 +393,7 @@ FIGURES = [
         "At most 12 records are suppressed in a release, in the text.",
         (
             "Each seed draws other data and another order of the records; *repeated* is the same algorithm on the same data, with "
-            "yet another order. The largest gain of a seed is from .10 to .46 (claim 9).",
+            "yet another order. Claim 9 has the least and the greatest of the largest gains.",
         ),
     ),
     Figure(

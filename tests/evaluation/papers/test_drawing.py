@@ -71,6 +71,17 @@ def test_limits_hold_the_intervals_and_the_marks():
     assert 9 < top < 10
 
 
+def test_a_mean_of_few_seeds_is_a_small_point_where_others_have_enough():
+    (axes,) = draw(figure(), of([*rows([1, 2], [0, 1]), *rows([1], [0.5], [2, 3])])).axes
+    line, small = axes.lines
+    assert line.get_markevery() == [0]
+    assert (small.get_xdata().tolist(), small.get_ydata().tolist()) == ([2], [1])
+    assert small.get_markersize() < line.get_markersize()
+    (alone,) = draw(figure(), of(rows([1, 2], [0, 1]))).axes
+    assert len(alone.lines) == 1
+    assert alone.lines[0].get_markevery() == [0, 1]
+
+
 def test_a_logarithmic_axis_stays_above_0_where_a_band_does_not():
     wide = [{"x": x, "y": y, "seed": seed} for seed, y in enumerate((0.1, 0.1, 100.0)) for x in (1, 2)]
     (axes,) = draw(figure(log=True), of([*wide, {"x": 3, "y": 0.0, "seed": 1}])).axes

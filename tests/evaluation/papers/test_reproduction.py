@@ -215,7 +215,8 @@ def test_queries_of_each_paper_read_its_experiments(name):
                 answered(query, empty)
         for file, _, test in (each.partition("::") for each in claim.shown_by):
             text = (ROOT / file).read_text(encoding="utf-8") if test else ""
-            assert all(each in text for each in re.findall(r"\bTest\w+|\btest_\w+", test)), test
+            names = test.partition("[")[0].split("::") if test else []
+            assert all(re.search(rf"^\s*(class|def) {each}\b", text, re.M) for each in names), test
     assert all(each.data in ("", ADULT) for each in own.experiments)
 
 

@@ -55,8 +55,10 @@ class Inference:
     ----------
     name : {"informed", "learned"}
     adversary : Adversary
-    hindsight, forward : Beliefs
-        Beliefs about each release given all releases, and given the releases up to it.
+    hindsight : Beliefs
+        Beliefs about each release given all releases.
+    forward : Beliefs or None
+        Beliefs about each release given the releases up to it; of the adversary of the details alone.
     sequential : Beliefs
         Beliefs of the sequential attack of the same adversary, whose revised priors tell what was known of each group member.
     beforehand : Adversary, optional
@@ -66,7 +68,7 @@ class Inference:
     name: str
     adversary: Adversary
     hindsight: Beliefs
-    forward: Beliefs
+    forward: Beliefs | None
     sequential: Beliefs
     beforehand: Adversary | None = None
 
@@ -89,18 +91,13 @@ def inference(
     step: Callable[[], None] = no_step,
     beforehand: Adversary | None = None,
 ) -> Inference:
-    """Beliefs of an adversary in hindsight, forward, and release by release; ``step`` is called before each attack."""
-    attacks = (
-        JointAttack(adversary, solver),
-        JointAttack(adversary, solver, hindsight=False),
-        SequentialAttack(adversary),
-    )
+    """Beliefs of an adversary in hindsight and release by release; ``step`` is called before each attack."""
     made = []
-    for attack in attacks:
+    for attack in (JointAttack(adversary, solver), SequentialAttack(adversary)):
         step()
         made.append(attack(releases))
-    hindsight, forward, sequential = made
-    return Inference(name, adversary, hindsight, forward, sequential, beforehand)
+    hindsight, sequential = made
+    return Inference(name, adversary, hindsight, None, sequential, beforehand)
 
 
 BY_GROUP, BY_QUASI_IDENTIFIERS = "knows the group", "knows the quasi-identifiers"

@@ -222,6 +222,11 @@ def report_contents(
     inferences = sorted(inferences, key=lambda one: -headlines[one.name].exposed)
     by_name = {one.name: one for one in inferences}
     details = by_name[settings.details or inferences[0].name]
+    step()
+    if (forward := details.forward) is None:
+        forward = JointAttack(details.adversary, solver, hindsight=False)(releases)
+        details = by_name[details.name] = replace(details, forward=forward)
+        inferences = list(by_name.values())
     exposures, changed = headlines[details.name].people, assumed if defense is None else defense
     everyone = itertools.chain.from_iterable(release.view.people.respondents for release in releases)
     names = Pseudonyms.of([*exposures["respondent"], *everyone], settings.names)
@@ -230,7 +235,7 @@ def report_contents(
     step()
     attack = JointAttack(details.adversary, solver)
     beliefs = (details.hindsight, details.sequential)
-    shown = exposed_people(exposures, releases, attack, *beliefs, names, forward=details.forward)
+    shown = exposed_people(exposures, releases, attack, *beliefs, names, forward=forward)
     step()
     exposes = any(each.exposed for each in headlines.values())
     cohorts = None
@@ -255,7 +260,7 @@ def report_contents(
         people=shown,
         groups=exposed_groups(details, history, settings.sure),
         explorer=explorer(details, releases, names, rng),
-        leak=retroactive_leak(details.forward, details.hindsight, history, sure=settings.sure),
+        leak=retroactive_leak(forward, details.hindsight, history, sure=settings.sure),
         trials=trials,
         by_distance=by_distance,
         calibration=_with_adversary(
@@ -406,7 +411,8 @@ def risk_of_attacks(
     beliefs: dict[str, Beliefs] = {}
     for one in inferences:
         beliefs[f"{one.title}, all releases in hindsight"] = one.hindsight
-        beliefs[f"{one.title}, releases so far"] = one.forward
+        if one.forward is not None:
+            beliefs[f"{one.title}, releases so far"] = one.forward
         beliefs[f"{one.title}, release by release"] = one.sequential
     risks = {name: risk_table(found, history, sure=sure) for name, found in {**beliefs, **also}.items()}
     rows = [
@@ -430,7 +436,8 @@ def utility_by_release(releases: Sequence[Release]) -> pd.DataFrame:
 def notes_of(inferences: Sequence[Inference], releases: Sequence[Release]) -> tuple[str, ...]:
     """Notes of the defense and of the adversaries, each once."""
     told = [f"At {release.time}: {note}" for release in releases for note in release.grouping.notes]
-    told += [f"{one.title}: {note}" for one in inferences for note in (*one.hindsight.notes, *one.forward.notes)]
+    given = ((one, found) for one in inferences for found in (one.hindsight, one.forward) if found is not None)
+    told += [f"{one.title}: {note}" for one, found in given for note in found.notes]
     return tuple(dict.fromkeys(told))
 
 

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -64,15 +63,13 @@ def page(contents: ReportContents) -> str:
     """
     check_packages()
     script, one = _part("report.js"), contents.explorer
-    with ThreadPoolExecutor(1) as thread:  # vl_convert works outside the interpreter's lock, while Altair is imported
-        bundling = thread.submit(vega_bundle)
-        data = {
-            "charts": charts(contents),
-            "explorer": {"times": one.times, "values": one.values, "people": one.people, "first": one.most_exposed},
-            "explored": EXPLORED,
-            "lines": EXPLORED_LINES,
-        }
-        bundle = bundling.result()
+    bundle = vega_bundle()  # not in a thread: it holds the interpreter's lock, and both take twice as long
+    data = {
+        "charts": charts(contents),
+        "explorer": {"times": one.times, "values": one.values, "people": one.people, "first": one.most_exposed},
+        "explored": EXPLORED,
+        "lines": EXPLORED_LINES,
+    }
     return (
         _environment()
         .get_template("report.html")

@@ -15,8 +15,8 @@ from foreknow.attacks import JointAttack
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.evaluation.risk.respondent_risk import member_contributions
 from foreknow.models import Adversary, Auto, Beliefs, History, People, Release
-from foreknow.models.arrays import IntArray, object_array
-from foreknow.models.joint.group_graph import MOST_TOGETHER, GroupGraph, threads_of
+from foreknow.models.arrays import FloatArray, IntArray, object_array
+from foreknow.models.joint.group_graph import GroupGraph, threads_of
 from foreknow.models.progress import Progress
 
 PEOPLE, GROUPS = 10, 10
@@ -33,7 +33,7 @@ MAX_PREFIX_RECORDS = 20_000
 
 PEOPLE_COLUMNS = (
     "respondent", "person", "time", "value", "prior", "share", "members", "records", "forward", "belief", "low", "high", "exposed",
-    "earlier", "later", "mates", "reason",
+    "together", "earlier", "later", "mates", "reason",
 )  # fmt: skip
 """Columns of `exposed_people`."""
 
@@ -101,20 +101,22 @@ def exposed_people(
         Of this attack with all releases, and of the sequential one of the same adversary.
     names : Pseudonyms
     forward : Beliefs, optional
-        Beliefs given the releases up to each one; by default those in hindsight given each prefix that ends with a row's release.
+        Beliefs given the releases up to each one; by default those in hindsight given each prefix that ends with a row's release,
+        and ``sequential`` for more than `MAX_PREFIX_RECORDS` records.
     most : int
         Largest number of rows.
     progress : Progress
-        Called twice: with the numbers of releases of the prefixes whose joint law is computed, and with the rows.
+        Called with the numbers of releases of the prefixes whose joint law is computed, if any is, and with the rows.
 
     Returns
     -------
     DataFrame
         At most ``most`` rows. Columns ``respondent`` (the identifier), ``person`` (the name on the page), ``time``, ``value``,
         ``prior``, ``share``, ``members``, ``records`` (the number of published records of the group, invented ones included),
-        ``forward`` (the belief given the releases up to that one), ``belief`` (in hindsight), ``low`` and ``high``, ``earlier``
-        (True if an earlier release has a record of the respondent), ``later`` (the later release that raised the belief most,
-        or None), ``mates`` (the names of the group members whose earlier releases raised it) and ``reason``.
+        ``forward`` (the belief given the releases up to that one), ``belief`` (in hindsight), ``low`` and ``high``, ``together``
+        (True if ``forward`` is of the sequential attack, so that ``belief`` differs by all releases read together, and not by later
+        ones alone), ``earlier`` (True if an earlier release has a record of the respondent), ``later`` (the later release that
+        raised the belief most, or None), ``mates`` (the names of the group members whose earlier releases raised it), ``reason``.
 
     Notes
     -----
@@ -129,14 +131,19 @@ def exposed_people(
     for owner, time, value in zip(*(shown[name].tolist() for name in ("respondent", "time", "value")), strict=True):
         t = times.index(time)
         places.append(_Place(owner, t, row_of[t][owner], codes[value]))
-    by_prefix = _beliefs_by_prefix(places, releases, attack, hindsight, forward is None, progress)
+    every = len(releases) == 1 or sum(len(release.view) for release in releases) <= MAX_PREFIX_RECORDS
+    by_prefix: list[list[float]] = [[] for _ in places]
+    if every:
+        by_prefix = _beliefs_by_prefix(places, releases, attack, hindsight, progress)
+    so_far = sequential if forward is None else forward
     rows: list[dict[Hashable, Any]] = []
     told = zip(places, by_prefix, _told(places, releases, hindsight, sequential), strict=True)
     for record, (place, beliefs, known) in zip(progress(shown.to_dict("records")), told, strict=True):
         later = _raising(beliefs)
         row = record | {
             "person": names(place.respondent),
-            "forward": beliefs[0] if forward is None else place.belief(forward),
+            "forward": beliefs[0] if forward is None and every else place.belief(so_far),
+            "together": forward is None and not every,
             "later": None if later is None else times[place.t + later],
             **known,
             "mates": tuple(map(names, known["mates"])),
@@ -172,25 +179,17 @@ def _beliefs_by_prefix(
     releases: Sequence[Release],
     attack: JointAttack,
     hindsight: Beliefs,
-    own: bool,
     progress: Progress,
 ) -> list[list[float]]:
-    """Beliefs about each place given the releases up to each one from its own on, for at most `MAX_PREFIX_RECORDS` records.
-
-    For more records those up to its own alone, or none without ``own``.
-    """
-    records = sum(len(release.view) for release in releases)
-    every = records <= MAX_PREFIX_RECORDS and len(releases) > 1
+    """Beliefs about each place given the releases up to each one from its own on."""
     found: list[list[float]] = [[] for _ in places]
-    if not every and not own:
-        return found
     adversary = attack.adversary
     assert isinstance(adversary, Adversary)
     times, told = [release.time for release in releases], adversary.compromised
 
     def by(t: int) -> dict[int, float]:
         """Beliefs given the first t releases, by the numbers of the places."""
-        some = [number for number, place in enumerate(places) if (place.t < t if every else place.t == t - 1)]
+        some = [number for number, place in enumerate(places) if place.t < t]
         if not some:
             return {}
         known = None if told is None else replace(told, frame=told.frame[told.frame["time"].isin(times[:t])])
@@ -200,7 +199,7 @@ def _beliefs_by_prefix(
 
     lengths = range(1, len(releases) + 1)
     # Another solver may have a random state, which threads would share.
-    threads = threads_of() if records <= MOST_TOGETHER and isinstance(attack.solver, GroupGraph) else 1
+    threads = threads_of() if isinstance(attack.solver, GroupGraph) else 1
     # The longest first, so that no thread is left with it alone.
     order = lengths if threads == 1 else lengths[::-1]
     with ThreadPoolExecutor(threads) as pool:
@@ -264,13 +263,12 @@ def _knowledge(mates: Sequence[str], earlier: bool) -> str:
 
 
 def _in_hindsight(row: Mapping[Any, Any]) -> str:
-    """Sentence on the change of the belief by later releases, if it is large, or changes a number that was told."""
+    """Sentence on the change of the belief by later releases, or by all together, if it is large, or changes a number told."""
     change, told = row["belief"] - row["forward"], percent(row["belief"])
-    if change >= LEAST_CHANGE:
-        above = "" if row["later"] is None else f", above all the one at {label(row['later'])},"
-        return f"Then later releases{above} raised it to {told}."
-    if change <= -LEAST_CHANGE:
-        return f"Then later releases lowered it to {told}."
+    above = "" if row["later"] is None else f", above all the one at {label(row['later'])},"
+    cause = "All releases read together" if row["together"] else f"Then later releases{above}"
+    if abs(change) >= LEAST_CHANGE:
+        return f"{cause} {'raised' if change > 0 else 'lowered'} it to {told}."
     return f"In hindsight, it is {told}." if _at_that_time(row) and told != percent(row["forward"]) else ""
 
 
@@ -380,7 +378,7 @@ def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng
     number = np.zeros(len(everyone), dtype=np.int64)
     places, shown = [], []
     for t, release in enumerate(releases):
-        forward, hindsight = (each.releases[t].posterior.probabilities for each in (one.forward, one.hindsight))
+        forward, hindsight = _both(one, t)
         counts = np.vstack([release.counts, np.zeros((1, forward.shape[1]), dtype=np.int64)])[release.group]
         # The values that the group shows, and those with a belief of `LEAST_SHOWN`.
         shown.append((counts > 0) | (forward >= LEAST_SHOWN) | (hindsight >= LEAST_SHOWN))
@@ -407,6 +405,12 @@ def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng
     )
 
 
+def _both(one: Inference, t: int) -> tuple[FloatArray, FloatArray]:
+    """Beliefs about a release given the releases up to it, and in hindsight."""
+    assert one.forward is not None
+    return one.forward.releases[t].posterior.probabilities, one.hindsight.releases[t].posterior.probabilities
+
+
 def _chosen(number: IntArray, rng: np.random.Generator) -> IntArray:
     """Places of the chosen respondents: rising."""
     if len(number) <= MAX_PEOPLE and number.sum() <= MAX_ENTRIES:
@@ -421,7 +425,7 @@ def _record(one: Inference, t: int, release: Release, row: int, shown: IntArray)
     """One record: number of the release, size of the group, code of the true value, and an entry for each value shown."""
     group = int(release.group[row])
     counts = release.counts[group] if group >= 0 else np.zeros(len(release.view.schema.values), dtype=np.int64)
-    forward, hindsight = (each.releases[t].posterior.probabilities[row] for each in (one.forward, one.hindsight))
+    forward, hindsight = (each[row] for each in _both(one, t))
     entries = [
         [code, int(counts[code]), round(float(forward[code]) * SCALE), round(float(hindsight[code]) * SCALE)]
         for code in shown.tolist()

@@ -292,10 +292,10 @@ ALL_FOUR = (
 )
 OWN = f"law = '{FIRST}' AND attacker = 'DK' AND defender = 'DK'"
 LOSS = (
-    "SELECT technique AS x, avg(gcp) AS y, variant AS line, seed, 0 AS place FROM js_reduce_existing "
+    "SELECT * FROM (SELECT technique AS x, avg(gcp) AS y, variant AS line, seed, 0 AS place FROM js_reduce_existing "
     f"WHERE law = '{FIRST}' AND attacker = 'DK' GROUP BY ALL UNION ALL "
     "SELECT 'JS-reduce', avg(gcp), variant, seed, 1 FROM js_reduce_defended "
-    f"WHERE {OWN} AND variant NOT LIKE 'j = %' GROUP BY ALL ORDER BY place, x <> 'l-diversity', x, line <> 'strict'"
+    f"WHERE {OWN} AND variant NOT LIKE 'j = %' GROUP BY ALL) ORDER BY place, x <> 'l-diversity', x, line <> 'strict'"
 )
 SUPPRESSED = (
     "WITH own AS (SELECT * REPLACE (CASE variant WHEN 'j = 0.6 bits' THEN 'as printed, repeated' ELSE variant END AS variant) "

@@ -295,7 +295,7 @@ class GroupGraph:
         if fit is not None:
             _weigh_distorted(problem, parts, fit, starts)
         rounds = self._swept(problem, parts, now, approximate, step)
-        write_beliefs(at, parts, now, np.arange(len(status)), starts, beliefs)
+        write_all(at, parts, now, np.arange(len(status)), starts, beliefs, self.workers)
         # Where messages are exact in the end, none is before all of the component are.
         over = groups_over(parts, now) & ~approximate
         status |= np.where(np.isin(component, component[over]), UNCONVERGED, 0)
@@ -400,6 +400,22 @@ def send_all(
                 deliver(at, parts, now, side, t, damping)
 
 
+def write_all(
+    at: Layout,
+    parts: Parts,
+    now: GraphMessages,
+    groups: IntArray,
+    starts: IntArray,
+    beliefs: FloatArray,
+    workers: int | None = None,
+) -> None:
+    """Write the beliefs about the records of some groups, by several threads; arguments as for `write_beliefs`."""
+    threads = _threads(at, workers)
+    with ThreadPoolExecutor(threads) as pool:
+        own = [groups[number::threads].copy() for number in range(threads)]
+        list(pool.map(lambda some: write_beliefs(at, parts, now, some, starts, beliefs), own))
+
+
 def _threads(at: Layout, workers: int | None = None) -> int:
     """Number of threads for a history: one for a small one."""
     return threads_of(workers) if len(at.group) >= MANY_RECORDS else 1
@@ -458,7 +474,7 @@ class GraphLaw:
         now.pending[:], self._side = NEVER_VISITED, 1 - self._side
         send_all(at, parts, now, self._side, self._damping, self._outward)
         beliefs = np.zeros(int(self._starts[-1]))
-        write_beliefs(at, parts, now, self._read, self._starts, beliefs)
+        write_all(at, parts, now, self._read, self._starts, beliefs)
         posterior = JointPosterior(problem, beliefs, np.zeros(groups, dtype=np.int64), np.zeros(groups))
         # A fixed number of parts, so that sums do not depend on the number of threads.
         chunks = np.array_split(np.arange(len(parts.tilted)), EDGE_PARTS)
@@ -1089,7 +1105,8 @@ def _add_pairs(
                 row = at.state_rows[at.state_starts[r] + x]
                 for y in range(a.shape[1]):
                     steps[row, at.values[start + y]] += pairs[x * a.shape[1] + y] / total
-        ahead = _one_member(at, parts, edge, j, 1, ahead)
+        if j > 0:
+            ahead = _one_member(at, parts, edge, j, 1, ahead)
 
 
 @compiled

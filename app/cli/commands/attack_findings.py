@@ -5,6 +5,7 @@ Without --corpus and --knowledge there are two adversaries, as in the report.
 
 import itertools
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -128,10 +129,8 @@ def sources(chosen: AttackOptions, read: Attacked) -> tuple[str | None, ...]:
     return (RECORDS, LEARNED)
 
 
-def found_by(chosen: AttackOptions, read: Attacked, history: History, sure: float) -> Found:
-    """Findings of the adversary with the source of knowledge of some options."""
-    attack = chosen.choice.make(chosen, read)
-    beliefs = beliefs_of(chosen.attack, attack, read.releases)
+def found_by(chosen: AttackOptions, attack: Attack, beliefs: Beliefs, history: History, sure: float) -> Found:
+    """Findings of an attack by the adversary with the source of knowledge of some options."""
     with error_console.status("counting exposed respondents"):
         bounded: Any = attack
         if isinstance(attack, OthersKnown) and any(one.observation.noise for one in beliefs):
@@ -144,12 +143,30 @@ def found_by(chosen: AttackOptions, read: Attacked, history: History, sure: floa
 
 
 def findings(chosen: AttackOptions, read: Attacked, history: History, sure: float) -> list[Found]:
-    """Findings of each adversary; the tables of the command are about the first."""
+    """Findings of each adversary; the tables of the command are about the first.
+
+    The joint law of one who knows the records is computed in a thread beside what the other learns, which has the progress.
+    """
     adversaries = sources(chosen, read)
     if chosen.choice.has_adversary or chosen.settled is not None:
         solver = chosen.solver if chosen.choice.solves else None
         notice_compilation(solver, chosen.estimator, LEARNED in adversaries)
-    return [found_by(replace(chosen, source=source), read, history, sure) for source in adversaries]
+    each, running = [replace(chosen, source=source) for source in adversaries], dict[str | None, Future[Beliefs]]()
+    attacks: dict[str | None, Attack] = {}
+    with ThreadPoolExecutor(1) as pool:
+        for one in sorted(each, key=lambda one: one.source == LEARNED):
+            attacks[one.source] = attack = one.choice.make(one, read)
+            if isinstance(attack, JointAttack) and len(each) > 1 and one.source != LEARNED:
+                running[one.source] = pool.submit(attack, read.releases)
+        found = []
+        for one in each:
+            if one.source in running:
+                with error_console.status(f"computing the beliefs of {KNOWERS[str(one.source)]}"):
+                    beliefs = running[one.source].result()
+            else:
+                beliefs = beliefs_of(one.attack, attacks[one.source], read.releases)
+            found.append(found_by(one, attacks[one.source], beliefs, history, sure))
+    return found
 
 
 def in_words(source: str | None, attack: str) -> str:

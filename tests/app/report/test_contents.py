@@ -237,6 +237,7 @@ class TestByHand:
             "belief": 0.95,
             "value": "ill",
             "later": None,
+            "together": False,
             "mates": ("P 7",),
             "earlier": True,
         }
@@ -260,7 +261,16 @@ class TestByHand:
         ],
     )
     def test_a_reason_names_earlier_releases_only_where_there_are_some(self, mates, earlier, told):
-        row = {"members": 4, "records": 4, "share": 0.5, "forward": 0.8, "belief": 0.8, "value": "ill", "later": None}
+        row = {
+            "members": 4,
+            "records": 4,
+            "share": 0.5,
+            "forward": 0.8,
+            "belief": 0.8,
+            "value": "ill",
+            "later": None,
+            "together": False,
+        }
         assert told in reason({**row, "mates": mates, "earlier": earlier})
 
     @pytest.mark.parametrize(
@@ -272,7 +282,16 @@ class TestByHand:
         ],
     )
     def test_a_reason_ends_with_the_belief_that_is_shown(self, belief, told):
-        row = {"members": 4, "records": 4, "share": 0.5, "forward": 0.9, "value": "ill", "later": None, "mates": ()}
+        row = {
+            "members": 4,
+            "records": 4,
+            "share": 0.5,
+            "forward": 0.9,
+            "value": "ill",
+            "later": None,
+            "together": False,
+            "mates": (),
+        }
         assert reason({**row, "earlier": False, "belief": belief}).endswith(told)
 
     def test_the_first_release_of_a_person_has_no_earlier_one(self):

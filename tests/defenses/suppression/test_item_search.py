@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foreknow.defenses import QSCloseness, QSDiversity
@@ -318,33 +318,38 @@ class TestPrinted:
     """The printed search against its text, in sets and fractions: tails in the order of the gain, nothing else."""
 
     @staticmethod
-    def first_solution(group, knowledge, l, chosen=(), tail=None):  # noqa: E741
-        """Cost of the first solution: the cheapest child that satisfies, of the first node in the order of visits that has one."""
+    def first_solution(group, knowledge, l, items, chosen=(), tail=None):  # noqa: E741
+        """Cost of the first solution: the cheapest child that satisfies, of the first node in the order of visits that has one.
+
+        Ties are in the order of the records and of ``items``, the vocabulary.
+        """
 
         def reached(chosen):
             left = without(group, chosen)
             return max((one for one in range(1, l + 1) if is_diverse(left, knowledge, 1, one)), default=0)
 
-        tail = [(i, item) for i, items in enumerate(group) for item in items] if tail is None else tail
+        tail = [(i, item) for i, record in enumerate(group) for item in record] if tail is None else tail
         now, before = reached(chosen), cost(group, chosen)
-        children = [(cell, reached((*chosen, cell)), cost(group, (*chosen, cell))) for cell in sorted(tail)]
+        ordered = sorted(tail, key=lambda cell: (cell[0], items.index(cell[1])))
+        children = [(cell, reached((*chosen, cell)), cost(group, (*chosen, cell))) for cell in ordered]
         solved = [price for _, level, price in children if level == l]
         if solved:
             return min(solved)
         children.sort(key=lambda child: ((now - child[1]) / (child[2] - before), child[2]))
         for place, (cell, _, _) in enumerate(children):
             rest = [other for other, _, _ in children[place + 1 :]]
-            found = TestPrinted.first_solution(group, knowledge, l, (*chosen, cell), rest)
+            found = TestPrinted.first_solution(group, knowledge, l, items, (*chosen, cell), rest)
             if found is not None:
                 return found
         return None
 
+    @example(drawn=([["b"], ["a", "b"]], {"L0": {"a"}, "L1": {"a", "b"}}), l=2)
     @given(drawn=groups(), l=st.integers(1, 5))
     def test_the_first_solution(self, drawn, l):  # noqa: E741
-        work, bounds, _ = workspace_of(*drawn, lambda k: QSDiversity(1, l, k))
+        work, bounds, items = workspace_of(*drawn, lambda k: QSDiversity(1, l, k))
         if shortfall(work, bounds) == 0:
             return
-        expected = self.first_solution(*drawn, l)
+        expected = self.first_solution(*drawn, l, list(items.vocabulary))
         found = advanced(item_search(work, bounds, "printed"), 10**6, first=True)
         assert found.lowest == pytest.approx(math.inf if expected is None else float(expected), abs=1e-12)
 

@@ -218,9 +218,10 @@ def is_exposing(belief: Any, prior: Any, sure: float) -> Any:
     >>> import numpy as np
     >>> is_exposing(np.array([0.95, 0.95, 0.5]), np.array([0.2, 0.92, 0.2]), 0.9)
     array([ True, False, False])
-    >>> from duckdb import ColumnExpression
-    >>> str(is_exposing(ColumnExpression("belief"), ColumnExpression("prior"), 0.9))
-    '(("belief" >= 0.9::DOUBLE) AND (NOT ("prior" >= 0.9::DOUBLE)))'
+    >>> from duckdb import ColumnExpression, sql
+    >>> records = sql("FROM (VALUES (0.95::DOUBLE, 0.2::DOUBLE), (0.95, 0.92)) AS records(belief, prior)")
+    >>> records.filter(is_exposing(ColumnExpression("belief"), ColumnExpression("prior"), 0.9)).fetchall()
+    [(0.95, 0.2)]
     """
     return (belief >= sure) & ~is_known(prior, sure)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from tempfile import TemporaryDirectory
 
 import networkx as nx
 import numpy as np
@@ -280,6 +281,20 @@ def spent(program: str) -> Work:
     return work
 
 
+def command(name: str, *more: str) -> Work:
+    """A command of the terminal on simulated exams, 8 releases of 3,000 records, as `foreknow publish` made groups of them."""
+    folder = TemporaryDirectory()
+    table, made = f"{folder.name}/exams.csv", f"{folder.name}/release"
+    roles = ["--qi", "age", "--qi", "gender", "--qi", "weight", "--sensitive", "result", "--time", "week"]
+    records = ["--records", "3000", "--releases", "8"]
+    spent(COMMAND.format(["simulate", "exams", *records, "--seed", "1", "--out", table]))()
+    spent(COMMAND.format(["publish", table, *roles, "--seed", "1", "--infeasible", "suppress", "--out", made]))()
+    groups, out = f"{made}/private/groups.csv", f"{folder.name}/{'page.html' if name == 'report' else 'beliefs'}"
+    asked = [name, table, *roles, "--groups", groups, "--out", out, "--overwrite", *more]
+    work = spent(COMMAND.format(asked))
+    return lambda _=folder: work()  # the folder is removed with the work
+
+
 LIMITS = {"UHRA": 20.0, "KPrimacy": 20.0, "FullDomain": 20.0, "MASK": 20.0, "Injector": 20.0}
 """Limit on Adult in seconds, by defense; all others have a limit of one second."""
 
@@ -414,5 +429,11 @@ FIGURES: dict[str, Figure] = {
     },
     **PROGRAM_FIGURES,
     **QUASI_SENSITIVE_FIGURES,
+    **{
+        f"exams 8 x 3,000: foreknow {' '.join(words)}, in processes of their own": Figure(
+            None, partial(command, *words), True
+        )
+        for words in (("attack",), ("report",), ("report", "--stricter", "0"))
+    },
     **{f"start: {name}": Figure(limit, partial(spent, program), True) for name, (limit, program) in STARTS.items()},
 }

@@ -80,14 +80,14 @@ CALLS = {
     ),
 }
 STEPS = {
-    "publish": 2, "certificate": 2, "compare": 1, "worst_case": 2, "compare_knowledge": 2, "report": 2 * (1 + 3) + 4 + 1,
+    "publish": 2, "certificate": 2, "compare": 1, "worst_case": 2, "compare_knowledge": 2, "report": 2 * (1 + 2) + 5 + 1,
     "LearnedKnowledge.fit": 4 + 9, "SampledKnowledge.fit": 2 * (10 + 1 + 20),
     "PathSampler": 2 * (10 + 1 + 20), "PathSampler.forward": 2, "PathSampler.draws": 2 * (10 + 1),
     "LearnedAttack": 4 + 9, "DataAugmentationAttack": 3 * 2, "DataAugmentationAttack.learned": 3 * 2,
     "ForegroundAttack": 2 * 3, "ForegroundAttack.mine": 3, "query_error": 2,
     "JointAttack": 2 * (10 + 1 + 20), "ProgramEstimator": 2, "calibration_ranks": 3,
 }  # fmt: skip
-"""Number of steps: views, names, pairs, adversaries; knowledge and attacks of two adversaries, four measures, and cohorts; a
+"""Number of steps: views, names, pairs, adversaries; knowledge and attacks of two adversaries, five measures, and cohorts; a
 first part and one for each change over .01 of .1 / 2, .1 / 4, ..., and the same over .001 of .02 divided by powers of the square
 root of 2; two chains of 10 levels of annealing, the warm-up and 20 batches; three draws of two releases; the sets {A}, {B} and
 {A, B} of two releases; releases; groups; simulations."""

@@ -227,7 +227,7 @@ def _draw_panel(figure: Figure, rows: pd.DataFrame, lines: Sequence[str], axes: 
                 places[x] + (names.index(line) - (len(names) - 1) / 2) * 0.8 / len(lines)
                 for x, names in zip(own["x"], beside, strict=True)
             ]
-            errors = np.nan_to_num([own["y"] - low, high - own["y"]]).clip(0)
+            errors = np.nan_to_num([own["y"] - low, high - own["y"]]).clip(0).tolist()
             axes.bar(
                 at, own["y"], 0.8 / len(lines), yerr=errors, color=style["color"], label=label, error_kw={"lw": 0.8}
             )

@@ -86,7 +86,7 @@ MANY_RECORDS = 5000
 """Number of records from which the groups of a release are visited by several threads."""
 
 MOST_TOGETHER = 25_000
-"""Largest number of records of which prefixes are solved together, in threads; of more they would fill the memory."""
+"""Largest number of records of which a prefix is solved in each thread; of more two together, which take up to .7 GB each."""
 
 ROUNDING = 1e-13
 """Largest change of the messages to a group that no cycle reaches that is not passed on, in total variation."""
@@ -224,16 +224,18 @@ class GroupGraph:
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it: each prefix is solved anew, T times the cost of a solution.
 
-        The messages of the prefix before, as a start, send its evidence around cycles again. Prefixes of at most `MOST_TOGETHER`
-        records are solved together, one in each thread.
+        The messages of the prefix before, as a start, send its evidence around cycles again. Prefixes are solved together, one in
+        each thread, or two at a time of more than `MOST_TOGETHER` records.
         """
         if problem.noisy.any():
             return self._noisy(problem).forward(problem)
         if problem.order > 1:
             return _all_tilted(GroupMessages(progress=self.progress).forward(problem))
-        threads = threads_of(self.workers) if len(problem.path) <= MOST_TOGETHER and self.scratch is None else 1
-        one = replace(self, progress=iter, workers=1 if threads > 1 else self.workers)
-        return forward_by_prefixes(one, problem, self.progress, threads=threads)
+        workers = threads_of(self.workers)
+        together = workers if len(problem.path) <= MOST_TOGETHER else min(workers, 2)
+        together = together if self.scratch is None else 1
+        one = replace(self, progress=iter, workers=max(workers // together, 1))
+        return forward_by_prefixes(one, problem, self.progress, threads=together)
 
     def _noisy(self, problem: JointProblem) -> JointSolver:
         """Solver of noisy counts."""

@@ -7,7 +7,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from tempfile import TemporaryDirectory
 
 import networkx as nx
@@ -281,18 +281,27 @@ def spent(program: str) -> Work:
     return work
 
 
-def command(name: str, *more: str) -> Work:
-    """A command of the terminal on simulated exams, 8 releases of 3,000 records, as `foreknow publish` made groups of them."""
+ROLES = ["--qi", "age", "--qi", "gender", "--qi", "weight", "--sensitive", "result", "--time", "week"]
+
+
+@cache
+def published_exams() -> "TemporaryDirectory[str]":
+    """Folder of simulated exams, 8 releases of 3,000 records, and of their publication; it is removed at the end of the process."""
     folder = TemporaryDirectory()
     table, made = f"{folder.name}/exams.csv", f"{folder.name}/release"
-    roles = ["--qi", "age", "--qi", "gender", "--qi", "weight", "--sensitive", "result", "--time", "week"]
     records = ["--records", "3000", "--releases", "8"]
     spent(COMMAND.format(["simulate", "exams", *records, "--seed", "1", "--out", table]))()
-    spent(COMMAND.format(["publish", table, *roles, "--seed", "1", "--infeasible", "suppress", "--out", made]))()
-    groups, out = f"{made}/private/groups.csv", f"{folder.name}/{'page.html' if name == 'report' else 'beliefs'}"
-    asked = [name, table, *roles, "--groups", groups, "--out", out, "--overwrite", *more]
-    work = spent(COMMAND.format(asked))
-    return lambda _=folder: work()  # the folder is removed with the work
+    spent(COMMAND.format(["publish", table, *ROLES, "--seed", "1", "--infeasible", "suppress", "--out", made]))()
+    return folder
+
+
+def command(name: str, *more: str) -> Work:
+    """A command of the terminal on `published_exams`."""
+    folder = published_exams().name
+    groups, out = f"{folder}/release/private/groups.csv", f"{folder}/{'page.html' if name == 'report' else 'beliefs'}"
+    return spent(
+        COMMAND.format([name, f"{folder}/exams.csv", *ROLES, "--groups", groups, "--out", out, "--overwrite", *more])
+    )
 
 
 LIMITS = {"UHRA": 20.0, "KPrimacy": 20.0, "FullDomain": 20.0, "MASK": 20.0, "Injector": 20.0}

@@ -222,7 +222,8 @@ def measured(name: str) -> Measured:
         processor.append(time.process_time() - of_processor)
         seconds.append(found if figure.own_clock else time.perf_counter() - start)
     reference = min(reference, reference_seconds())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    users = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    peak = max(resource.getrusage(user).ru_maxrss for user in users) / 1024
     spent = statistics.median(seconds if figure.own_clock else processor)
     return Measured(name, statistics.median(seconds), spent / reference, peak)
 

@@ -57,8 +57,6 @@ class Inference:
     adversary : Adversary
     hindsight : Beliefs
         Beliefs about each release given all releases.
-    forward : Beliefs or None
-        Beliefs about each release given the releases up to it; of the adversary of the details alone.
     sequential : Beliefs
         Beliefs of the sequential attack of the same adversary, whose revised priors tell what was known of each group member.
     beforehand : Adversary, optional
@@ -68,7 +66,6 @@ class Inference:
     name: str
     adversary: Adversary
     hindsight: Beliefs
-    forward: Beliefs | None
     sequential: Beliefs
     beforehand: Adversary | None = None
 
@@ -97,7 +94,7 @@ def inference(
         step()
         made.append(attack(releases))
     hindsight, sequential = made
-    return Inference(name, adversary, hindsight, None, sequential, beforehand)
+    return Inference(name, adversary, hindsight, sequential, beforehand)
 
 
 BY_GROUP, BY_QUASI_IDENTIFIERS = "knows the group", "knows the quasi-identifiers"

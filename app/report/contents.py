@@ -93,6 +93,8 @@ class ReportContents:
     inferences : dict of name to Inference
         The adversaries, the one who exposes more respondents first.
     headlines : dict of name to Headline
+    forward : Beliefs
+        Of the adversary of the details, about each release given the releases up to it.
     unpublished : int
         Number of respondents all of whose records are suppressed.
     readers : Readers
@@ -136,6 +138,7 @@ class ReportContents:
     settings: ReportSettings
     inferences: dict[str, Inference]
     headlines: dict[str, Headline]
+    forward: Beliefs
     unpublished: int
     readers: Readers
     leaving: pd.DataFrame
@@ -223,10 +226,7 @@ def report_contents(
     by_name = {one.name: one for one in inferences}
     details = by_name[settings.details or inferences[0].name]
     step()
-    if (forward := details.forward) is None:
-        forward = JointAttack(details.adversary, solver, hindsight=False)(releases)
-        details = by_name[details.name] = replace(details, forward=forward)
-        inferences = list(by_name.values())
+    forward = JointAttack(details.adversary, solver, hindsight=False)(releases)
     exposures, changed = headlines[details.name].people, assumed if defense is None else defense
     everyone = itertools.chain.from_iterable(release.view.people.respondents for release in releases)
     names = Pseudonyms.of([*exposures["respondent"], *everyone], settings.names)
@@ -246,6 +246,7 @@ def report_contents(
         settings=settings,
         inferences=by_name,
         headlines=headlines,
+        forward=forward,
         unpublished=len(names.numbers) - len(exposures),
         readers=readers_of_one_release(inferences, releases, settings.sure),
         leaving=told_by_leaving(inferences, releases, history, solver, settings.sure),
@@ -259,7 +260,7 @@ def report_contents(
         ),
         people=shown,
         groups=exposed_groups(details, history, settings.sure),
-        explorer=explorer(details, releases, names, rng),
+        explorer=explorer(details, forward, releases, names, rng),
         leak=retroactive_leak(forward, details.hindsight, history, sure=settings.sure),
         trials=trials,
         by_distance=by_distance,
@@ -271,7 +272,9 @@ def report_contents(
         ),
         redrawn=redrawn_worlds(details, releases, solver, settings),
         ranking=ranking_within_groups(details, history),
-        attacks=risk_of_attacks(history, inferences, also or {}, settings.sure),
+        attacks=risk_of_attacks(
+            history, inferences, {f"{details.title}, releases so far": forward} | dict(also or {}), settings.sure
+        ),
         utility=utility_by_release(releases),
         stricter=price_of_settings(
             history,
@@ -288,7 +291,11 @@ def report_contents(
         tried={each.title: each.defense for each in tried if each.defense is not None},
         defense=defense,
         assumed=assumed,
-        notes=(*notes, *notes_of(inferences, releases), *size_notes(releases, settings.draws, bootstrap.draws, draws)),
+        notes=(
+            *notes,
+            *notes_of(inferences, releases, {details.title: forward}),
+            *size_notes(releases, settings.draws, bootstrap.draws, draws),
+        ),
     )
     if cohorts is None:
         step()
@@ -407,12 +414,10 @@ def redrawn_worlds(
 def risk_of_attacks(
     history: History, inferences: Sequence[Inference], also: Mapping[str, Beliefs], sure: float
 ) -> pd.DataFrame:
-    """Risk over all releases of each attack: in hindsight, forward and release by release for each adversary, and others."""
+    """Risk over all releases of each attack: in hindsight and release by release for each adversary, and others."""
     beliefs: dict[str, Beliefs] = {}
     for one in inferences:
         beliefs[f"{one.title}, all releases in hindsight"] = one.hindsight
-        if one.forward is not None:
-            beliefs[f"{one.title}, releases so far"] = one.forward
         beliefs[f"{one.title}, release by release"] = one.sequential
     risks = {name: risk_table(found, history, sure=sure) for name, found in {**beliefs, **also}.items()}
     rows = [
@@ -433,11 +438,13 @@ def utility_by_release(releases: Sequence[Release]) -> pd.DataFrame:
     return table
 
 
-def notes_of(inferences: Sequence[Inference], releases: Sequence[Release]) -> tuple[str, ...]:
+def notes_of(
+    inferences: Sequence[Inference], releases: Sequence[Release], forward: Mapping[str, Beliefs]
+) -> tuple[str, ...]:
     """Notes of the defense and of the adversaries, each once."""
     told = [f"At {release.time}: {note}" for release in releases for note in release.grouping.notes]
-    given = ((one, found) for one in inferences for found in (one.hindsight, one.forward) if found is not None)
-    told += [f"{one.title}: {note}" for one, found in given for note in found.notes]
+    given = [*((one.title, one.hindsight) for one in inferences), *forward.items()]
+    told += [f"{title}: {note}" for title, beliefs in given for note in beliefs.notes]
     return tuple(dict.fromkeys(told))
 
 

@@ -15,7 +15,7 @@ from foreknow.attacks import JointAttack
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.evaluation.risk.respondent_risk import member_contributions
 from foreknow.models import Adversary, Auto, Beliefs, History, People, Release
-from foreknow.models.arrays import FloatArray, IntArray, object_array
+from foreknow.models.arrays import IntArray, object_array
 from foreknow.models.joint.group_graph import GroupGraph, threads_of
 from foreknow.models.progress import Progress
 
@@ -135,15 +135,16 @@ def exposed_people(
     by_prefix: list[list[float]] = [[] for _ in places]
     if every:
         by_prefix = _beliefs_by_prefix(places, releases, attack, hindsight, progress)
-    so_far = sequential if forward is None else forward
+    together = forward is None and not every
+    so_far = sequential if together else forward
     rows: list[dict[Hashable, Any]] = []
     told = zip(places, by_prefix, _told(places, releases, hindsight, sequential), strict=True)
     for record, (place, beliefs, known) in zip(progress(shown.to_dict("records")), told, strict=True):
         later = _raising(beliefs)
         row = record | {
             "person": names(place.respondent),
-            "forward": beliefs[0] if forward is None and every else place.belief(so_far),
-            "together": forward is None and not every,
+            "forward": beliefs[0] if so_far is None else place.belief(so_far),
+            "together": together,
             "later": None if later is None else times[place.t + later],
             **known,
             "mates": tuple(map(names, known["mates"])),
@@ -247,7 +248,8 @@ def _at_that_time(row: Mapping[Any, Any]) -> str:
     if abs(change) < LEAST_CHANGE:
         return ""
     verb = "raised" if change > 0 else "lowered"
-    return f"At that time, {_knowledge(row['mates'], row['earlier'])} {verb} the belief to {percent(row['forward'])}."
+    when = "Release by release" if row["together"] else "At that time"
+    return f"{when}, {_knowledge(row['mates'], row['earlier'])} {verb} the belief to {percent(row['forward'])}."
 
 
 def _knowledge(mates: Sequence[str], earlier: bool) -> str:
@@ -265,7 +267,7 @@ def _knowledge(mates: Sequence[str], earlier: bool) -> str:
 def _in_hindsight(row: Mapping[Any, Any]) -> str:
     """Sentence on the change of the belief by later releases, or by all together, if it is large, or changes a number told."""
     change, told = row["belief"] - row["forward"], percent(row["belief"])
-    above = "" if row["later"] is None else f", above all the one at {label(row['later'])},"
+    above = "" if row["later"] is None or change < 0 else f", above all the one at {label(row['later'])},"
     cause = "All releases read together" if row["together"] else f"Then later releases{above}"
     if abs(change) >= LEAST_CHANGE:
         return f"{cause} {'raised' if change > 0 else 'lowered'} it to {told}."
@@ -369,7 +371,9 @@ class Explorer(NamedTuple):
     total: int
 
 
-def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng: np.random.Generator) -> Explorer:
+def explorer(
+    one: Inference, forward: Beliefs, releases: Sequence[Release], names: Pseudonyms, rng: np.random.Generator
+) -> Explorer:
     """Beliefs about all respondents if they fit, otherwise about the most exposed ones and a random sample of the others.
 
     ``names`` has all respondents in the order of exposure. Cost: O(n) for n records in all.
@@ -378,10 +382,10 @@ def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng
     number = np.zeros(len(everyone), dtype=np.int64)
     places, shown = [], []
     for t, release in enumerate(releases):
-        forward, hindsight = _both(one, t)
-        counts = np.vstack([release.counts, np.zeros((1, forward.shape[1]), dtype=np.int64)])[release.group]
+        so_far, hindsight = (each.releases[t].posterior.probabilities for each in (forward, one.hindsight))
+        counts = np.vstack([release.counts, np.zeros((1, so_far.shape[1]), dtype=np.int64)])[release.group]
         # The values that the group shows, and those with a belief of `LEAST_SHOWN`.
-        shown.append((counts > 0) | (forward >= LEAST_SHOWN) | (hindsight >= LEAST_SHOWN))
+        shown.append((counts > 0) | (so_far >= LEAST_SHOWN) | (hindsight >= LEAST_SHOWN))
         places.append(np.array([names.numbers[name] - 1 for name in release.view.people.respondents], dtype=np.int64))
         number[places[t]] += shown[t].sum(axis=1)
     chosen = _chosen(number, rng)
@@ -390,7 +394,9 @@ def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng
     people: dict[int, list[Any]] = {place: [names(everyone[place]), []] for place in chosen.tolist()}
     for t, release in enumerate(releases):
         for row in np.flatnonzero(is_chosen[places[t]]).tolist():
-            people[int(places[t][row])][1].append(_record(one, t, release, row, np.flatnonzero(shown[t][row])))
+            people[int(places[t][row])][1].append(
+                _record((forward, one.hindsight), t, release, row, np.flatnonzero(shown[t][row]))
+            )
     values = releases[0].view.schema.values
     gaps = np.flatnonzero(chosen != np.arange(len(chosen)))
     first = int(gaps[0]) if len(gaps) else len(chosen)
@@ -405,12 +411,6 @@ def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng
     )
 
 
-def _both(one: Inference, t: int) -> tuple[FloatArray, FloatArray]:
-    """Beliefs about a release given the releases up to it, and in hindsight."""
-    assert one.forward is not None
-    return one.forward.releases[t].posterior.probabilities, one.hindsight.releases[t].posterior.probabilities
-
-
 def _chosen(number: IntArray, rng: np.random.Generator) -> IntArray:
     """Places of the chosen respondents: rising."""
     if len(number) <= MAX_PEOPLE and number.sum() <= MAX_ENTRIES:
@@ -421,11 +421,11 @@ def _chosen(number: IntArray, rng: np.random.Generator) -> IntArray:
     return np.concatenate([np.arange(first), np.sort(others[:sampled])])
 
 
-def _record(one: Inference, t: int, release: Release, row: int, shown: IntArray) -> list[Any]:
+def _record(both: tuple[Beliefs, Beliefs], t: int, release: Release, row: int, shown: IntArray) -> list[Any]:
     """One record: number of the release, size of the group, code of the true value, and an entry for each value shown."""
     group = int(release.group[row])
     counts = release.counts[group] if group >= 0 else np.zeros(len(release.view.schema.values), dtype=np.int64)
-    forward, hindsight = (each[row] for each in _both(one, t))
+    forward, hindsight = (each.releases[t].posterior.probabilities[row] for each in both)
     entries = [
         [code, int(counts[code]), round(float(forward[code]) * SCALE), round(float(hindsight[code]) * SCALE)]
         for code in shown.tolist()

@@ -86,7 +86,7 @@ MANY_RECORDS = 5000
 """Number of records from which the groups of a release are visited by several threads."""
 
 MOST_TOGETHER = 25_000
-"""Largest number of records of which a prefix is solved in each thread; of more two together, which take up to .7 GB each."""
+"""Largest number of records of which all threads solve a prefix each, and not two; with few records memory holds them all."""
 
 ROUNDING = 1e-13
 """Largest change of the messages to a group that no cycle reaches that is not passed on, in total variation."""
@@ -225,7 +225,7 @@ class GroupGraph:
         """Posterior of each release given the releases up to it: each prefix is solved anew, T times the cost of a solution.
 
         The messages of the prefix before, as a start, send its evidence around cycles again. Prefixes are solved together, one in
-        each thread, or two at a time of more than `MOST_TOGETHER` records.
+        each thread, and two at a time of more than `MOST_TOGETHER` records; one by one with ``scratch``.
         """
         if problem.noisy.any():
             return self._noisy(problem).forward(problem)
@@ -234,7 +234,7 @@ class GroupGraph:
         workers = threads_of(self.workers)
         together = workers if len(problem.path) <= MOST_TOGETHER else min(workers, 2)
         together = together if self.scratch is None else 1
-        one = replace(self, progress=iter, workers=max(workers // together, 1))
+        one = replace(self, progress=iter, workers=-(-workers // together))
         return forward_by_prefixes(one, problem, self.progress, threads=together)
 
     def _noisy(self, problem: JointProblem) -> JointSolver:
@@ -412,10 +412,12 @@ def write_all(
     workers: int | None = None,
 ) -> None:
     """Write the beliefs about the records of some groups, by several threads; arguments as for `write_beliefs`."""
-    threads = _threads(at, workers)
+    write = partial(write_beliefs, at, parts, now, starts=starts, beliefs=beliefs)
+    if (threads := _threads(at, workers)) == 1:
+        write(groups)
+        return
     with ThreadPoolExecutor(threads) as pool:
-        own = [groups[number::threads].copy() for number in range(threads)]
-        list(pool.map(lambda some: write_beliefs(at, parts, now, some, starts, beliefs), own))
+        list(pool.map(write, [groups[number::threads].copy() for number in range(threads)]))
 
 
 def _threads(at: Layout, workers: int | None = None) -> int:

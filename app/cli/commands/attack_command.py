@@ -298,7 +298,8 @@ def _write(
     draw = partial(draw_attack, attacks=drawn, history=history, person=person, time=time)
     risky = []
     for one in by_exposure(found):
-        table = at_risk(one.exposed, one.attack, one.beliefs, _sequential_beside(one.attack, read.releases), read)
+        beside = sequential if one is found[0] else _sequential_beside(one.attack, read.releases)
+        table = at_risk(one.exposed, one.attack, one.beliefs, beside, read)
         risky.append(table.assign(adversary=one.source or ""))
     filled = pd.concat([table for table in risky if len(table)] or risky[:1], ignore_index=True)
     with error_console.status("writing"):

@@ -5,9 +5,10 @@ Without --corpus and --knowledge there are two adversaries, as in the report.
 
 import itertools
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ import pandas as pd
 from rich.console import RenderableType
 
 from foreknow.app.atomic_output import atomic_output, write_json
+from foreknow.app.cli.adversary_knowledge import Learning
 from foreknow.app.cli.attack_choices import (
     DEFAULT_R,
     LEARNED,
@@ -41,6 +43,8 @@ from foreknow.evaluation.scenario import Scenario
 from foreknow.models import Averaged, Beliefs, GroupGraph, History, Release, Status
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
+from foreknow.models.joint.learned_knowledge import check_learned_order
+from foreknow.models.joint.problem import with_progress
 
 
 def exposure_line(found: Exposure) -> str:
@@ -143,30 +147,48 @@ def found_by(chosen: AttackOptions, attack: Attack, beliefs: Beliefs, history: H
 
 
 def findings(chosen: AttackOptions, read: Attacked, history: History, sure: float) -> list[Found]:
-    """Findings of each adversary; the tables of the command are about the first.
-
-    The joint law of one who knows the records is computed in a thread beside what the other learns, which has the progress.
-    """
+    """Findings of each adversary; the tables of the command are about the first."""
     adversaries = sources(chosen, read)
     if chosen.choice.has_adversary or chosen.settled is not None:
         solver = chosen.solver if chosen.choice.solves else None
         notice_compilation(solver, chosen.estimator, LEARNED in adversaries)
-    each, running = [replace(chosen, source=source) for source in adversaries], dict[str | None, Future[Beliefs]]()
-    attacks: dict[str | None, Attack] = {}
-    with ThreadPoolExecutor(1) as pool:
-        for one in sorted(each, key=lambda one: one.source == LEARNED):
-            attacks[one.source] = attack = one.choice.make(one, read)
-            if isinstance(attack, JointAttack) and len(each) > 1 and one.source != LEARNED:
-                running[one.source] = pool.submit(attack, read.releases)
-        found = []
-        for one in each:
-            if one.source in running:
-                with error_console.status(f"computing the beliefs of {KNOWERS[str(one.source)]}"):
-                    beliefs = running[one.source].result()
-            else:
-                beliefs = beliefs_of(one.attack, attacks[one.source], read.releases)
-            found.append(found_by(one, attacks[one.source], beliefs, history, sure))
+    each = [replace(chosen, source=source) for source in adversaries]
+    if adversaries == (LEARNED, RECORDS) and chosen.choice.solves:
+        return _side_by_side(each[0], each[1], read, history, sure)
+    found = []
+    for one in each:
+        attack = one.choice.make(one, read)
+        found.append(found_by(one, attack, beliefs_of(one.attack, attack, read.releases), history, sure))
     return found
+
+
+def _side_by_side(
+    learning: AttackOptions, knowing: AttackOptions, read: Attacked, history: History, sure: float
+) -> list[Found]:
+    """Findings of one who learns, and of one who knows the records, whose joint law is computed in a thread meanwhile."""
+    known = learning.learning or Learning()
+    check_learned_order("LearnedKnowledge.fit", known.order, learning.signatures, known.presence)
+    stopped = Event()
+
+    def until_stopped[T](parts: Sequence[T]) -> Iterator[T]:
+        for part in parts:
+            if stopped.is_set():
+                raise CancelledError
+            yield part
+
+    attack: Any = knowing.choice.make(knowing, read)
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            stoppable = replace(attack, solver=with_progress(attack.solver, until_stopped))
+            running = thread.submit(stoppable, read.releases)
+            learned = learning.choice.make(learning, read)
+            beliefs = beliefs_of(learning.attack, learned, read.releases)
+            first = found_by(learning, learned, beliefs, history, sure)
+            with error_console.status(f"computing the beliefs of {KNOWERS[RECORDS]}"):
+                of_records = running.result()
+        finally:
+            stopped.set()
+    return [first, found_by(knowing, attack, of_records, history, sure)]
 
 
 def in_words(source: str | None, attack: str) -> str:

@@ -35,7 +35,7 @@ BAD_ATTACK = {
         lambda d: attack(d, None, "--attack", "snapshot", "--signatures"), "snapshot does not read --signatures",
     ),
     "the rule and a chain of order 2": (
-        lambda d: attack(d, None, "--signatures", "--order", 2), "--signatures needs --order 1",
+        lambda d: attack(d, None, "--signatures", "--order", 2), "--signatures needs --order 1.",
     ),
     "presence where it is not read": (
         lambda d: attack(d, None, "--attack", "retrospective", "--presence"),

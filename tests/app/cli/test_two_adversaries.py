@@ -2,9 +2,13 @@
 
 import json
 import re
+import time
 
 import pytest
 from commands import ROLES, read, records, run, write
+
+from foreknow.app.cli import attack_choices
+from foreknow.attacks import JointAttack
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("wide")]
 
@@ -71,3 +75,18 @@ def test_one_adversary_is_named(key, tmp_path):
     corpus = write(records(seed=5), tmp_path / "c.csv")
     assert "statistics of the corpus" in run("attack", *key, "--corpus", corpus).stdout.splitlines()[1]
     assert "To the definetti attack" in run("attack", *key, "--attack", "definetti").stdout.splitlines()[1]
+
+
+def test_an_error_of_one_adversary_ends_the_attack_of_the_other(key, monkeypatch):
+    """The joint law beside the learning ends at its next part; here it would take an hour."""
+
+    def an_hour(attack, _):
+        for _ in attack.solver.progress(range(360_000)):
+            time.sleep(0.01)
+
+    def refuse(*_, **__):
+        raise ValueError("nothing to learn from.")
+
+    monkeypatch.setattr(JointAttack, "__call__", an_hour)
+    monkeypatch.setattr(attack_choices, "learn_from_releases", refuse)
+    assert str(run("attack", *key, status=1).exception) == "nothing to learn from."

@@ -471,7 +471,7 @@ class TestAsTheMeasures:
                 for code, _, forward, hindsight in entries:
                     time = release.time
                     assert forward / 1000 == pytest.approx(
-                        one.forward.posterior(time).loc[respondent, values[code]], abs=5.1e-4
+                        contents.forward.posterior(time).loc[respondent, values[code]], abs=5.1e-4
                     )
                     assert hindsight / 1000 == pytest.approx(
                         one.hindsight.posterior(time).loc[respondent, values[code]], abs=5.1e-4
@@ -481,7 +481,7 @@ class TestAsTheMeasures:
         contents, releases, _ = simulated
         monkeypatch.setattr(respondents, "MAX_PEOPLE", 20)
         names = Pseudonyms.of(contents.headlines[contents.details.name].people["respondent"], False)
-        found = respondents.explorer(contents.details, releases, names, np.random.default_rng(1))
+        found = respondents.explorer(contents.details, contents.forward, releases, names, np.random.default_rng(1))
         assert (found.most_exposed, found.sampled, found.total) == (10, 10, len(names.numbers))
         assert [name for name, _ in found.people[:10]] == [f"Person {number}" for number in range(1, 11)]
         assert len(set(found.respondents)) == 20
@@ -496,7 +496,8 @@ class TestAsTheMeasures:
             beliefs = SnapshotAttack(adversary)(releases)
             people = [name for release in releases for name in release.view.people.respondents]
             found = respondents.explorer(
-                Inference("informed", adversary, beliefs, beliefs, beliefs),
+                Inference("informed", adversary, beliefs, beliefs),
+                beliefs,
                 releases,
                 Pseudonyms.of(people, False),
                 np.random.default_rng(1),

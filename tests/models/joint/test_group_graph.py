@@ -221,7 +221,12 @@ class TestScratch:
         for kind in ("closed", "exchanged", "drawn"):
             problem = JointProblem(**joint_oracle.cohorts(rng, 12, 4, 5, kind))
             solvers = [GroupGraph(limit), *(GroupGraph(limit, scratch=tmp_path, workers=n) for n in (1, 2))]
+            solvers += [GroupGraph(limit, workers=n) for n in (1, 3)]
             found = [(solver.forward if forward else solver)(problem) for solver in solvers]
+            monkeypatch.setattr(group_graph, "MOST_TOGETHER", 1)
+            found += [(solver.forward if forward else solver)(problem) for solver in solvers[-2:]]
+            monkeypatch.undo()
+            monkeypatch.setattr(group_graph, "MANY_RECORDS", 1)
             for other in found[1:]:
                 np.testing.assert_array_equal(other.beliefs, found[0].beliefs)
                 np.testing.assert_array_equal(other.status, found[0].status)

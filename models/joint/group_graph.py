@@ -86,7 +86,7 @@ MANY_RECORDS = 5000
 """Number of records from which the groups of a release are visited by several threads."""
 
 MOST_TOGETHER = 25_000
-"""Largest number of records of which all threads solve a prefix each, and not two; with few records memory holds them all."""
+"""Largest number of records of which each thread solves a prefix; of more, two prefixes are solved at a time, to save memory."""
 
 ROUNDING = 1e-13
 """Largest change of the messages to a group that no cycle reaches that is not passed on, in total variation."""
@@ -224,8 +224,8 @@ class GroupGraph:
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it: each prefix is solved anew, T times the cost of a solution.
 
-        The messages of the prefix before, as a start, send its evidence around cycles again. Prefixes are solved together, one in
-        each thread, and two at a time of more than `MOST_TOGETHER` records; one by one with ``scratch``.
+        The messages of the prefix before, as a start, send its evidence around cycles again. Each thread solves
+        a prefix. Of more than `MOST_TOGETHER` records two are solved at a time, and with ``scratch`` one.
         """
         if problem.noisy.any():
             return self._noisy(problem).forward(problem)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from foreknow.models import Enumeration, PathSampler, Status
-from foreknow.models.joint import JointProblem
+from foreknow.models.joint import JointProblem, path_sampler
 from foreknow.models.joint.path_sampler import BATCHES, belief_ratios, densities_differ, number_of_chains, path_start
 
 
@@ -106,3 +106,16 @@ def test_chains_are_more_where_they_are_cheap():
     assert number_of_chains(PathSampler(chains=3, rng=1), problem) == 3
     assert PathSampler(20, rng=1)(problem).log_density.shape == (8, 20)
     assert PathSampler(20, rng=1).draws(problem, 9).shape == (9, 3)
+
+
+def test_one_chain_starts_at_random_and_solves_nothing_first(monkeypatch):
+    def refuse(problem):
+        raise AssertionError("No chain starts from beliefs.")
+
+    monkeypatch.setattr(path_sampler, "START_SOLVER", refuse)
+    mixed, independent = (
+        PathSampler(sweeps=20, chains=1, start=start, rng=1)(rotated(0.1)) for start in ("mixed", "random")
+    )
+    assert (mixed.beliefs == independent.beliefs).all()
+    with pytest.raises(AssertionError, match="No chain"):
+        PathSampler(sweeps=20, chains=2, rng=1)(rotated(0.1))

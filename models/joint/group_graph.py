@@ -31,8 +31,6 @@ import numba
 import numpy as np
 from joblib import cpu_count
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled, inlined
 from foreknow.models.joint.graph_parts import (
@@ -504,6 +502,9 @@ def structure_status(problem: JointProblem, parts: Parts) -> tuple[IntArray, Int
     The status is 0 where messages are exact once they have converged.
     An edge with one possible arrangement at an end couples nothing and is no part of a cycle. Cost: O(edges).
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     groups, edges = len(problem.counts), len(parts.tilted)
     tied = problem.constrained & (problem.emission_row < 0)
     # Nodes: groups with counts, and behind them the blocks of other groups.

@@ -6,9 +6,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
-import scipy
-from scipy.sparse import csgraph
-from scipy.special import gammaln
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
@@ -167,6 +164,8 @@ def connected_components(membership: Membership, seen: UnlabeledObservation) -> 
         If the weights have another shape, are negative or not finite, a row has no weight that can be used, or the numbers of
         respondents and places of a component differ, so that no assignment is possible.
     """
+    from scipy.sparse import csgraph, csr_array
+
     weights, sizes = membership_weights(membership, seen), np.append(seen.counts.sum(axis=1), seen.withheld)
     g = len(sizes) - 1
     # The withheld column is a set of its own: the others are sorted by their first group.
@@ -188,7 +187,7 @@ def connected_components(membership: Membership, seen: UnlabeledObservation) -> 
             )
     row, column = np.nonzero(possible)
     size = sum(possible.shape)
-    link = scipy.sparse.csr_array((np.ones(len(row)), (row, len(share) + column)), shape=(size, size))
+    link = csr_array((np.ones(len(row)), (row, len(share) + column)), shape=(size, size))
     number, component = csgraph.connected_components(link, directed=False)
     of_row, of_set = component[: len(share)], component[len(share) :]
     found = []
@@ -349,6 +348,8 @@ def membership_evidence(components: Sequence[Component], prior: FloatArray, coun
 
 def _log_splits(groups: IntArray, counts: IntArray) -> float:
     """Log-probability that the members of a set of equal groups, with their values, are split as the groups show them."""
+    from scipy.special import gammaln
+
     own = counts[groups]
     ways = gammaln(own.sum(axis=0) + 1.0).sum() - gammaln(own + 1.0).sum()
     return float(ways - own.sum() * np.log(len(groups)))

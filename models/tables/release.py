@@ -1,6 +1,7 @@
 """Groupings, generalized labels, and releases."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -254,7 +255,7 @@ class Release:
         """True if the quasi-identifiers are published unchanged."""
         return self.grouping.bucketized
 
-    @property
+    @cached_property
     def observation(self) -> Observation:
         """The release as the worst-case adversary sees it."""
         kept, true = self.group >= 0, self.view.sensitive

@@ -74,3 +74,8 @@ def test_heavy_packages_wait(imported, name):
     earlier = [STARTS[each][1] for each in list(STARTS)[: list(STARTS).index(name) + 1]]
     _, packages = imported[name]
     assert HEAVY & set(packages) <= set().union(*earlier)
+
+
+def test_names_of_models_need_no_sparse_graphs():
+    program = "import sys; from foreknow.models import *; sys.exit('scipy.sparse' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -187,7 +187,9 @@ class TestObservation:
         assert [field.name for field in dataclasses.fields(Observation)] == names
         names = ["respondents", "quasi_identifiers", "schema", "time"]
         assert [field.name for field in dataclasses.fields(People)] == names
-        observation = Release(VIEW, LABELS).observation
+        release = Release(VIEW, LABELS)
+        observation = release.observation
+        assert observation is release.observation
         assert observation.time == 9
         assert observation.group.tolist() == [1, 1, 0, 0, 2, 2, 2]
         assert observation.counts.tolist() == [[0, 0, 2], [1, 1, 0], [2, 1, 0]]

@@ -237,8 +237,8 @@ class Start(NamedTuple):
 def start_of(sampler: PathSampler, problem: JointProblem) -> Callable[[int, np.random.Generator], Start]:
     """Function of the number and the generator of a chain that draws its start."""
     mixed = sampler.start == "mixed"
-    alone = mixed and number_of_chains(sampler, problem) == 1
-    if sampler.start == "random" or alone or (mixed and problem.order > 1) or not len(problem.path):
+    one_chain = number_of_chains(sampler, problem) == 1
+    if sampler.start == "random" or (mixed and (one_chain or problem.order > 1)) or not len(problem.path):
         return lambda _, rng: Start(independent_start(problem, rng), SOFTEST)
     ahead = (
         belief_ratios(with_doubt(problem)[0].layout, START_SOLVER(without_pairs(problem)).beliefs)

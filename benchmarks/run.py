@@ -122,13 +122,14 @@ def rows(
         if each.skipped:
             lines.append(f"| {each.name} | | skipped: {each.skipped} | | | | | |")
             continue
+        limit = limits.get(each.name)
         exponent = growth.get(each.method) if each.size == largest[each.method] else None
         peer = f"{each.seconds / peers[each.name][1]:.2g} of {peers[each.name][0]}" if each.name in peers else ""
         cells = [
             each.name,
             f"{each.size:,}" if each.size else "",
             f"{each.seconds:.4f}" if each.seconds >= 0.001 else f"{each.seconds:.6f}",
-            "" if limits.get(each.name) is None else f"{limits[each.name]:g}",
+            "" if limit is None else f"{limit:g}" + " (over)" * (each.seconds > limit),
             f"{each.peak:.0f}",
             "" if exponent is None else f"{exponent:.2f}",
             f"{each.cost / kept[each.name]['cost']:.2f}" if each.name in kept else "",
@@ -268,9 +269,10 @@ def section(figures: list[Measured], compared: list[paired.Pair]) -> str:
             f"## {machine()}",
             "",
             f"Taken {date.today().isoformat()}: seconds, median of {RUNS} runs ({RUNS_OF_LONG} of long ones) after one that",
-            "compiles. Each figure has a process of its own; its peak memory includes imports and data. Growth is the slope of",
-            "log seconds on log records by least squares, over the sizes of the same method. The cost is processor time over",
-            "that of a reference kernel in the same process; its ratio to the best kept run of this machine is shown.",
+            "compiles; of starts and commands, which run in processes of their own, seconds of the processor. Each figure is taken",
+            "in one process; its peak memory includes imports and data. Growth is the slope of log seconds on log records by least",
+            "squares, over the sizes of the same method. The cost is processor time over that of a reference kernel in the same",
+            "process; its ratio to the best kept run of this machine is shown, and guarded. Limits (*at most*) are goals.",
             "",
             *HEAD,
             *rows(figures, kept_run(hardware()), limits, peers),

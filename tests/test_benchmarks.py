@@ -47,10 +47,10 @@ def test_rows_have_every_column(figures):
         figures.Measured("Adult 10,000: x", 1.0, 9.0, 300.0),
     ]
     kept = {"Adult 10,000: x": {"cost": 6.0, "peak": 300.0}}
-    limits, peers = {"Adult 1,000: x": 2.0}, {"Adult 10,000: x": ("anjana", 4.0)}
+    limits, peers = {"Adult 1,000: x": 2.0, "Adult 10,000: x": 0.5}, {"Adult 10,000: x": ("anjana", 4.0)}
     first, second = figures.rows(measured, kept, limits, peers)
     assert first == "| Adult 1,000: x | 1,000 | 0.1000 | 2 | 200 |  |  |  |"
-    assert second == "| Adult 10,000: x | 10,000 | 1.0000 |  | 300 | 1.00 | 1.50 | 0.25 of anjana |"
+    assert second == "| Adult 10,000: x | 10,000 | 1.0000 | 0.5 (over) | 300 | 1.00 | 1.50 | 0.25 of anjana |"
     assert all(line.count("|") == 9 for line in (*figures.HEAD, first, second))
 
 

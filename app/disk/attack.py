@@ -73,7 +73,7 @@ from foreknow.models.joint.problem import JointPosterior, first_releases, solved
 from foreknow.models.notes import Note
 from foreknow.models.program_version import program_version
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.atomic_file import locked
+from foreknow.models.tables.atomic_file import locked, remove_torn
 
 DISK_SOLVERS = (GroupGraph, GroupMessages, MaxEntropy)
 """Solvers of a joint attack from disk."""
@@ -161,6 +161,7 @@ def attack_large(
         else:
             manifest = _write_sequential_beliefs(published, attack, folder, work, engine)
         shutil.rmtree(work)
+        remove_torn(folder)  # A worker that was killed left what it was writing.
         manifest |= {"notes": attack_notes(attack, manifest, sum(one.groups for one in published.releases))}
         sums = {BEGUN: checksum(folder / BEGUN)} | sums_below(folder, folder, "part-*.parquet")
         write_json(folder / MANIFEST, manifest | {"versions": versions(), "sha256": sums})

@@ -73,7 +73,7 @@ from foreknow.models.equality import set_fields
 from foreknow.models.notes import Note, notes_of_blocks
 from foreknow.models.program_version import program_version
 from foreknow.models.settings import check_kind, check_whole, is_whole, shown
-from foreknow.models.tables.atomic_file import locked
+from foreknow.models.tables.atomic_file import locked, remove_torn
 from foreknow.models.tables.view_files import NOTATION
 
 WHOLE_DEFENSES = (Cohorts,)
@@ -292,9 +292,9 @@ def publish_large(
             made, sums = publish_whole_releases(table, connection, times, job)
         else:
             made, sums = _publish_blocks(table, connection, times, job, block, engine)
-        sums |= {BEGUN: checksum(private / BEGUN)}
-        sums |= sums_below(private / "done", private)
         shutil.rmtree(job.work)
+        remove_torn(folder)  # A worker that was killed left what it was writing.
+        sums |= {BEGUN: checksum(private / BEGUN)} | sums_below(private / "done", private)
         write_manifest(private, settings["files"], sums, {"releases": made})
     return LargeReleases(folder)
 

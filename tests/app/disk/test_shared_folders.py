@@ -108,3 +108,22 @@ def test_files_that_a_killed_run_left_are_removed(tmp_path, name):
     (tmp_path / f".{name}").touch()
     remove_torn(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {name, f".{name}"}
+
+
+def test_what_a_killed_worker_was_writing_is_not_in_the_result(tmp_path):
+    class OneKilled(Engine):
+        def map(self, function, tasks):
+            for result in super().map(function, tasks):
+                for part in list((tmp_path / "killed" / self.scratch.name).rglob("part-*")):
+                    part.with_name(f".{part.name}.0.writing").write_bytes(b"PAR1")
+                yield result
+
+    visits(people=120, releases=2).to_parquet(tmp_path / "visits.parquet")
+    table = LargeTable.infer(tmp_path / "visits.parquet", ["age", "sex", "place"], time="week")
+    for name in ("out", "risk"):
+        (tmp_path / "scratch" / name).mkdir(parents=True)
+    for folder, engine in (("whole", Engine), ("killed", OneKilled)):
+        out, risk = (engine(scratch=tmp_path / "scratch" / name) for name in ("out", "risk"))
+        published = publish_large(table, DEFENSE, tmp_path / folder / "out", ADVERSARY, block=60, seed=7, engine=out)
+        attack_large(published, SequentialAttack(ADVERSARY), tmp_path / folder / "risk", engine=risk)
+    assert bytes_of(tmp_path / "whole") == bytes_of(tmp_path / "killed")

@@ -360,7 +360,8 @@ def price_of_settings(
         One row per setting, the present publication first. Columns ``setting``; ``exposed_informed`` and ``exposed_learned``,
         the numbers of exposed respondents; ``at_most_informed`` and ``at_most_learned``, the upper sides of the verdict, None
         without a bound; ``respondents``, the number of respondents with a published record; ``suppressed``,
-        the share of suppressed records; ``invented``, the share of the published records that are counterfeits;
+        the share of suppressed records; ``most_suppressed`` and ``most_suppressed_at``, the largest share of a release, and the
+        time of it as text; ``invented``, the share of the published records that are counterfeits;
         ``gcp``, the normalized certainty penalty of the published records (0 exact, 1
         unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
     """
@@ -453,12 +454,20 @@ def risk_and_price(
         row["gain"] = max((_gain_over_law(each, history) for each in beliefs.values()), default=np.nan)
     if isinstance(releases[0], NoisyRelease):
         sizes = [len(one.view) / len(one.made.cells) for one in releases]
-        row |= {"suppressed": 0.0, "invented": 0.0, "gcp": np.nan, "group_size": float(np.mean(sizes))}
+        row |= {
+            "suppressed": 0.0,
+            "most_suppressed": 0.0,
+            "invented": 0.0,
+            "gcp": np.nan,
+            "group_size": float(np.mean(sizes)),
+        }
         return row | {"exact": True, "problem": ""}
     cost, width = suppressed(releases), gcp(releases)
     published = (cost["records"] - cost["suppressed"]).to_numpy()
     total = max(published.sum(), 1)
     row["suppressed"], row["invented"] = price(cost)
+    row["most_suppressed"] = float(cost["suppressed_share"].max())
+    row["most_suppressed_at"] = str(cost["time"].tolist()[int(cost["suppressed_share"].argmax())])
     row["gcp"] = float(np.nansum(width["gcp"].to_numpy(dtype=float) * published) / total)
     row["group_size"] = float(published.sum() / max(sum(release.groups for release in releases), 1))
     shown = [int((release.counts > 0).sum(axis=1).min()) for release in releases if release.groups]

@@ -1,7 +1,7 @@
 """Sentences of a report: the verdict, the advice, and the meaning of each number."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from foreknow.app.report.adversaries import (
     sides_of_row,
 )
 from foreknow.app.report.contents import Headline, ReportContents
-from foreknow.app.report.respondents import percent
+from foreknow.app.report.respondents import label, percent
 from foreknow.defenses import Cohorts
 from foreknow.evaluation import SolverCalibration
 from foreknow.models import Adversary, ClassFrequencies, MarkovChain
@@ -136,18 +136,19 @@ def readers_sentence(readers: Readers) -> str:
     """Numbers of people exposed by one release to those who know the group, and the quasi-identifiers; empty if none was read."""
     if not readers.read:
         return ""
+    total = readers.read + readers.left_out
+    some = f" ({readers.read:,} of {total:,}; the others were not computed)" if readers.left_out else ""
     if not readers.overlap:
-        return (
-            "The ranges that groups show do not overlap: who knows the quasi-identifiers of a person knows the group."
-        )
+        where = f" in the releases that were read one at a time{some}" if some else ""
+        return f"The ranges that groups show do not overlap{where}: who knows the quasi-identifiers of a person knows the group."
     numbers = readers.table.set_index(["reader", "adversary"])["exposed"]
     (first, second), (third, fourth) = (
         [f"{int(numbers[reader, name]):,}" for name in (INFORMED, LEARNED)]
         for reader in (BY_GROUP, BY_QUASI_IDENTIFIERS)
     )
     return (
-        f"Both know the group of each person. Read one at a time, the releases expose {first} people to the informed and {second} "
-        f"to the other; to those who know the quasi-identifiers, and must infer the group, {third} and {fourth}."
+        f"Both know the group of each person. Read one at a time{some}, the releases expose {first} people to the informed and "
+        f"{second} to the other; to those who know the quasi-identifiers, and must infer the group, {third} and {fourth}."
     )
 
 
@@ -359,10 +360,17 @@ def utility_sentence(utility: pd.DataFrame) -> str:
     lost = float(np.nansum(utility["gcp"].to_numpy(dtype=float) * published) / max(published.sum(), 1))
     share = gone / max(records, 1)
     warned = " That is a large part of the data." if share > MANY_SUPPRESSED else ""
+    shares = utility["suppressed_share"]
+    most = _most_suppressed(float(shares.max()), utility["time"].tolist()[int(shares.argmax())])
     return (
-        f"{gone:,} of {records:,} records ({percent(share)}) are not published.{warned} Of the detail of the other columns, "
+        f"{gone:,} of {records:,} records ({percent(share)}) are not published{most}.{warned} Of the detail of the other columns, "
         f"{percent(lost)} is lost: 0% means exact values, 100% no information."
     )
+
+
+def _most_suppressed(share: float, time: Any) -> str:
+    """Clause on the release of which the largest share is suppressed; empty for less than half."""
+    return f", {'all' if share == 1 else percent(share)} of those of the release {label(time)}" if share >= 0.5 else ""
 
 
 def advice(contents: ReportContents) -> str:
@@ -384,12 +392,14 @@ def advice(contents: ReportContents) -> str:
         if assumed is None or (isinstance(contents.tried.get(tried), Cohorts) and not isinstance(assumed, Cohorts))
         else f"{defense_name(assumed)} ({tried})"
     )
+    most = _most_suppressed(best["most_suppressed"], best.get("most_suppressed_at"))
     return (
         f"In a trial with {tried}, the informed adversary exposed {_people(best, INFORMED)} (now "
         f"{now[f'exposed_{INFORMED}']:,.0f}), and the one without prior knowledge {_people(best, LEARNED)} (now "
         f"{now[f'exposed_{LEARNED}']:,.0f}). {sides_of_row(best).verdict(bound).of(bound)}. The price: "
         f"{percent(detail_lost(best))} of the detail is lost in all (now {percent(detail_lost(now))}), with "
-        f"{percent(best['suppressed'])} of the records left out (now {percent(now['suppressed'])}).{_invented_text(best)} Another "
+        f"{percent(best['suppressed'])} of the records left out{most} "
+        f"(now {percent(now['suppressed'])}).{_invented_text(best)}{_without_distinct_values(best, contents)} Another "
         "draw of the groups gives somewhat different numbers."
     )
 
@@ -412,6 +422,15 @@ def advised(rows: Sequence[Row], bound: float | None) -> Row | None:
 def _invented_text(row: Row) -> str:
     """Sentence on the share of invented records; empty for none."""
     return f" Of the published records, {percent(float(row['invented']))} would be invented." if row["invented"] else ""
+
+
+def _without_distinct_values(row: Row, contents: ReportContents) -> str:
+    """Sentence on groups of one value, which cohorts allow; empty where each group has several."""
+    if not isinstance(contents.tried.get(str(row["setting"])), Cohorts) or row["values"] != 1:
+        return ""
+    return (
+        " Cohorts require no distinct values of a group, and some have one value: their people are among those exposed."
+    )
 
 
 def _people(row: Row, name: str) -> str:

@@ -583,14 +583,17 @@ MOST_RELEASES = 12
 """Number of days from which a period is proposed that makes at most as many releases."""
 
 
-def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRoles) -> DryRun:
+def dry_run(
+    path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRoles, alike: Mapping[str, Mapping[str, str]]
+) -> DryRun:
     """Clean a table without options but a period of many days, and then with those that its faults name.
 
-    Where times have two readings, each is tried, and the one with the fewest faults counts.
+    Where times have two readings, each is tried, and the one with the fewest faults counts. ``alike`` has by column the
+    abbreviations whose merging is proposed, folded.
     """
     places = files.places([path], [table])
     period, notes = _releases(table, roles)
-    notes = [*notes, *_changing(table, roles)]
+    notes = [*notes, *_changing(table, roles, alike)]
     found = _faults(Cleaning(period=period), table, roles, places)
     if not found.faults:
         return DryRun(options=option_texts(per=period), notes=notes)
@@ -624,12 +627,12 @@ FIXED = (
 """Words of the names of columns that do not change from record to record of a respondent."""
 
 
-def _changing(table: pd.DataFrame, roles: ColumnRoles) -> list[str]:
-    """Numbers of respondents whose fixed quasi-identifiers change, but for spaces and letter case."""
+def _changing(table: pd.DataFrame, roles: ColumnRoles, alike: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Numbers of respondents whose fixed quasi-identifiers change, but for spaces, letter case and abbreviations."""
     notes = []
     for name in roles.quasi_identifiers if roles.respondent is not None else ():
         if not set(words_of(name)).isdisjoint(FIXED):
-            cells = table[name].map(lambda cell: folded(str(cell)), na_action="ignore")
+            cells = table[name].map(lambda cell: folded(str(cell)), na_action="ignore").replace(dict(alike[name]))
             several = int(cells.groupby(table[roles.respondent]).nunique().gt(1).sum())
             if several:
                 people = counted(several, "respondent has", "respondents have")
@@ -771,4 +774,5 @@ def _tried(path: Path, facts: tuple[ColumnFacts, ...], files: InputFiles) -> Dry
     names = tuple(fact.name for fact in traits if fact.kind == NAMES)
     person = [] if respondent is None else [respondent]
     (table,) = files.read([path], [*person, when, sensitive], [*person, sensitive, *columns], when)
-    return dry_run(path, table, files, ColumnRoles(sensitive, tuple(columns), respondent, when, names))
+    alike = {fact.name: {folded(short): folded(long) for (short, _), (long, _) in fact.alike} for fact in traits}
+    return dry_run(path, table, files, ColumnRoles(sensitive, tuple(columns), respondent, when, names), alike)

@@ -636,15 +636,18 @@ def _check_any_group(releases: Iterable[Any], defense: Defense, schema: Schema) 
     """Raise ValueError if no release, in memory or on disk, has a group."""
     if not any(release.groups for release in releases):
         values = counted(len(schema.values), "distinct value")
-        weaker = WEAKER if isinstance(defense, Cohorts) else "weaker thresholds or another --sensitive column"
+        weaker = _weaker(defense) if isinstance(defense, Cohorts) else "weaker thresholds or another --sensitive column"
         raise ValueError(
             f"{defense_text(defense)} finds no group of these records that satisfies its thresholds, so nothing would be "
             f"published; {schema.sensitive!r} has {values}. Choose {weaker}."
         )
 
 
-WEAKER = "a smaller -a and --size, --wait 0, fewer --ends, or fewer --qi, by which people have equal priors"
-"""Settings of cohorts by which fewer records are suppressed."""
+def _weaker(defense: Cohorts) -> str:
+    """Settings of cohorts by which fewer records are suppressed."""
+    # Neither is less than 2.
+    smaller = "a smaller -a and --size, " if defense.a > 2 else "a smaller --size, " if defense.size > 2 else ""
+    return f"{smaller}--wait 0, fewer --ends, or fewer --qi, by which people have equal priors"
 
 
 def _report_cost(cost: pd.DataFrame, defense: Defense, bucketized: bool) -> None:
@@ -655,7 +658,7 @@ def _report_cost(cost: pd.DataFrame, defense: Defense, bucketized: bool) -> None
     show("")
     if (share := price(cost).withheld) > SUPPRESSION_TO_REPORT:
         others = "weaker thresholds, another defense, --patience or --leftovers"
-        weaker = WEAKER if isinstance(defense, Cohorts) else others
+        weaker = _weaker(defense) if isinstance(defense, Cohorts) else others
         notice(f"{percent(share)} of the records are suppressed; choose {weaker}.")
     notice_suppression(cost)
     if bucketized:

@@ -204,14 +204,15 @@ class TestHospital:
     def visits(self, tmp_path):
         rng, rows = np.random.default_rng(1), []
         for patient in range(60):
-            sex = rng.choice(["F", "Female", "M", "male"])
+            woman = rng.random() < 0.5
             for month, day in itertools.product((1, 2, 3, 4), rng.choice(28, 2, replace=False) + 1):
+                sex = rng.choice(["F", "Female"] if woman else ["M", "male"])
                 name = f"{patient:06d}" if rng.random() < 0.95 else f"{patient}.0"
                 rows.append(
                     (name, f"{day:02d}.{month:02d}.2024", 20 + patient, sex, rng.choice(["I10", "J45 ", "E11"]))
                 )
         frame = pd.DataFrame(rows, columns=["PatNr", "Datum", "Alter", "Geschlecht", "Diagnose"])
-        frame.loc[0, "Geschlecht"] = "F" if frame.loc[0, "Geschlecht"] == "male" else "male"
+        frame.loc[0, "Geschlecht"] = "F" if frame.loc[0, "Geschlecht"] in ("M", "male") else "male"
         frame.to_csv(tmp_path / "h.csv", index=False, sep=";", encoding="latin-1")
         return tmp_path / "h.csv", frame
 

@@ -27,6 +27,7 @@ from foreknow.app.report.sentences import (
     cards,
     redrawn_sentence,
     stricter_sentence,
+    utility_sentence,
     verdict,
     what_it_knows,
 )
@@ -147,6 +148,26 @@ class TestByHand:
             made = report([release], UNIFORM, nothing_known, solver=Enumeration(), stricter=0, draws=20, rng=1)
             assert told in made.verdict.reasons
             assert made.contents.readers.left_out == release.bucketized
+
+    def test_the_page_says_how_many_releases_were_read_one_at_a_time(self):
+        """Groups of 20 to 30 and 40 to 50, and then groups with exact ages, which are not read."""
+        frame = pd.DataFrame({"id": list("ABCD"), "age": [20, 30, 40, 50], "result": list("aaab")})
+        first, second = (View(frame, Schema({"age": Numeric(0, 99)}, "result", ("a", "b"), "id"), t) for t in (0, 1))
+        exact = Release(second, Grouping([0, 0, 1, 1], bucketized=True))
+        releases = [Release(first, [0, 0, 1, 1]), exact]
+        made = report(releases, UNIFORM, nothing_known, solver=Enumeration(), stricter=0, draws=20, rng=1)
+        some = "read one at a time (1 of 2; the others were not computed)"
+        assert f"do not overlap in the releases that were {some}: who knows" in made.verdict.reasons
+        releases[0] = Release(first, [0, 1, 0, 1])
+        made = report(releases, UNIFORM, nothing_known, solver=Enumeration(), stricter=0, draws=20, rng=1)
+        assert f"R{some[1:]}, the releases expose " in made.verdict.reasons
+
+    def test_a_release_of_which_nothing_is_left_is_named(self):
+        utility = pd.DataFrame({"time": [0, 1], "records": [10, 10], "suppressed": [10, 2], "gcp": [np.nan, 0.5]})
+        told = utility_sentence(utility.assign(suppressed_share=[1.0, 0.2]))
+        assert told.startswith("12 of 20 records (60%) are not published, all of those of the release 0. That is")
+        told = utility_sentence(utility.assign(suppressed=[4, 2], suppressed_share=[0.4, 0.2]))
+        assert told.startswith("6 of 20 records (30%) are not published. That is")
 
     def test_what_leaving_tells_stands_apart(self):
         """Chances of leaving .9 after a and .1 after b; A and C leave two groups of a and b, and no value tells another."""
@@ -547,7 +568,7 @@ def setting(title, informed, learned, suppressed=0.0, gcp=0.1, is_problem=False)
     """A row of the table of stricter settings: 100 respondents, without a bound."""
     exposed = {"exposed_informed": informed, "exposed_learned": learned}
     sides = {"respondents": 100, "at_most_informed": None, "at_most_learned": None}
-    price = {"suppressed": suppressed, "gcp": gcp, "invented": 0.0}
+    price = {"suppressed": suppressed, "most_suppressed": suppressed, "gcp": gcp, "invented": 0.0}
     return {"setting": title, **exposed, **sides, **price, "problem": "x" if is_problem else ""}
 
 
@@ -634,6 +655,9 @@ class TestStricterSettings:
         )
         bounded = replace(contents, settings=replace(contents.settings, bound=0.03))
         assert advice(replace(bounded, stricter=pd.DataFrame(rows))).startswith("In a trial with k = 6, the informed")
+        rows[2] |= {"most_suppressed": 1.0, "most_suppressed_at": "2024-03"}
+        told = advice(replace(contents, stricter=pd.DataFrame(rows)))
+        assert "with 2.0% of the records left out, all of those of the release 2024-03 (now 0%)." in told
         worse = [rows[0], setting("k = 6", 31, 0), setting("k = 12", 30, 0)]
         assert advice(replace(contents, stricter=pd.DataFrame(worse))).startswith("None of the stricter settings")
         enough = [setting("as published", 3, 0), rows[2]]
@@ -693,6 +717,11 @@ class TestStricterSettings:
         told = advice(replace(contents, stricter=contents.stricter.iloc[[0, 2]], assumed=defense, defense=None))
         assert told.startswith(f"In a trial with {title}, the informed adversary")
         assert ("would be invented" in told) == (row["invented"] > 0)
+        assert ("some have one value" in told) == (row["values"] == 1)
+        alone = contents.stricter.iloc[[0, 2]].assign(values=1)
+        assert "Cohorts require no distinct values of a group, and some have one value" in advice(
+            replace(contents, stricter=alone)
+        )
         for published, adversary in [(releases[:1], informed), (releases, Adversary(prior))]:
             again = report(published, adversary, nothing_of_exams(prior), **options)
             assert [*again.contents.tried] == ["k = 4"]

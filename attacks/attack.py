@@ -103,9 +103,9 @@ def check_order_1(attack: object, adversary: Adversary | Averaged) -> None:
         order = None if one.transitions is None else chains_at(one.transitions, 0)[0].order
         if order != 1:
             name = type(attack).__name__
+            have, way_out = ("missing", "Give a chain") if order is None else (order, "Truncate the chain")
             text = (
-                f"{name} needs transitions of order 1; the adversary's are {'missing' if order is None else order}. Truncate the "
-                "chain, or use SequentialAttack."
+                f"{name} needs transitions of order 1; the adversary's are {have}. {way_out}, or use SequentialAttack."
             )
             in_options = {
                 "SignatureAttack": "The signature attack needs --order 1.",

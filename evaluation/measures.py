@@ -1,6 +1,7 @@
 """The family of measures, and the names and meanings of the columns of all tables: one name, one meaning."""
 
 from collections.abc import Callable
+from inspect import signature
 
 import pandas as pd
 
@@ -50,6 +51,15 @@ RELEASE_MEASURES: dict[str, Measure] = {
 
 MEASURES: dict[str, Measure] = BELIEF_MEASURES | RELEASE_MEASURES
 """All measures of any attack or any defense. Measures of the result of one attack or defense are not among them."""
+
+
+def _of_data_alone(name: str) -> bool:
+    parameters = [*signature(MEASURES[name]).parameters.values()][2 if name in BELIEF_MEASURES else 1 :]
+    return all(each.default is not each.empty for each in parameters)
+
+
+ALONE = tuple(filter(_of_data_alone, MEASURES))
+"""Measures that need no setting of their own."""
 
 
 ROW_COLUMNS: dict[str, str] = {

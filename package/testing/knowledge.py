@@ -51,10 +51,10 @@ def check_knowledge(part: Knowledge, releases: Sequence[Release] | None = None) 
 
     Notes
     -----
-    Checked: a frozen dataclass with a name that no field of `Adversary` has; a method is overridden; shapes; factors are finite and
-    at least 0; two calls agree; the row of a respondent depends neither on the order of the others nor on their presence; the order
-    of two parts does not matter; exchanging the true values within groups changes no belief; an attack that does not read such
-    parts refuses the adversary. Cost: a few attacks on the releases.
+    Checked: a frozen dataclass with a name that no field of `Adversary` has; a method is overridden; shapes; factors are finite, at
+    least 0, and not all 0; two calls agree; the row of a respondent depends neither on the order of the others nor on their
+    presence; the order of two parts does not matter; exchanging the true values within groups changes no belief; an attack that
+    does not read such parts refuses the adversary. Cost: a few attacks on the releases.
 
     Examples
     --------
@@ -102,6 +102,7 @@ def _factors_are_numbers_of_their_shape(part: Knowledge, releases: Sequence[Rele
         )
         assert np.isfinite(rows).all(), f"{method} has a factor that is not finite"
         assert (rows >= 0).all(), f"{method} has a factor below 0"
+        assert rows.any() or not rows.size, f"all factors of {method} are 0, which attacks refuse"
         assert np.array_equal(rows, again), f"two calls of {method} differ"
 
 

@@ -101,6 +101,14 @@ class Negative(Knowledge):
 
 
 @dataclass(frozen=True)
+class Excluding(Knowledge):
+    name = "excluding"
+
+    def prior_factor(self, people):
+        return np.zeros((len(people), 3))
+
+
+@dataclass(frozen=True)
 class Crowd(Knowledge):
     name = "crowd"
 
@@ -118,7 +126,12 @@ class Narrow(Knowledge):
 
 @pytest.mark.parametrize(
     ("part", "message"),
-    [(Negative(), "below 0"), (Crowd(), "depends on the other respondents"), (Narrow(), "has the shape")],
+    [
+        (Negative(), "below 0"),
+        (Excluding(), "all factors of prior_factor are 0"),
+        (Crowd(), "depends on the other respondents"),
+        (Narrow(), "has the shape"),
+    ],
     ids=lambda one: getattr(one, "name", ""),
 )
 def test_the_conformance_kit_refuses_faults(part, message):

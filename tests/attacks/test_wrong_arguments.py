@@ -65,11 +65,11 @@ def test_no_adversary(attack, wrong):
 @pytest.mark.parametrize("attack", [SignatureAttack])
 def test_transitions_of_another_order(attack):
     for adversary, words in (
-        (Adversary(UniformPrior()), "are missing"),
-        (Adversary(UniformPrior(), MarkovChain(2, np.full((3, 3, 3), 1 / 3))), "are 2"),
+        (Adversary(UniformPrior()), "are missing. Give a chain, or"),
+        (Adversary(UniformPrior(), MarkovChain(2, np.full((3, 3, 3), 1 / 3))), "are 2. Truncate the chain, or"),
     ):
         with pytest.raises(
-            ValueError, match=f"{attack.__name__} needs transitions of order 1; the adversary's {words}. Trunc"
+            ValueError, match=f"{attack.__name__} needs transitions of order 1; the adversary's {words} use"
         ):
             attack(adversary)
 

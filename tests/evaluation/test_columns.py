@@ -19,7 +19,7 @@ from foreknow.defenses import ItemSuppression, KAnonymity, QSDiversity, TClosene
 from foreknow.evaluation import COLUMNS, Comparison, Workload
 from foreknow.evaluation.checks.verify import m_invariance, verify_table
 from foreknow.evaluation.loss.queries import query_errors
-from foreknow.evaluation.measures import BELIEF_MEASURES, RELEASE_MEASURES, ROW_COLUMNS, SUFFIXES
+from foreknow.evaluation.measures import ALONE, BELIEF_MEASURES, RELEASE_MEASURES, ROW_COLUMNS, SUFFIXES
 from foreknow.evaluation.risk.global_errors import global_errors
 from foreknow.models import (
     Adversary,
@@ -144,7 +144,7 @@ TABLES = {
         (RELEASE_MEASURES, [(RELEASES,), ([],)]),
     )
     for name, measure in family.items()
-    if name not in ("breaches", "query_error")
+    if name in ALONE
 }
 """Tables of each measure: with and without options that add columns, and of nothing."""
 

@@ -10,7 +10,7 @@ from strategies import history_of
 from foreknow.attacks import SequentialAttack
 from foreknow.evaluation import COLUMNS, Workload, compare
 from foreknow.evaluation.datasets import DATASETS
-from foreknow.evaluation.measures import BELIEF_MEASURES, MEASURES, RELEASE_MEASURES
+from foreknow.evaluation.measures import ALONE, BELIEF_MEASURES, MEASURES, RELEASE_MEASURES
 from foreknow.models import Adversary, Beliefs, Grouping, History, MarkovChain, Release, UniformPrior, View
 
 TABLES = (("ABCDEF", "abbcca"), ("ABCD", "bbac"), ("ABCDE", "cabbc"))
@@ -118,6 +118,7 @@ class TestEveryMeasure:
         data = ["beliefs", "history"] if name in BELIEF_MEASURES else ["releases"]
         needed = [each.name for each in parameters if each.default is each.empty]
         assert needed == [*data, *NEEDS.get(name, {})]
+        assert (name in ALONE) == (name not in NEEDS)
         assert (name not in BELIEF_MEASURES) or "leaving_out" in {each.name for each in options}
 
 

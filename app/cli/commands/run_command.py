@@ -24,7 +24,7 @@ from foreknow.evaluation.cells import Cell, Experiment
 from foreknow.evaluation.cells import run as run_cells
 from foreknow.evaluation.datasets.exams import exams
 from foreknow.evaluation.datasets.pbc import pbc
-from foreknow.evaluation.measures import BELIEF_MEASURES, MEASURES
+from foreknow.evaluation.measures import ALONE, BELIEF_MEASURES, MEASURES
 from foreknow.evaluation.scenario import Scenario, check_near
 from foreknow.models import History
 from foreknow.models.settings import is_whole
@@ -35,9 +35,6 @@ KEYS = ("seeds", "scenarios", "measures", "history", "knowledge", "defense")
 
 DATA, SIZES = ("exams", "pbc"), ("releases", "records")
 """Histories that need no file, and the keys of the size of the first."""
-
-ALONE = [name for name in MEASURES if name not in ("breaches", "query_error")]
-"""Measures without settings of their own."""
 
 DEFAULT_MEASURES = ("risk_table", "suppressed", "gcp")
 
@@ -166,7 +163,7 @@ def _grid(content: dict[str, Any], folder: Path) -> Grid:
     scenarios = {name: Scenario.read(folder / name) if Path(name).suffix else Scenario.named(name) for name in named}
     measures = tuple(map(str, _listed(content.get("measures", DEFAULT_MEASURES))))
     for name in measures:
-        check_near("measures", "a measure", name, ALONE)
+        check_near("measures", "a measure that needs no setting", name, ALONE)
     history = _table("history", content.get("history"))
     defenses = [_table("[[defense]]", each) for each in _listed(content.get("defense", []))]
     for name, given, example in (

@@ -88,6 +88,11 @@ WRONG = {
     "a scenario": ('"mine.toml"', '"release-only"', "The nearest is 'releases-only'"),
     "a corpus": ('"mine.toml"', '"auxiliary"', "the scenario auxiliary reads a corpus"),
     "a measure": ("seeds =", 'measures = ["gpc"]\nseeds =', "The nearest is 'gcp'"),
+    "a measure with settings": (
+        "seeds =",
+        'measures = ["breaches"]\nseeds =',
+        "is not a measure that needs no setting",
+    ),
     "knowledge": ("order = [1, 2]", 'order = "two"', "order has 'two'; it takes values such as 1"),
     "a threshold": ("k = [3, 12]", "k = [0, 12]", "k is 0"),
     "no history": ('[history]\nrecords = "r.csv"', "[history]", "there is no records"),

@@ -462,6 +462,7 @@ class TestCohorts:
             (("-a", 5, "--size", 7), "size is 7 and a is 5"),
             (("--ends", 4), "the last 4 of 4 views are held back"),
             (("-a", 39), "Choose a smaller -a and --size, --wait 0"),
+            (("-a", 2, "--size", 78, "--wait", 9), "Choose a smaller --size, --wait 0"),
             (("--lag", 2), "--lag delays a publication with --departures lag alone"),
             (("--terminal", "dead"), "terminal holds 'dead', which is no sensitive value"),
             (("--terminal-over", 0.5), "name a --corpus, or declare the values with --terminal"),

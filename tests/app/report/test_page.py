@@ -143,6 +143,7 @@ def test_beliefs_of_each_size_have_one_row_for_each_tenth_and_adversary():
     contents = hostile().contents
     curves = contents.calibration
     assert calibration_rows(curves)["beliefs"].sum() == curves["beliefs"].sum()
+    assert "Right, by the curve" in Page(hostile().html).text
 
 
 def test_the_bundle_has_no_closing_tag():

@@ -441,7 +441,7 @@ def risk_and_price(
 
     Also ``exact``, True if all quasi-identifiers are exact, or counts noisy; and ``values``, the least number of sensitive values
     that a group shows. With a workload ``query_error``, the mean over the releases of the median relative error of its queries,
-    and ``gain``, the largest mean gain over the law. Noisy counts of fixed cells have no ``gcp``.
+    and ``gain``, the largest mean gain over the law. Noisy counts of fixed cells have no ``gcp`` and no ``most_suppressed``.
     """
     row: dict[str, Any] = {}
     for name, each in beliefs.items():
@@ -456,7 +456,6 @@ def risk_and_price(
         sizes = [len(one.view) / len(one.made.cells) for one in releases]
         row |= {
             "suppressed": 0.0,
-            "most_suppressed": 0.0,
             "invented": 0.0,
             "gcp": np.nan,
             "group_size": float(np.mean(sizes)),

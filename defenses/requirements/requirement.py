@@ -345,25 +345,25 @@ def bind_draws(requirement: Requirement, view: View, prior: DrawnPrior) -> Group
     worst = prior.groups == "worst"
     rows = prior.counted if worst else list(prior.draws)
     predicates = [requirement.bind(view, np.asarray(draw)) for draw in rows]
+    sums = [np.column_stack([draw, entropy(np.asarray(draw))]) for draw in rows]  # what adds when records form a group
     extreme = np.minimum if requirement.sense == "at least" else np.maximum
 
     def measure(summary: Summary, members: GroupMembers) -> FloatArray:
         levels = [
-            predicate.level(_summary_of_draw(summary, members, draw) if predicate.reads_prior else summary)
-            for predicate, draw in zip(predicates, rows, strict=True)
+            predicate.level(_summary_of_draw(summary, members, each) if predicate.reads_prior else summary)
+            for predicate, each in zip(predicates, sums, strict=True)
         ]
         return np.asarray(extreme.reduce(levels) if worst else np.tensordot(prior.weights, np.stack(levels), axes=1))
 
     return MemberPredicate(requirement, measure)
 
 
-def _summary_of_draw(summary: Summary, members: GroupMembers, prior: FloatArray) -> Summary:
-    """Summaries of the same groups under the prior of one draw."""
-    rows, starts = prior[members.records], members.starts[:-1]
-    if not len(starts):
+def _summary_of_draw(summary: Summary, members: GroupMembers, records: FloatArray) -> Summary:
+    """Summaries of the same groups under one draw, from the prior of each record and, in the last column, its entropy."""
+    if len(members.starts) == 1:  # no group
         return summary
-    sums = np.add.reduceat(rows, starts, axis=0)
-    return replace(summary, prior=sums, entropy=np.add.reduceat(entropy(rows), starts))
+    sums = np.add.reduceat(records[members.records], members.starts[:-1], axis=0)
+    return replace(summary, prior=sums[:, :-1], entropy=sums[:, -1])
 
 
 def members_of(requirement: Requirement, summary: Summary) -> GroupMembers:

@@ -388,7 +388,9 @@ class _Linker:
 
     def labels(self, cell: Any) -> set[Hashable]:
         """Labels whose items include every item of a cell."""
-        return self.all_labels.intersection(*(self.labels_of.get(item, set()) for item in self._items(cell)))
+        return self.all_labels.intersection(
+            *sorted((self.labels_of.get(item, set()) for item in self._items(cell)), key=len)
+        )
 
     def belief(self, cell: Any) -> Belief:
         """Probability of each label for a record with the items of a cell."""
@@ -434,4 +436,5 @@ def _ratio(belief: Belief, l: int, as_printed: bool) -> float:  # noqa: E741
 
 def _distance(belief: Belief, prior: Belief) -> float:
     """Euclidean distance of two beliefs (Definition 4)."""
-    return math.dist(*zip(*((belief.get(one, 0.0), prior.get(one, 0.0)) for one in {*belief, *prior}), strict=True))
+    labels = {*belief, *prior}
+    return math.dist([belief.get(one, 0.0) for one in labels], [prior.get(one, 0.0) for one in labels])

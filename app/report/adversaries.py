@@ -454,12 +454,7 @@ def risk_and_price(
         row["gain"] = max((_gain_over_law(each, history) for each in beliefs.values()), default=np.nan)
     if isinstance(releases[0], NoisyRelease):
         sizes = [len(one.view) / len(one.made.cells) for one in releases]
-        row |= {
-            "suppressed": 0.0,
-            "invented": 0.0,
-            "gcp": np.nan,
-            "group_size": float(np.mean(sizes)),
-        }
+        row |= {"suppressed": 0.0, "invented": 0.0, "gcp": np.nan, "group_size": float(np.mean(sizes))}
         return row | {"exact": True, "problem": ""}
     cost, width = suppressed(releases), gcp(releases)
     published = (cost["records"] - cost["suppressed"]).to_numpy()
